@@ -13,18 +13,16 @@ from pathlib import Path
 
 import standout as so
 from standout.advising.advise import headline_adversary
-from standout.advising.built_in_steps import built_in_steps
 from standout.advising.runner import FIRST_COMBINATIONS, MORE_COMBINATIONS, CandidateRunner
 from standout.advising.search import FRESH_CANDIDATES, FULL_CANDIDATES
+from standout.advising.strongest_attack import built_in_steps
 
 STEPS = ("round-time none", "drop-entries 0.5")
 
 
 def main() -> None:
     """Time a search, or its parts."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--limit", type=float, default=0.05)
     parser.add_argument("--parts", action="store_true")

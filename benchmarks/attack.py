@@ -28,7 +28,7 @@ from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.queries import SIZES, draw_targets, first_of, mixed, observed, one_by_one, redrawn, repeated
 from benchmarks.ratio_table import HEADER, RatioRow, check_same_verdicts
 from standout.attack.batches import run_1b
-from standout.facts import KnownFacts
+from standout.know.facts import KnownFacts
 
 MODULE = "benchmarks.attack"
 LIBRARIES = ("numpy", "numba", "scipy", "duckdb", "pandas", "polars")
@@ -50,10 +50,7 @@ class Bench:
     entries: int
 
     def attacks(
-        self,
-        known: KnownFacts | list[so.Aux] | None = None,
-        similarity: so.Similarity | None = None,
-        **options: Any,
+        self, known: KnownFacts | list[so.Aux] | None = None, similarity: so.Similarity | None = None, **options: Any
     ) -> Job:
         """A job: these queries in one call; by default without Z and on one thread."""
         attack, queries = so.ScoreboardRH(similarity), self.known if known is None else known
@@ -67,9 +64,7 @@ class Bench:
         assert queries.kernel_tables
         return lambda: run_1b(queries, TOP, False, 1), time.process_time() - begun
 
-    def compare(
-        self, ours: Job, other: Job, count: int, clock: Any = time.process_time
-    ) -> tuple[float, float]:
+    def compare(self, ours: Job, other: Job, count: int, clock: Any = time.process_time) -> tuple[float, float]:
         """Seconds per query of two jobs that answer `count` queries."""
         seconds = interleaved(self.rounds, {"ours": ours, "other": other}, clock)
         return seconds["ours"] / count, seconds["other"] / count
@@ -83,9 +78,7 @@ def machine_limit(bench: Bench) -> Iterator[RatioRow]:
             jobs = bench.attacks(with_z=with_z), lambda read=read: read(word, start, item)
             jobs[1]()
             ours, other = bench.compare(*jobs, len(bench.known))
-            yield RatioRow(
-                f"one query {name} ÷ streaming its postings {order}", ours / other, goal, ours, other
-            )
+            yield RatioRow(f"one query {name} ÷ streaming its postings {order}", ours / other, goal, ours, other)
 
 
 @numba.njit
@@ -110,9 +103,7 @@ def stream_by_word(word: NDArray[Any], start: NDArray[np.int64], items: NDArray[
 
 def other_tools(bench: Bench) -> Iterator[RatioRow]:
     """Compared with other tools, each with its best data structure prepared."""
-    yield _compare_with(
-        bench, "pandas: isin, merge, groupby", baselines.pandas_isin(bench.release), 18, "≥ 1,000"
-    )
+    yield _compare_with(bench, "pandas: isin, merge, groupby", baselines.pandas_isin(bench.release), 18, "≥ 1,000")
     entries = baselines.by_item(bench.release)
     for name, prepare, count, goal in (
         ("np.add.at over slices", baselines.numpy_add_at, 99, "≥ 10"),
@@ -215,9 +206,7 @@ def finer_codes(bench: Bench) -> Iterator[RatioRow]:
         job, table_seconds = replace(other, known=repeated(other.known, TIMES)).prepared(so.Decay())
         ours, base = bench.compare(job, days, TIMES * QUERIES)
         width = 8 * finer.by_item.word.itemsize
-        yield RatioRow(
-            f"{name} ({width}-bit words) ÷ days and 5 levels, per posting", ours / base, goal, ours, base
-        )
+        yield RatioRow(f"{name} ({width}-bit words) ÷ days and 5 levels, per posting", ours / base, goal, ours, base)
         yield RatioRow(f"{name}: making the tables, once per batch", 1e3 * table_seconds, unit="ms")
 
 
@@ -311,9 +300,7 @@ def main() -> None:
     release = so.open(index_file(given.folder, given.entries))
     bench = Bench(release, mixed(release, QUERIES), given.rounds, given.folder, given.entries)
     postings = int(release.support[bench.known.item].sum()) // QUERIES
-    print(
-        f"{release}\n{QUERIES} queries of 2 to 10 facts, {postings:,} postings each; best of {given.rounds}"
-    )
+    print(f"{release}\n{QUERIES} queries of 2 to 10 facts, {postings:,} postings each; best of {given.rounds}")
     print(", ".join(f"{name} {version(name)}" for name in LIBRARIES), f"; load {os.getloadavg()[0]:.1f}")
     print(f"\n{HEADER}")
     verdicts = []

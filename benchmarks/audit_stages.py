@@ -20,18 +20,18 @@ from typing import Any
 import standout as so
 
 STAGES = {
-    "standout.release.model:Release.check": "checksums and codes of the index",
+    "standout.data.release:Release.check": "checksums and codes of the index",
     "standout.auditing.selfcheck:SelfCheck.of": "self-check: sample",
     "standout.auditing.selfcheck:SelfCheck.run": "self-check",
-    "standout.auditing.adversary_runs:choose_strongest": "choosing the stronger attack: other work",
-    "standout.evaluate.simulation_runner:random_targets": "choosing targets",
-    "standout.evaluate.population:Population.known_facts": "drawing facts",
+    "standout.auditing.runs:choose_strongest": "choosing the stronger attack: other work",
+    "standout.evaluate.simulate:random_targets": "choosing targets",
+    "standout.evaluate.targets:Population.known_facts": "drawing facts",
     "standout.attack.scoreboard:prepare_queries": "preparing queries",
     "standout.attack.likelihood:prepare_likelihood_queries": "preparing queries",
     "standout.attack.scoreboard:run_1b_nested": "walks of",
     "standout.attack.likelihood:run_1b_nested": "walks of",
     "standout.attack.batches:rows_in_double_precision": "queries again in double precision",
-    "standout.attack.refinement:Shortlists.with_exact_scores": "shortlists in double precision",
+    "standout.attack.engine:Shortlists.with_exact_scores": "shortlists in double precision",
     "standout.evaluate.outcomes:record_scores": "outcomes: scores of targets",
     "standout.evaluate.outcomes:_similar_guesses": "outcomes: similar guesses",
     "standout.evaluate.outcomes:_revealed_by_guesses": "outcomes: revealed items",
@@ -40,7 +40,7 @@ STAGES = {
     "standout.evaluate.target_attacks:attack_outcomes": "outcomes: other",
     "standout.evaluate.similar_records:SimilarRecords.of": "records similar to targets",
     "standout.evaluate.similar_records:SimilarRecords.look_ahead": "records similar to targets",
-    "standout.evaluate.simulation_runner:SimulationRunner._cells": "cells",
+    "standout.evaluate.simulate:SimulationRunner._cells": "cells",
     "standout.auditing.audit:check_runs": "checks of outcomes",
     "standout.auditing.audit:measure_sparsity": "sparsity",
     "standout.auditing.audit:assemble_findings": "findings",
@@ -117,9 +117,7 @@ def install(clock: StageClock) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("index", type=Path)
     parser.add_argument("--targets", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=None)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import standout as so
-from standout.facts import KnownFacts
-from standout.release.postings import unpack_item
+from standout.data.postings import unpack_item
+from standout.know.facts import KnownFacts
 
 __all__ = ["Answer", "Baseline", "Entries", "Query", "by_item", "duckdb_sql", "numpy_add_at"]
 __all__ += ["numpy_tables", "pandas_isin", "pandas_loc", "polars_slices", "queries_of", "scipy_csc"]
@@ -196,9 +196,7 @@ def pandas_isin(release: so.Release) -> Baseline:
 
     def answer(query: Query) -> Answer:
         aux = _aux(query, ratings["item"].dtype)
-        return _answer_from_rows(
-            ratings[ratings["item"].isin(aux["item"])].merge(aux, on="item"), release.n_records
-        )
+        return _answer_from_rows(ratings[ratings["item"].isin(aux["item"])].merge(aux, on="item"), release.n_records)
 
     return answer
 
@@ -223,9 +221,7 @@ def polars_slices(entries: Entries) -> Baseline:
     def scored(item: int, v: float, d: float, weight: np.float64) -> pl.LazyFrame:
         postings = frame.slice(int(start[item]), int(start[item + 1] - start[item])).lazy()
         apart = (pl.col("value") - v).abs() / -RHO, (pl.col("day") - d).abs() / -D0
-        return postings.select(
-            "record", score=(apart[0].exp() + apart[1].exp()).cast(pl.Float64) * float(weight)
-        )
+        return postings.select("record", score=(apart[0].exp() + apart[1].exp()).cast(pl.Float64) * float(weight))
 
     def answer(query: Query) -> Answer:
         parts = pl.concat([scored(*fact) for fact in query.facts()])
@@ -250,9 +246,7 @@ def _answer_from_rows(rows: pd.DataFrame, n_records: int) -> Answer:
     rows["score"] = rows["weight"] * alike
     scores = rows.groupby("record")["score"].sum()
     best = scores.nlargest(TOP)
-    return _answer_from_sums(
-        best.index.to_numpy(), best.to_numpy(), scores.sum(), (scores**2).sum(), n_records
-    )
+    return _answer_from_sums(best.index.to_numpy(), best.to_numpy(), scores.sum(), (scores**2).sum(), n_records)
 
 
 def _answer_from_scores(scores: NDArray[np.float64]) -> Answer:

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
-from standout.release.clock import SECONDS, Clock, TimeUnit
-from standout.release.model import Levels, RecordEntries
-from standout.release.postings import unpack_item
+from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.labels import SECONDS, Clock, TimeUnit
+from standout.data.postings import unpack_item
+from standout.data.release import Levels, RecordEntries
 
 __all__ = ["csv_file", "index_file", "netflix_file", "release_of", "with_levels", "with_times"]
 

@@ -22,19 +22,7 @@ from typing import Any
 import numpy as np
 
 PEOPLE = 8
-SEARCHES = (
-    "the",
-    "retrun",
-    "broken gard",
-    "brokne",
-    "12",
-    "night of",
-    "sleping",
-    "courier",
-    "zzz",
-    "a",
-    "last har",
-)
+SEARCHES = ("the", "retrun", "broken gard", "brokne", "12", "night of", "sleping", "courier", "zzz", "a", "last har")
 
 MEASURE = """
 async ({rounds, pause}) => {
@@ -188,9 +176,7 @@ def load(page: Any, facts: int, seed: int) -> None:
     fields = ("item", "value", "value_error", "time", "time_error", "doubtful")
     shown = [json.dumps([fact[name] for name in fields]) for fact in dealt]
     before = page.locator("#panels").get_attribute("data-answers")
-    page.evaluate(
-        "facts => { location.hash = new URLSearchParams(facts.map(fact => ['fact', fact])); }", shown
-    )
+    page.evaluate("facts => { location.hash = new URLSearchParams(facts.map(fact => ['fact', fact])); }", shown)
     page.wait_for_selector(f"#panels:not([data-answers='{before}'])", timeout=300_000)
     page.wait_for_timeout(500)
 

@@ -38,9 +38,7 @@ class Cost:
 
 def options(description: str | None, rounds: int, tables: Sequence[str] = ()) -> argparse.Namespace:
     """The options of every benchmark: entries, rounds, the folder for its files, and which of its tables."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--folder", type=Path, default=Path("build/bench"))

@@ -24,19 +24,13 @@ from numpy.typing import NDArray
 import standout as so
 from benchmarks.data_files import index_file
 from benchmarks.harness import interleaved, options, restart_single_threaded
-from standout.facts import KnownFacts, facts_from_entries
-from standout.linking.agreement import Agreement
-from standout.linking.evidence import EvidenceModel
-from standout.linking.profiles import MAX_FACTS
-from standout.linking.record_search import WITH_DATES, RecordSearch
-from standout.release.subset import subset
+from standout.data.subset import subset
+from standout.know.facts import KnownFacts, facts_from_entries
+from standout.linking.decoys import MAX_FACTS
+from standout.linking.records import WITH_DATES, Agreement, EvidenceModel, RecordSearch
 
 MODULE = "benchmarks.linking"
-KINDS = (
-    ("up to 50 facts", 1, 50, 200),
-    ("51 to 500 facts", 51, 500, 60),
-    ("501 to 2,000 facts", 501, 2_000, 12),
-)
+KINDS = (("up to 50 facts", 1, 50, 200), ("51 to 500 facts", 51, 500, 60), ("501 to 2,000 facts", 501, 2_000, 12))
 MANY = 10_000
 
 

@@ -98,9 +98,7 @@ def recordlinkage(pair: Pair) -> pl.DataFrame:
 
     shared = _shared_counts(rows(pair.public), rows(pair.release))
     features = {  # ECM starts from agreement or disagreement, so each step is a column
-        f"{name} ≥ {least}": (shared[name] >= least).cast(pl.Int8).to_numpy()
-        for name in COMPARED
-        for least in STEPS
+        f"{name} ≥ {least}": (shared[name] >= least).cast(pl.Int8).to_numpy() for name in COMPARED for least in STEPS
     }
     features = {name: column for name, column in features.items() if 0 < column.mean() < 1}
     index = pd.MultiIndex.from_arrays([shared["record"].to_list(), shared["record_right"].to_list()])
@@ -183,9 +181,7 @@ def other(name: str, tool: Callable[[Pair], pl.DataFrame], pair: Pair) -> dict[s
 
 def main() -> None:
     """Link with the other tools and write their results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("build/linking-others.json"))
     given = parser.parse_args()

@@ -31,10 +31,7 @@ __all__ = ["COARSE", "HALVES", "STEPS", "Released", "coarse_frame", "main"]
 
 JOBS = Path(__file__).parent / "table_tool_jobs.py"
 PACKAGES = {"pycanon": "pycanon==1.3.6", "privattacks": "privattacks==1.4", "anonymeter": "anonymeter==1.1.0"}
-HALVES = (
-    ["age", "education", "marital-status", "race"],
-    ["occupation", "relationship", "sex", "native-country"],
-)
+HALVES = (["age", "education", "marital-status", "race"], ["occupation", "relationship", "sex", "native-country"])
 STEPS = ("generalize:age=10", "drop-column:native-country")
 COARSE = ("age", "sex", "race")
 SMALLEST_CLASS = 20
@@ -128,9 +125,7 @@ def run(tool: str, python: Path, table: Released) -> dict[str, Any]:
 
 def main() -> None:
     """Run the other tools and write what they say."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     for tool in PACKAGES:
         parser.add_argument(f"--python-{tool}", type=Path, metavar="PATH")

@@ -20,7 +20,7 @@ from benchmarks.data_files import index_file
 from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.ratio_table import HEADER, RatioRow
 from standout.core.parts import LocalExecutor, attach_executor, even_parts
-from standout.release.block_ranges import block_count
+from standout.data.block_ranges import block_count
 
 MODULE = "benchmarks.parts"
 QUERIES, DRAWS = 64, 8
@@ -55,13 +55,9 @@ def jobs(release: so.Release) -> dict[str, Job]:
         "paper, without Z": partial(paper.attacks, release, known, with_z=False, threads=1),
         "paper, with Z": partial(paper.attacks, release, known, threads=1),
         "likelihood, with Z": partial(likelihood.attacks, release, known, threads=1),
-        "likelihood, all sizes, without Z": partial(
-            likelihood.nested, release, known, sizes, with_z=False, threads=1
-        ),
+        "likelihood, all sizes, without Z": partial(likelihood.nested, release, known, sizes, with_z=False, threads=1),
         "likelihood, all sizes, with Z": partial(likelihood.nested, release, known, sizes, threads=1),
-        "likelihood, 8 draws, all sizes, with Z": partial(
-            likelihood.nested, release, drawn, sizes, threads=1
-        ),
+        "likelihood, 8 draws, all sizes, with Z": partial(likelihood.nested, release, drawn, sizes, threads=1),
     }
 
 
@@ -82,16 +78,12 @@ def rows(release: so.Release, rounds: int) -> Iterator[RatioRow]:
             executor = CountingExecutor(release, even_parts(block_count(release), count))
             verdicts = with_executor(release, executor, job)
             for column in fields(expected.columns):
-                same = np.array_equal(
-                    getattr(verdicts.columns, column.name), getattr(expected.columns, column.name)
-                )
+                same = np.array_equal(getattr(verdicts.columns, column.name), getattr(expected.columns, column.name))
                 assert same, column.name
             local = LocalExecutor(release, executor.parts)
             least = interleaved(rounds, {"parts": partial(with_executor, release, local, job), "whole": job})
             ours, other = least["parts"] / QUERIES, least["whole"] / QUERIES
-            travels = (
-                f"{executor.sent / count / QUERIES:,.0f} + {executor.received / count / QUERIES:,.0f} bytes"
-            )
+            travels = f"{executor.sent / count / QUERIES:,.0f} + {executor.received / count / QUERIES:,.0f} bytes"
             yield RatioRow(f"{name}: {count} parts ({travels})", ours / other, "", ours, other)
 
 

@@ -6,19 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import standout as so
-from standout.facts import KnownFacts
+from standout.know.facts import KnownFacts
 
-__all__ = [
-    "DRAWS",
-    "SIZES",
-    "draw_targets",
-    "first_of",
-    "mixed",
-    "observed",
-    "one_by_one",
-    "redrawn",
-    "repeated",
-]
+__all__ = ["DRAWS", "SIZES", "draw_targets", "first_of", "mixed", "observed", "one_by_one", "redrawn", "repeated"]
 
 SIZES = range(2, 11)
 DRAWS = 8

@@ -16,7 +16,7 @@ import polars as pl
 import standout as so
 from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.ratio_table import HEADER, RatioRow
-from standout.facts import KnownFacts
+from standout.know.facts import KnownFacts
 
 MODULE = "benchmarks.repeats"
 RECORDS, ITEMS, TARGETS, DRAWS, GOAL = 100_000, 200, 64, 8, "≤ 1.3"

@@ -38,7 +38,7 @@ def csv_to_index(path: str, folder: str, memory: str) -> Callable[[], object]:
 def standin_to_index(scale: str, folder: str, memory: str) -> Callable[[], object]:
     """The stand-in with this many times the people of the Netflix Prize data, to an index on disk."""
     import standout as so
-    from standout.synthetic.synthesize_index import scaled_records
+    from standout.paper.synthesize import scaled_records
 
     def work() -> dict[str, int]:
         before = _traffic()
@@ -85,9 +85,7 @@ def _row(job: str, cost: Cost) -> str:
 
 def main() -> None:
     """Measure, and print the table of docs/scale.md."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--scale")
     parser.add_argument("--memory", default="1GB")

@@ -103,9 +103,7 @@ def estimate(cost: Measured, given: argparse.Namespace) -> list[tuple[str, str, 
 
 def main() -> None:
     """Print the table of docs/scale.md."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     machines = {"entries": 1e10, "machines": 16, "cores": 8, "memory": 64, "network": 10, "disk": 500}
     for option, default in machines.items():
         parser.add_argument(f"--{option}", type=float, default=default)

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from dataclasses import fields
 
 import standout as so
-from standout.cluster.local_workers import local_workers
-from standout.cluster.process_pool import process_workers
+from standout.cluster.dask_workers import local_workers
+from standout.cluster.workers import process_workers
 from standout.core.worker_pool import WorkerPool
 
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
@@ -37,9 +37,7 @@ def outcomes(index: str, targets: int, threads: int, pool: WorkerPool | None) ->
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("index")
     parser.add_argument("--targets", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)

@@ -37,9 +37,7 @@ def rows(release: so.Release, rounds: int, draws: int, count: int, goal: str) ->
         single = one_by_one(few)
         single_exclude = None if few_exclude is None else np.repeat(few_exclude, len(SIZES))
         together = partial(ATTACK.nested, release, sizes=SIZES, with_z=with_z, threads=1)
-        separately = partial(
-            ATTACK.attacks, release, single, exclude=single_exclude, top=2, with_z=with_z, threads=1
-        )
+        separately = partial(ATTACK.attacks, release, single, exclude=single_exclude, top=2, with_z=with_z, threads=1)
         check_same_verdicts(together(auxes=few, exclude=few_exclude), separately(), case)
         other = interleaved(rounds, {"separately": separately})["separately"] / len(single)
         ours = _cpu_seconds(partial(together, auxes=known, exclude=exclude)) / (len(known) * len(SIZES))

@@ -22,7 +22,7 @@ from benchmarks.data_files import index_file, release_of
 from benchmarks.harness import options, restart_single_threaded
 from benchmarks.ratio_table import HEADER, RatioRow
 from standout.core.arrays import Floats, Ints
-from standout.theory.sparsity import Sparsity, sparsity
+from standout.measure.sparsity import Sparsity, sparsity
 
 MODULE = "benchmarks.sparsity"
 FEW, MANY, BATCH = 120, 1_200, 64

@@ -14,8 +14,8 @@ import numpy as np
 
 import standout as so
 from benchmarks.harness import Cost, best_of, options, run_job
-from standout.synthetic.published_statistics import published
-from standout.synthetic.synthesize import Like
+from standout.paper.published_statistics import published
+from standout.paper.synthesize import Like
 
 MODULE = "benchmarks.synthesize"
 PEOPLE, FILMS, RATINGS = (published()["sizes"][name] for name in ("records", "items", "entries"))
@@ -25,9 +25,7 @@ def synthetic_release(like: Like, records: int) -> Callable[[], object]:
     """A job that makes a synthetic release."""
 
     def work() -> object:
-        release = so.synthesize(
-            like=like, records=records, items=FILMS, entries=entries_of(records), threads=1
-        )
+        release = so.synthesize(like=like, records=records, items=FILMS, entries=entries_of(records), threads=1)
         return release.n_entries
 
     so.synthesize(like=like, records=50, items=60, entries=900)  # compiles

@@ -21,11 +21,7 @@ def timed(work: Callable[[], Any]) -> dict[str, Any]:
     """The value of a call, its seconds and its CPU seconds."""
     begun, cpu = time.perf_counter(), time.process_time()
     value = work()
-    return {
-        "value": value,
-        "seconds": time.perf_counter() - begun,
-        "cpu": time.process_time() - cpu,
-    }
+    return {"value": value, "seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu}
 
 
 def read(path: str) -> pd.DataFrame:
@@ -89,9 +85,7 @@ def anonymeter(settings: dict[str, Any]) -> dict[str, Any]:
         results[f"singling out, {columns} columns"] = timed(lambda a=attack: _risk(a, mode="multivariate"))
     for neighbours in (1, 10):
         np.random.seed(SEED)
-        linking = LinkabilityEvaluator(
-            original, released, aux_cols=halves, n_attacks=ATTACKS, n_neighbors=neighbours
-        )
+        linking = LinkabilityEvaluator(original, released, aux_cols=halves, n_attacks=ATTACKS, n_neighbors=neighbours)
         results[f"linkability, {neighbours} nearest"] = timed(lambda a=linking: _risk(a, n_jobs=1))
     return results
 

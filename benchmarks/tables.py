@@ -25,14 +25,14 @@ import standout as so
 from benchmarks.harness import Cost, best_of, interleaved, restart_single_threaded, run_job
 from benchmarks.other_table_tools import JOBS as TOOL_JOBS
 from benchmarks.ratio_table import HEADER, RatioRow
+from standout.attack.row_verdicts import attack_rows
+from standout.attack.table_kernels import UNIT
+from standout.attack.table_scores import Preparation
 from standout.core.arrays import Floats
-from standout.risk_measures.identity import identity_risk
-from standout.table_attack.kernels import UNIT
-from standout.table_attack.prepare import Preparation
-from standout.table_attack.row_facts import RowFacts
-from standout.table_attack.row_verdicts import attack_rows
-from standout.tables.column import Column, code_dtype
-from standout.tables.model import Table
+from standout.data.column import Column, code_dtype
+from standout.data.table import Table
+from standout.know.table_adversary import RowFacts
+from standout.measure.classes import identity_risk
 
 MODULE = "benchmarks.tables"
 LEVELS = (2, 3, 5, 8, 13, 21, 40, 90, 200, 2_000)
@@ -212,9 +212,7 @@ JOBS = {
 
 
 def _given() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)

@@ -60,9 +60,7 @@ class Data:
         schema |= {"time": TIME_TYPE[self.unit]} if self.unit else {}
         cells = [row[:2] + row[2:3] * bool(self.kind) + row[3:] * bool(self.unit) for row in self.rows]
         frame = pl.DataFrame(cells, schema=schema, orient="row")
-        return so.read(
-            frame, value_type=self.kind or "auto", time_unit=self.unit or "day", repeats=self.repeats
-        )
+        return so.read(frame, value_type=self.kind or "auto", time_unit=self.unit or "day", repeats=self.repeats)
 
     @cached_property
     def entries(self):
@@ -145,10 +143,7 @@ ANY_KIND = [
     within(value=None, time=14),
     within(value=None, time=None),
     decay(value_scale=None, time_scale=7),
-    (
-        so.Custom(lambda known, value, days: float(known == value)),
-        of_entry(lambda one, other, _: float(one == other)),
-    ),
+    (so.Custom(lambda known, value, days: float(known == value)), of_entry(lambda one, other, _: float(one == other))),
     within(value=1, time=14),
     within(value=0, time=0),
     within(value=2.5, time=None),
@@ -158,10 +153,7 @@ ANY_KIND = [
 ]
 
 
-NUMBERS = [
-    (SameWeekday(), same_weekday),
-    (so.Custom(lopsided), of_entry(lopsided)),
-]
+NUMBERS = [(SameWeekday(), same_weekday), (so.Custom(lopsided), of_entry(lopsided))]
 
 
 WEIGHTS = [
@@ -257,10 +249,7 @@ def attacked(given, least=1, filters=True):
 
 def told(made, aux):
     """The facts without what the release could not be asked for."""
-    return [
-        so.Fact(fact.item, fact.value if made.kind else None, fact.time if made.unit else None)
-        for fact in aux
-    ]
+    return [so.Fact(fact.item, fact.value if made.kind else None, fact.time if made.unit else None) for fact in aux]
 
 
 TWO = Data([("7", "b", 5.0, None), ("7", "aa", 1.0, None), ("9", "b", 5.0, None)], unit=None)
@@ -316,8 +305,7 @@ DENSE_AUX = [
     so.Aux([so.Fact(f"item{j}", 3.0, moment(20 * j, "day")) for j in range(4)]),
     so.Aux(about("1234", DENSE.rows, wrong=1), length=(2, 3)),
     so.Aux(
-        [so.Fact("item0"), so.Fact("item3", value=2), so.Fact(NOWHERE)],
-        joined=(moment(0, "day"), moment(30, "day")),
+        [so.Fact("item0"), so.Fact("item3", value=2), so.Fact(NOWHERE)], joined=(moment(0, "day"), moment(30, "day"))
     ),
 ]
 

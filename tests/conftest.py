@@ -116,5 +116,5 @@ def outcome(source, **options):
 def windows(size):
     """Streams are read in windows of so many bytes, so that every row straddles some."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.ingest.window.CHUNK", size)
+        patch.setattr("standout.ingest.tokens.CHUNK", size)
         yield

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import polars as pl
 
 import standout as so
-from standout.release.labels import Labels
+from standout.data.labels import Labels
 
 DAY = date(2005, 3, 1)
 SECRET = "S3CR3T"
@@ -28,12 +28,7 @@ def released(rows, kind="number", unit="day", titles=None):
 FILMS = {"7": "Brazil (1985)", "8": "Bent (1997)", "9": "Matrix, The (1999)"}
 
 
-ROWS = [
-    ("p", "7", 4.0, DAY),
-    ("p", "8", 1.0, DAY + timedelta(days=9)),
-    ("q", "9", 5.0, DAY),
-    ("q", "7", 2.0, None),
-]
+ROWS = [("p", "7", 4.0, DAY), ("p", "8", 1.0, DAY + timedelta(days=9)), ("q", "9", 5.0, DAY), ("q", "7", 2.0, None)]
 
 
 def read(put, text, name="aux.csv", **options):

@@ -31,9 +31,7 @@ IN_THIS_PROCESS = ("abort", "hang", "memory")
 def main():
     """Run a campaign."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--rounds", type=int, default=20_000, help="Number of inputs of all targets together."
-    )
+    parser.add_argument("--rounds", type=int, default=20_000, help="Number of inputs of all targets together.")
     parser.add_argument("--seed", type=int, default=1, help="Seed of the mutations.")
     parser.add_argument(
         "--only",
@@ -44,9 +42,7 @@ def main():
         help=f"Default: all of {', '.join(TARGETS)}.",
     )
     parser.add_argument("--jobs", type=int, default=2, help="Number of processes.")
-    parser.add_argument(
-        "--record", type=Path, help="Append the counts to this file, one JSON object per target."
-    )
+    parser.add_argument("--record", type=Path, help="Append the counts to this file, one JSON object per target.")
     arguments = parser.parse_args()
     rounds = shares(arguments.rounds, arguments.only or list(TARGETS))
 
@@ -67,9 +63,7 @@ def main():
 def _show(counts):
     sys.stdout.write(f"{counts}\n")
     for failure in counts.failures[:SHOWN]:
-        sys.stdout.write(
-            f"  round {failure['round']}, {failure['kind']}: {failure['text'].strip()[-1500:]}\n"
-        )
+        sys.stdout.write(f"  round {failure['round']}, {failure['kind']}: {failure['text'].strip()[-1500:]}\n")
     sys.stdout.flush()
 
 
@@ -97,9 +91,7 @@ def _keep_failures(counts, seed):
                 case = minimised(case, lambda smaller: safely_checked(target, smaller, root)[0] == kind)  # noqa: B023
         FAILURES.mkdir(parents=True, exist_ok=True)
         name = f"{counts.target}-{seed}-{failure['round']}".replace(" ", "-")
-        (FAILURES / f"{name}.json").write_text(
-            dump_case(counts.target, case, failure["text"].strip().splitlines()[-1])
-        )
+        (FAILURES / f"{name}.json").write_text(dump_case(counts.target, case, failure["text"].strip().splitlines()[-1]))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 
 from standout.core.parts import Executor, Part, attach_executor, even_parts
-from standout.release.block_ranges import block_count
+from standout.data.block_ranges import block_count
 
 
 class PicklingExecutor(Executor):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from adversary_cases import CHOICES, FIRST, SEED, assert_uniform, crowd, drawn, person, released, told
-from standout.adversary import Choice
+from standout.know.observation import Choice
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +133,7 @@ ROWS = st.dictionaries(
     knows=st.integers(1, 4),
     wrong=st.integers(0, 2),
     wrong_facts=st.sampled_from(["values", "items", "any items"]),
-    items=st.sampled_from(
-        ["any", so.outside_top(1), so.outside_top(3), "rarest", "popular", "recent", "burst"]
-    ),
+    items=st.sampled_from(["any", so.outside_top(1), so.outside_top(3), "rarest", "popular", "recent", "burst"]),
 )
 def test_exactly_the_eligible_can_be_observed(cells, knows, wrong, wrong_facts, items):
     release = released([(*pair, *cell) for pair, cell in cells.items()])
@@ -156,9 +154,7 @@ def test_exactly_the_eligible_can_be_observed(cells, knows, wrong, wrong_facts, 
 def test_eligible_are_those_with_enough_items_to_know(release):
     ranks = naive.ranks({(i, item): None for i, own in enumerate(told(release)) for item in own})
     everyone = range(release.n_records)
-    assert so.Adversary(knows=9).eligible(release, everyone).tolist() == [
-        len(own) >= 9 for own in told(release)
-    ]
+    assert so.Adversary(knows=9).eligible(release, everyone).tolist() == [len(own) >= 9 for own in told(release)]
     outside = [sum(ranks[item] > 30 for item in own) for own in told(release)]
     adversary = so.Adversary(knows=5, items=so.outside_top(30))
     assert adversary.eligible(release, everyone).tolist() == [count >= 5 for count in outside]
@@ -190,9 +186,7 @@ def test_categories_are_known_exactly_or_not_at_all():
 
 
 def test_a_wrong_category_is_any_other_with_equal_chance():
-    release = person(
-        {"x": ("dvd", FIRST)} | {kind: (kind, FIRST) for kind in ("tape", "disc", "film")}, kind="text"
-    )
+    release = person({"x": ("dvd", FIRST)} | {kind: (kind, FIRST) for kind in ("tape", "disc", "film")}, kind="text")
     draws = drawn(so.Adversary(knows=4, wrong=4, time_error=None, items="any"), release, "p", 300)
     values = [fact.value for aux in draws for fact in aux if fact.item == "x"]
     assert len(values) == 300
@@ -245,9 +239,7 @@ NUMBERS = ["value_error", "time_error", "length_error", "joined_error"]
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("bad", [-1, -0.001, float("nan"), float("inf"), -float("inf"), "1", True, [1], 1j])
 def test_an_error_is_a_finite_number_from_0_on_or_none(name, bad):
-    with pytest.raises(
-        so.ParameterError, match=f"^{name} must be a finite number ≥ 0, or None, got "
-    ) as caught:
+    with pytest.raises(so.ParameterError, match=f"^{name} must be a finite number ≥ 0, or None, got ") as caught:
         so.Adversary(**{name: bad})
     assert "\n" not in str(caught.value)
 
@@ -337,9 +329,7 @@ def test_an_error_however_large_gives_facts_or_a_clear_error(release, name, erro
 
 @pytest.mark.parametrize("wrong_facts", ["values", "items"])
 @pytest.mark.parametrize("items", CHOICES, ids=str)
-def test_several_draws_are_the_same_items_with_other_errors_the_first_as_if_alone(
-    release, items, wrong_facts
-):
+def test_several_draws_are_the_same_items_with_other_errors_the_first_as_if_alone(release, items, wrong_facts):
     adversary = so.Adversary(
         knows=4, wrong=1, wrong_facts=wrong_facts, value_error=1, time_error=20, items=items, length_error=0.2
     )
@@ -356,9 +346,7 @@ def test_several_draws_are_the_same_items_with_other_errors_the_first_as_if_alon
             assert right[0] == right[1] == right[2]
         else:  # and the wrong one stands anywhere among them
             assert all(sorted(some) == sorted(right[0]) and len(some) == 3 for some in right)
-    noisy = [
-        often.aux(release, 3 * q).facts != often.aux(release, 3 * q + 1).facts for q in range(len(places))
-    ]
+    noisy = [often.aux(release, 3 * q).facts != often.aux(release, 3 * q + 1).facts for q in range(len(places))]
     assert sum(noisy) > len(places) / 2
 
 
@@ -372,10 +360,7 @@ def test_draws_are_a_whole_number(release, draws):
     ("adversary", "words"),
     [
         (so.Adversary(), "8 facts, values exact, dates exact"),
-        (
-            so.Adversary(knows=8, wrong=2, value_error=1, time_error=14),
-            "8 facts, 2 wrong, values ± 1, dates ± 14 days",
-        ),
+        (so.Adversary(knows=8, wrong=2, value_error=1, time_error=14), "8 facts, 2 wrong, values ± 1, dates ± 14 days"),
         (
             so.Adversary(4, 1, "items", None, None, so.outside_top(500), 0.5, 30),
             "4 facts, 1 wrong items, outside top(500), no values, no dates, length ± 50%, joined ± 30 days",

@@ -17,7 +17,7 @@ from tools.sbom import dependency_graph
 
 import standout as so
 from standout.cli import gate_hook
-from standout.core.extras import EXTRAS
+from standout.core.errors import EXTRAS
 
 pytestmark = pytest.mark.once
 
@@ -154,13 +154,7 @@ def test_the_hook_passes_only_if_every_file_does(audits, capfd):
     assert capfd.readouterr().out == "good.csv\nthe answer\n"
     assert gate_hook.main(["good.csv", "bad.csv", "good.csv"]) == 4
     assert gate_hook.main(["killed.csv"]) == 1
-    assert [command[-1] for command in audits] == [
-        "good.csv",
-        "good.csv",
-        "bad.csv",
-        "good.csv",
-        "killed.csv",
-    ]
+    assert [command[-1] for command in audits] == ["good.csv", "good.csv", "bad.csv", "good.csv", "killed.csv"]
 
 
 def test_the_hook_always_has_a_limit_and_takes_no_value_for_a_file(audits):
@@ -186,9 +180,7 @@ def dockerfile():
 
 
 def test_the_image_has_exactly_what_standout_needs_with_hashes():
-    lists = {
-        name: text for word, each in dockerfile() if word == "ARG" for name, _, text in [each.partition("=")]
-    }
+    lists = {name: text for word, each in dockerfile() if word == "ARG" for name, _, text in [each.partition("=")]}
     needed, build = ({*lists[name].strip('"').split()} for name in ("NEEDED", "BUILD"))
     assert set(map(canonicalize_name, needed)) == set(dependency_graph()) - {"standout"} | {"backports-zstd"}
     for name in needed | build:
@@ -218,12 +210,7 @@ def test_messages_name_the_packages_of_every_extra():
 
 def test_no_text_tells_anybody_to_install_a_package_that_is_not_published():
     wrong = re.compile(r"install[^\n]{0,40}[ '\"]standout(?:\[|['\"`]|\s|$)")
-    files = [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        ROOT / "CHANGELOG.md",
-        *(ROOT / "docs").glob("*.md"),
-    ]
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
     for path in [*files, *(ROOT / "src").rglob("*.py")]:
         found = [line for line in path.read_text().splitlines() if "pip" in line and wrong.search(line)]
         assert not found, f"{path.name}: {found}"

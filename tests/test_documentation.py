@@ -43,9 +43,7 @@ def test_every_page_that_the_code_mentions_exists():
 def test_a_broken_link_is_found(tmp_path):
     (tmp_path / "other.md").write_text("# A heading: `code`, twice\n\n## Same\n\n## Same\n")
     page = tmp_path / "page.md"
-    right = (
-        "[a](other.md#a-heading-code-twice) [b](other.md#same-1) [`c`](other.md) [d](https://example.org/x)"
-    )
+    right = "[a](other.md#a-heading-code-twice) [b](other.md#same-1) [`c`](other.md) [d](https://example.org/x)"
     page.write_text(f"{right}\n\n`[no](link.md)`\n\n    [no](link.md)\n\n```\n[no](link.md)\n```\n")
     assert broken_links([page], tmp_path) == []
     for wrong in ("gone.md", "other.md#same-2", "#gone", "../outside.md"):
@@ -88,8 +86,7 @@ def test_links_of_a_page_lead_to_the_same_place_in_the_site():
     assert shown("[tables.md](tables.md#x)") == "[Tables: one row per person](tables.md#x)"
     assert shown("[the code](../src/standout/fact.py)") == "the code"
     assert (
-        shown("`so.read` [`so.read`](audit.md)")
-        == "[`so.read`](api/read-data.md#standout.read) [`so.read`](audit.md)"
+        shown("`so.read` [`so.read`](audit.md)") == "[`so.read`](api/read-data.md#standout.read) [`so.read`](audit.md)"
     )
     assert shown("```python\n>>> `so.read`\n```\n") == "```pycon\n>>> `so.read`\n```\n"
 
@@ -115,9 +112,7 @@ def test_every_key_of_a_schema_is_on_its_page():
 )
 def test_what_a_page_loads_from_another_host_is_found(tmp_path, part):
     page = tmp_path / "page.html"
-    page.write_text(
-        '<a href="https://example.org">a link</a><script src="a.js"></script><img src="data:image/png,">'
-    )
+    page.write_text('<a href="https://example.org">a link</a><script src="a.js"></script><img src="data:image/png,">')
     assert other_hosts(tmp_path) == []
     page.write_text(part)
     assert len(other_hosts(tmp_path)) == 1

@@ -21,20 +21,13 @@ def names():
 
 def test_the_examples_of_the_page_run(names):
     rows = names["comparison"].rows
-    assert len(rows) == 8 and {row.attack for row in rows} == {
-        "paper",
-        "Algorithm 1A",
-        "cosine",
-        "most items",
-    }
+    assert len(rows) == 8 and {row.attack for row in rows} == {"paper", "Algorithm 1A", "cosine", "most items"}
     assert names["simulation"].estimate("identified").n == 100
 
 
 def test_the_examples_find_more_than_chance(names):
     chance = 1 / names["release"].n_records
-    for row in names[
-        "comparison"
-    ].rows:  # Algorithm 1A asks for all facts, and the acquaintance has a wrong one
+    for row in names["comparison"].rows:  # Algorithm 1A asks for all facts, and the acquaintance has a wrong one
         assert row.identified.low > chance or (row.attack, row.adversary) == ("Algorithm 1A", "acquaintance")
 
 

@@ -7,12 +7,7 @@ import pytest
 import standout as so
 from fact_cases import DAY, SECRET, read
 
-FACTS = (
-    so.Fact("7", 4.0, DAY),
-    so.Fact("8", 1.5),
-    so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)),
-    so.Fact("9"),
-)
+FACTS = (so.Fact("7", 4.0, DAY), so.Fact("8", 1.5), so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)), so.Fact("9"))
 
 
 TABLE = "item,value,time\n7,4,2005-03-01\n8,1.5,\nBrazil,,2005-03-01T20:15\n9,,\n"
@@ -67,13 +62,7 @@ def test_a_bad_error_of_a_fact_is_named_by_its_line(put, cell, allowed, text):
 
 def test_items_are_kept_as_they_are_written(put):
     aux = read(put, 'item\n007\n"Good, the Bad and the Ugly, The"\n"say ""hi"""\n1.0\nAmélie\n')
-    assert [fact.item for fact in aux] == [
-        "007",
-        "Good, the Bad and the Ugly, The",
-        'say "hi"',
-        "1.0",
-        "Amélie",
-    ]
+    assert [fact.item for fact in aux] == ["007", "Good, the Bad and the Ugly, The", 'say "hi"', "1.0", "Amélie"]
 
 
 def test_a_value_that_is_not_a_number_is_text(put):
@@ -120,9 +109,7 @@ def test_a_file_may_name_an_item_twice(put):
     "item,value,time,", "item,item", "item,value,Value",
 ])  # fmt: skip
 def test_the_first_line_names_the_columns(put, head):
-    with pytest.raises(
-        so.SourceError, match=r"aux\.csv: the first line must name the columns: item "
-    ) as caught:
+    with pytest.raises(so.SourceError, match=r"aux\.csv: the first line must name the columns: item ") as caught:
         read(put, f"{head}\n" if head else "")
     assert SECRET not in str(caught.value)
 

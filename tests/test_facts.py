@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from fact_cases import DAY, FILMS, ROWS, SECRET, read, released
-from standout.facts import KnownFacts, encode_auxes
+from standout.know.facts import KnownFacts, encode_auxes
 
 NAN, INF = float("nan"), float("inf")
 
@@ -41,9 +41,7 @@ def test_an_item_may_be_a_whole_number():
     assert so.Fact(7) == so.Fact(np.int32(7)) == so.Fact("7")
 
 
-@pytest.mark.parametrize(
-    "number", [-1, NAN, INF, "1", True, [1], 10**400], ids=lambda number: str(number)[:5]
-)
+@pytest.mark.parametrize("number", [-1, NAN, INF, "1", True, [1], 10**400], ids=lambda number: str(number)[:5])
 @pytest.mark.parametrize("name", ["value_error", "time_error", "doubt"])
 def test_errors_of_a_fact_are_numbers_in_range(name, number):
     with pytest.raises(so.ParameterError, match=f"{name} must be a number"):
@@ -97,9 +95,7 @@ def test_aux_is_its_facts_in_order():
     assert len(so.Aux([])) == 0
 
 
-@pytest.mark.parametrize(
-    "facts", ["7", ["7", "8"], [("7", 4)], [None], {"7": 4}, None, 7, so.Fact("7")], ids=str
-)
+@pytest.mark.parametrize("facts", ["7", ["7", "8"], [("7", 4)], [None], {"7": 4}, None, 7, so.Fact("7")], ids=str)
 def test_aux_is_made_of_facts(facts):
     with pytest.raises(so.ParameterError, match="facts must be a sequence of Fact"):
         so.Aux(facts)
@@ -185,9 +181,7 @@ def test_unknown_items_add_nothing_to_a_score(films):
 
 def test_the_same_item_by_id_and_by_title_is_refused(films):
     with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
-        encode_auxes(
-            films, [so.Aux([so.Fact("8")]), so.Aux([so.Fact("7", value=4), so.Fact("Brazil", time=DAY)])]
-        )
+        encode_auxes(films, [so.Aux([so.Fact("8")]), so.Aux([so.Fact("7", value=4), so.Fact("Brazil", time=DAY)])])
     with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
         so.ScoreboardRH().attack(films, so.Aux([so.Fact("BRAZIL"), so.Fact("brazil (1985)")]))
     apart = encode_auxes(films, [so.Aux([so.Fact("7")]), so.Aux([so.Fact("Brazil")])])
@@ -202,9 +196,7 @@ def test_a_text_for_a_value_is_refused_where_values_are_numbers(films):
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("category", "values"), [("4", [4, "4", 4.0]), ("4.0", [4.0, "4.0"]), ("4.5", [4.5])]
-)
+@pytest.mark.parametrize(("category", "values"), [("4", [4, "4", 4.0]), ("4.0", [4.0, "4.0"]), ("4.5", [4.5])])
 def test_a_number_for_a_category_is_the_text_that_it_spells(category, values):
     release = released([("p", "x", category, DAY), ("q", "x", "dvd", DAY)], kind="text")
     for value in values:
@@ -281,13 +273,9 @@ def releases_and_auxes(draw):
     value = {"number": 4.0, "text": "dvd", None: None}[kind]
     moment = None if unit is None else DAY if unit == "day" else datetime(2005, 3, 1, 12)
     release = released([("p", item, value, moment) for item in ("7", "8", "9")], kind, unit, FILMS)
-    values = st.none() | (
-        st.sampled_from(["dvd", "tape"]) if kind == "text" else st.floats(-9, 9) | st.integers(0, 9)
-    )
+    values = st.none() | (st.sampled_from(["dvd", "tape"]) if kind == "text" else st.floats(-9, 9) | st.integers(0, 9))
     times = (
-        st.none()
-        | st.dates(date(1, 1, 2), date(9999, 12, 30))
-        | st.datetimes(datetime(2, 1, 1), datetime(5000, 1, 1))
+        st.none() | st.dates(date(1, 1, 2), date(9999, 12, 30)) | st.datetimes(datetime(2, 1, 1), datetime(5000, 1, 1))
     )
     item = st.sampled_from(["7", "BENT", "the matrix", "x", "y"])
     facts = st.lists(st.builds(so.Fact, item, values, times), max_size=4, unique_by=lambda fact: fact.item)
@@ -313,10 +301,7 @@ def as_decoded_by(release, aux):
         )  # fmt: skip
         return wall.date() if release.clock.unit == "day" else wall
 
-    facts = [
-        so.Fact(IDS[fact.item], None if release.levels is None else fact.value, moment(fact.time))
-        for fact in aux
-    ]
+    facts = [so.Fact(IDS[fact.item], None if release.levels is None else fact.value, moment(fact.time)) for fact in aux]
     if aux.joined is None:
         return so.Aux(facts, aux.length)
     first, last = aux.joined
@@ -329,9 +314,7 @@ def test_encoded_facts_decode_to_the_same_aux(case):
     release, auxes = case
     known = encode_auxes(release, auxes)
     assert len(known) == len(auxes)
-    assert [known.aux(release, q) for q in range(len(known))] == [
-        as_decoded_by(release, aux) for aux in auxes
-    ]
+    assert [known.aux(release, q) for q in range(len(known))] == [as_decoded_by(release, aux) for aux in auxes]
 
 
 @settings(max_examples=50)

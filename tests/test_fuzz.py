@@ -22,17 +22,7 @@ QUICK = [name for name, entry in TARGETS.items() if not entry.environment and no
 
 def fuzz(rounds, names, record):
     """Run a campaign in other processes; return its counts by target."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.fuzz",
-        "--rounds",
-        f"{rounds}",
-        "--seed",
-        f"{SEED}",
-        "--jobs",
-        "1",
-    ]
+    command = [sys.executable, "-m", "tests.fuzz", "--rounds", f"{rounds}", "--seed", f"{SEED}", "--jobs", "1"]
     command += ["--record", str(record), "--only", *names]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -59,9 +49,7 @@ def check_good_cases(names, folder):
     try:
         for name in names:
             for case in TARGETS[name].target.good_cases():
-                assert safely_checked(TARGETS[name].target, case, folder) == (READ, None), (
-                    f"{name}: {case.options}"
-                )
+                assert safely_checked(TARGETS[name].target, case, folder) == (READ, None), f"{name}: {case.options}"
     finally:
         os.chdir(here)
 

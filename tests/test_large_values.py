@@ -17,12 +17,7 @@ ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
 def release(request):
     random = np.random.default_rng(2008)
     rows = [
-        (
-            str(r),
-            f"i{i}",
-            random.choice(request.param),
-            date(2005, 1, 1) + timedelta(int(random.integers(60))),
-        )
+        (str(r), f"i{i}", random.choice(request.param), date(2005, 1, 1) + timedelta(int(random.integers(60))))
         for r in range(40)
         for i in random.choice(12, size=8, replace=False)
     ]

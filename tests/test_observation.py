@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from adversary_cases import (
-    CHOICES,
-    FIRST,
-    SEED,
-    assert_shares,
-    assert_uniform,
-    crowd,
-    drawn,
-    person,
-    released,
-    told,
-)
+from adversary_cases import CHOICES, FIRST, SEED, assert_shares, assert_uniform, crowd, drawn, person, released, told
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +64,7 @@ def test_outside_the_top_every_item_is_as_likely():
     release = person(cells, others)
     draws = drawn(so.Adversary(knows=1, items=so.outside_top(2)), release, "p", 600)
     assert_uniform([aux.facts[0].item for aux in draws], "cdef")
-    assert (
-        not so.Adversary(knows=1, items=so.outside_top(6)).eligible(release, range(release.n_records)).any()
-    )
+    assert not so.Adversary(knows=1, items=so.outside_top(6)).eligible(release, range(release.n_records)).any()
 
 
 def test_any_item_is_as_likely_in_any_place():
@@ -113,9 +100,7 @@ def test_a_burst_is_what_lies_nearest_to_its_first_item(release):
 
 def test_a_burst_is_closer_in_time_than_chance(release):
     def width(items):
-        times = [
-            [fact.time for fact in aux] for _, aux in observed(so.Adversary(knows=4, items=items), release)
-        ]
+        times = [[fact.time for fact in aux] for _, aux in observed(so.Adversary(knows=4, items=items), release)]
         return np.mean([(max(own) - min(own)).days for own in times])
 
     assert width("burst") < width("any") / 3
@@ -244,9 +229,7 @@ def test_exactly_so_many_facts_are_wrong_in_value_and_date(release, wrong, value
         assert judged.count({True}) == wrong
 
 
-@pytest.mark.parametrize(
-    ("value_error", "time_error", "told"), [(1, 5, "abd"), (1, None, "bd"), (None, 5, "ad")]
-)
+@pytest.mark.parametrize(("value_error", "time_error", "told"), [(1, 5, "abd"), (1, None, "bd"), (None, 5, "ad")])
 def test_what_has_nothing_to_be_told_is_not_told_wrongly_instead(value_error, time_error, told):
     cells = {"a": (None, FIRST), "b": (2.0, None), "c": (None, None), "d": (3.0, FIRST + timedelta(days=40))}
     rows = [("p", item, *cell) for item, cell in cells.items()]
@@ -292,8 +275,7 @@ def test_a_wrong_date_is_any_of_the_release_outside_the_error_with_equal_chance(
 
 
 @pytest.mark.parametrize(
-    ("error", "days"),
-    [({"value_error": 4}, None), ({"value_error": 1, "time_error": 50}, 50), ({"value_error": 9}, 0)],
+    ("error", "days"), [({"value_error": 4}, None), ({"value_error": 1, "time_error": 50}, 50), ({"value_error": 9}, 0)]
 )
 def test_what_cannot_be_wrong_is_not_called_so(error, days):
     time = timedelta(days=days or 0)
@@ -305,9 +287,7 @@ def test_what_cannot_be_wrong_is_not_called_so(error, days):
 @pytest.mark.parametrize("items", CHOICES, ids=str)
 @pytest.mark.parametrize("wrong", [1, 3, 5])
 def test_exactly_so_many_wrong_items_are_not_in_the_record(release, items, wrong):
-    adversary = so.Adversary(
-        knows=5, wrong=wrong, wrong_facts="items", value_error=1, time_error=14, items=items
-    )
+    adversary = so.Adversary(knows=5, wrong=wrong, wrong_facts="items", value_error=1, time_error=14, items=items)
     first, last = release.time_range
     for own, aux in observed(adversary, release):
         assert len(aux) == 5 == len({fact.item for fact in aux})
@@ -316,17 +296,13 @@ def test_exactly_so_many_wrong_items_are_not_in_the_record(release, items, wrong
         for fact in right:
             value, time = own[fact.item]
             assert abs(fact.value - value) <= 1 and abs(fact.time - time).days <= 14
-        assert all(
-            fact.value in release.levels and first <= fact.time <= last for fact in aux if fact not in right
-        )
+        assert all(fact.value in release.levels and first <= fact.time <= last for fact in aux if fact not in right)
 
 
 @pytest.mark.parametrize(
     ("wrong_facts", "shares"), [("items", {"a": 5, "b": 2, "c": 1}), ("any items", {"a": 1, "b": 1, "c": 1})]
 )
-def test_wrong_items_come_by_their_popularity_or_evenly_with_any_value_and_date_in_any_place(
-    wrong_facts, shares
-):
+def test_wrong_items_come_by_their_popularity_or_evenly_with_any_value_and_date_in_any_place(wrong_facts, shares):
     rows = [("p", item, 1.0, FIRST) for item in "xyz"]
     rows += [(f"q{i}", item, 1.0 + i % 3, FIRST + timedelta(days=i % 4)) for i, item in enumerate("aaaaabbc")]
     adversary = so.Adversary(knows=3, wrong=1, wrong_facts=wrong_facts)

@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from standout.auditing.risk_table import risk_table
-from standout.facts import encode_auxes
+from standout.know.facts import encode_auxes
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)
 EVERYBODY = np.flatnonzero(RELEASE.lengths > 1)
@@ -88,14 +88,10 @@ def test_an_overridden_method_takes_effect_wherever_an_adversary_is_accepted(own
     assert simulation.estimate("identified").value == pytest.approx(1 / RELEASE.n_records)
     table = risk_table(RELEASE, own, records=10, draws=2)
     probabilities = table["probability"].drop_nulls().to_list()
-    assert len(probabilities) > 5 and probabilities == pytest.approx(
-        [1 / RELEASE.n_records] * len(probabilities)
-    )
+    assert len(probabilities) > 5 and probabilities == pytest.approx([1 / RELEASE.n_records] * len(probabilities))
     audit = so.audit(RELEASE, ladder={"own": own}, targets=20, facts=[1, 2])
     assert audit.findings.adversaries[0].as_named.identified.value == pytest.approx(1 / RELEASE.n_records)
-    advice = so.advise(
-        RELEASE, adversary=own, limit=0.1, candidates=["drop-entries 0.5"], targets=10, people=5
-    )
+    advice = so.advise(RELEASE, adversary=own, limit=0.1, candidates=["drop-entries 0.5"], targets=10, people=5)
     assert all(candidate.risk.everybody.value < 0.01 for candidate in advice.candidates)
 
 
@@ -130,15 +126,12 @@ class Delegate(so.Adversary):
 BUILT_IN = so.Adversary(knows=3, value_error=1, time_error=14)
 
 
-@pytest.mark.parametrize(
-    "step", ["round-value bins 2", "perturb-value 1", "round-time month", "drop-top-items 5"]
-)
+@pytest.mark.parametrize("step", ["round-value bins 2", "perturb-value 1", "round-time month", "drop-top-items 5"])
 def test_facts_about_a_sanitized_release_are_translated_like_those_of_the_built_in(step):
     safer = so.sanitize(RELEASE, so.step(step), seed=1)
     for seed in range(5):  # few targets, so that not every value of the original is known
         own, built_in = (
-            so.simulate(safer, {"same": adversary}, targets=3, seed=seed)
-            for adversary in (Delegate(knows=3), BUILT_IN)
+            so.simulate(safer, {"same": adversary}, targets=3, seed=seed) for adversary in (Delegate(knows=3), BUILT_IN)
         )
         assert own.table.equals(built_in.table)
 
@@ -148,9 +141,7 @@ def test_too_many_facts_are_refused_because_the_rest_would_be_cut_off():
         def observe(self, release, record, seed=0):
             return so.Adversary(knows=3).observe(release, record, seed)
 
-    with pytest.raises(
-        so.ParameterError, match="Chatty gives 3 facts about a target: knows must be at least 3"
-    ):
+    with pytest.raises(so.ParameterError, match="Chatty gives 3 facts about a target: knows must be at least 3"):
         so.simulate(RELEASE, Chatty(knows=2), targets=5)
 
 
@@ -199,10 +190,7 @@ def test_what_fails_or_gives_something_else_is_refused():
     for name, message in (("choose", r"Own.choose\(\) failed: KeyError"), ("observe", "failed: KeyError")):
         with pytest.raises(so.ParameterError, match=message):
             so.simulate(RELEASE, type("Own", (so.Adversary,), {name: fails})(knows=3), targets=5)
-    for name, message in (
-        ("observe", "must return an Aux, got list"),
-        ("observe_all", "must return KnownFacts"),
-    ):
+    for name, message in (("observe", "must return an Aux, got list"), ("observe_all", "must return KnownFacts")):
         own = type("Own", (so.Adversary,), {name: lambda self, *given: []})
         with pytest.raises(so.ParameterError, match=message):
             so.simulate(RELEASE, own(knows=3), targets=5)
@@ -236,9 +224,7 @@ def test_days_are_calendar_days_on_any_clock():
 
     class Look(so.Adversary):
         def choose(self, entries, rng):
-            days.extend(
-                zip([release.items[item] for item in entries.item], entries.day.tolist(), strict=True)
-            )
+            days.extend(zip([release.items[item] for item in entries.item], entries.day.tolist(), strict=True))
             return []
 
     Look(knows=1).observe(release, "a")

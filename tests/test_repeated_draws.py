@@ -65,9 +65,7 @@ def test_exact_facts_are_different_entries_of_the_record(rows, items, knows, see
     eligible = adversary.eligible(release, range(release.n_records))
     for place, record in enumerate(release.records):
         entries = [row[1:] for row in rows if row[0] == record]
-        can_be_known = naive.eligible_entries(
-            entries, *(name := choice_of(items))[:1], supports(rows), name[1]
-        )
+        can_be_known = naive.eligible_entries(entries, *(name := choice_of(items))[:1], supports(rows), name[1])
         assert eligible[place] == (len(can_be_known) >= knows)
         if eligible[place]:
             facts = told(adversary.observe(release, record, seed=seed))
@@ -75,12 +73,7 @@ def test_exact_facts_are_different_entries_of_the_record(rows, items, knows, see
 
 
 def test_outside_the_most_popular_items_every_entry_counts():
-    rows = [
-        ("a", "x", 1.0, FIRST),
-        *3 * [("a", "y", 1.0, FIRST)],
-        ("b", "x", 1.0, FIRST),
-        ("b", "z", 1.0, FIRST),
-    ]
+    rows = [("a", "x", 1.0, FIRST), *3 * [("a", "y", 1.0, FIRST)], ("b", "x", 1.0, FIRST), ("b", "z", 1.0, FIRST)]
     release, support = read(rows), supports(rows)
     for knows in range(1, 5):
         eligible = so.Adversary(knows=knows, items=so.outside_top(1)).eligible(release, range(2))
@@ -95,9 +88,7 @@ def test_entries_become_known_as_often_as_their_slow_twin_says(items):
     support = supports([("a", *entry) for entry in RECORD] + OTHERS)
     assert support == dict(zip(release.items, release.support.tolist(), strict=True))
     chances = naive.draw_chances(RECORD, name, 2, support, top)
-    draws = [
-        told(so.Adversary(knows=2, items=items).observe(release, "a", seed=seed)) for seed in range(1_500)
-    ]
+    draws = [told(so.Adversary(knows=2, items=items).observe(release, "a", seed=seed)) for seed in range(1_500)]
     assert_shares(draws, {facts: float(chance) for facts, chance in chances.items()})
 
 
@@ -137,9 +128,7 @@ def test_a_fact_is_right_or_wrong_about_an_entry_of_its_own(wrong):
         assert all(fact.item == "x" for fact in facts)
         right = [fact for fact in facts if abs(fact.value - 1.0) <= 1]  # a wrong value is 3 or 5
         assert len(right) == 4 - wrong
-        nearest = [
-            min(days, key=lambda day, fact=fact: abs((fact.time - FIRST).days - day)) for fact in right
-        ]
+        nearest = [min(days, key=lambda day, fact=fact: abs((fact.time - FIRST).days - day)) for fact in right]
         assert len({*nearest}) == len(right)
         assert all(abs((fact.time - FIRST).days - day) <= 5 for fact, day in zip(right, nearest, strict=True))
 
@@ -164,8 +153,7 @@ def test_without_repeated_rows_keeping_repeats_changes_no_byte_of_a_simulation(r
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
     for attack in (so.ScoreboardRH(), so.Likelihood()):
         cells = [
-            so.simulate(release, adversary, attack=attack, targets="all", seed=5).cell()
-            for release in (keep, last)
+            so.simulate(release, adversary, attack=attack, targets="all", seed=5).cell() for release in (keep, last)
         ]
         first, second = (vars_of(cell.outcomes) for cell in cells)
         assert first == second

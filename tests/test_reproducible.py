@@ -112,9 +112,7 @@ def differences(value, other, path=""):
         pairs = enumerate(zip(value, other, strict=True))
         return [line for at, (a, b) in pairs for line in differences(a, b, f"{path}[{at}]")]
     if isinstance(value, float) and isinstance(other, float):
-        same = math.isclose(value, other, rel_tol=SAME, abs_tol=SAME * 1e-3) or (
-            value != value and other != other
-        )
+        same = math.isclose(value, other, rel_tol=SAME, abs_tol=SAME * 1e-3) or (value != value and other != other)
     else:
         same = value == other and type(value) is type(other)
     return [] if same else [f"{path}: {value!r}, {other!r}"]

@@ -21,17 +21,11 @@ def release():
 RESULTS = {
     "Release": (lambda r: r, "1,200 entries"),
     "Simulation": (lambda r: so.simulate(r, so.Adversary(knows=4), targets=20, seed=1), r"identified \d+"),
-    "SimulationCell": (
-        lambda r: so.simulate(r, so.Adversary(knows=4), targets=20, seed=1).cell(),
-        r"identified \d+",
-    ),
+    "SimulationCell": (lambda r: so.simulate(r, so.Adversary(knows=4), targets=20, seed=1).cell(), r"identified \d+"),
     "Sparsity": (so.sparsity, r"nearest neighbour 0\.\d+"),
     "Description": (so.describe, "80 records"),
     "Links": (lambda r: so.link(r, r, budget=0.1, decoys=60), r"80 profiles, \d+ claims"),
-    "Verdict": (
-        lambda r: so.ScoreboardRH().attack(r, so.Adversary(knows=1).observe(r, r.records[3])),
-        "eccentricity",
-    ),
+    "Verdict": (lambda r: so.ScoreboardRH().attack(r, so.Adversary(knows=1).observe(r, r.records[3])), "eccentricity"),
     "PosteriorVerdict": (
         lambda r: so.Likelihood().attack(r, so.Adversary(knows=1).observe(r, r.records[3])),
         "probability of the best",

@@ -149,9 +149,7 @@ def hand_counts(frame: pl.DataFrame, columns: list[str], sensitive: str) -> dict
 
 def main() -> None:
     """Fetch the files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     for path in adult_files(parser.parse_args().folder).values():
         print(path)

@@ -13,8 +13,8 @@ import numpy as np
 
 import standout as so
 from standout.attack.any_attack import AnyAttack
-from standout.evaluate.population import Population
-from standout.evaluate.success_rate import success_rates
+from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.targets import Population
 from tools.results import CASES
 
 PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
@@ -72,9 +72,7 @@ class Row:
         cells = [f"{self.rates[name]:.3f}" for name in self.rates]
         cells[-1] = f"**{cells[-1]}**"
         bias = f"{self.bias.value:+.3f} ({self.bias.low:+.3f} to {self.bias.high:+.3f})"
-        return (
-            f"| {self.adversary} | {' | '.join(cells)} | {self.said:.3f} | {bias} | {self.absent.value:.3f} |"
-        )
+        return f"| {self.adversary} | {' | '.join(cells)} | {self.said:.3f} | {bias} | {self.absent.value:.3f} |"
 
 
 def adversaries(release: so.Release, error: float) -> list[so.Adversary]:

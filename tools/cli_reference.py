@@ -14,9 +14,7 @@ def reference() -> str:
     """Every command's help, as Markdown."""
     parts = ["# The command line\n", "Written by `make docs` from the commands; do not edit.\n"]
     root = click.Context(cli, info_name="standout", **cli.context_settings, terminal_width=WIDTH)
-    contexts = [
-        click.Context(command, info_name=name, parent=root) for name, command in sorted(cli.commands.items())
-    ]
+    contexts = [click.Context(command, info_name=name, parent=root) for name, command in sorted(cli.commands.items())]
     return "\n".join([*parts, *map(_help, [root, *contexts])])
 
 

@@ -143,11 +143,7 @@ def _is_code(arguments: tuple[object, ...]) -> bool:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files below a folder."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def readable_by_others(folder: Path, names: set[str]) -> list[str]:
@@ -157,9 +153,7 @@ def readable_by_others(folder: Path, names: set[str]) -> list[str]:
         for name in sorted(names)
         if (folder / name).stat().st_mode & 0o077
         and not any(
-            (folder / parent).stat().st_mode & 0o077 == 0
-            for parent in Path(name).parents
-            if str(parent) != "."
+            (folder / parent).stat().st_mode & 0o077 == 0 for parent in Path(name).parents if str(parent) != "."
         )
     ]
 
@@ -182,9 +176,7 @@ class Scene:
             if found[name] not in (old.get(name), self.after.get(name)) and not self.run.is_state(name):
                 wrong.append(f"{name} is neither the old file nor the new one")
         kept = {*found.values()}  # an old file may wait in a work folder until the next run puts it back
-        if missing := [
-            name for name in old if name in self.after and name not in found and old[name] not in kept
-        ]:
+        if missing := [name for name in old if name in self.after and name not in found and old[name] not in kept]:
             wrong.append(f"lost: {missing}")
         unfinished = {name for name in found if name not in old and name not in self.after}
         if open_to_all := readable_by_others(folder, unfinished):
@@ -279,9 +271,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="Seed of the choice of calls.")
     parser.add_argument("--only", nargs="*", choices=[case.name for case in RUNS], default=[], metavar="RUN")
     parser.add_argument("--jobs", type=int, default=2, help="Number of processes.")
-    parser.add_argument(
-        "--record", type=Path, help="Append the counts to this file, one JSON object per command."
-    )
+    parser.add_argument("--record", type=Path, help="Append the counts to this file, one JSON object per command.")
     arguments = parser.parse_args()
     chosen = [case for case in RUNS if not arguments.only or case.name in arguments.only]
     preload()
@@ -295,10 +285,7 @@ def main() -> None:
             wrong, kills = wrong + len(tally.wrong), kills + tally.kills
             if arguments.record:
                 _record(arguments.record, arguments.seed, tally)
-    print(
-        f"{kills:,} kills, {wrong:,} wrong"
-        + ("" if with_strace else "; strace is missing, so no kills at writes")
-    )
+    print(f"{kills:,} kills, {wrong:,} wrong" + ("" if with_strace else "; strace is missing, so no kills at writes"))
     sys.exit(wrong > 0)
 
 
@@ -308,9 +295,7 @@ def _shares(chosen: list[Run], kills: int) -> list[tuple[Run, int]]:
     return [(case, max(1, round(kills / case.seconds / total))) for case in chosen]
 
 
-def _tallies(
-    shares: list[tuple[Run, int]], jobs: int, inputs: Path, seed: int, with_strace: bool
-) -> Iterator[Tally]:
+def _tallies(shares: list[tuple[Run, int]], jobs: int, inputs: Path, seed: int, with_strace: bool) -> Iterator[Tally]:
     """Results of all runs, from several processes that are forked from this one."""
     reading, writing = os.pipe()
     children = []

@@ -68,12 +68,8 @@ def make_inputs(folder: Path) -> None:
     rows = [f"u{person},{item},{value},2005-0{item % 9 + 1}-{day:02d}" for person, item, value, day in people]
     (folder / "people.csv").write_text("\n".join(["user,item,rating,date", *rows, ""]))
     public = [
-        f"p{person},{item},{value},2005-0{item % 9 + 1}-{day:02d}"
-        for person, item, value, day in people
-        if item % 3
+        f"p{person},{item},{value},2005-0{item % 9 + 1}-{day:02d}" for person, item, value, day in people if item % 3
     ]
     (folder / "public.csv").write_text("\n".join(["user,item,rating,date", *public, ""]))
-    table = [
-        f"id{i},{20 + i * 7 % 50},{'fm'[i % 2]},1{i % 7:04d},19{50 + i}-0{1 + i % 9}-11" for i in range(40)
-    ]
+    table = [f"id{i},{20 + i * 7 % 50},{'fm'[i % 2]},1{i % 7:04d},19{50 + i}-0{1 + i % 9}-11" for i in range(40)]
     (folder / "table.csv").write_text("\n".join(["id,age,sex,zip,born", *table, ""]))

@@ -42,9 +42,7 @@ def _strace(words: list[str], folder: Path, log: str, *options: str) -> int:
     trace = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={','.join(WRITES)}", *options]
     command = [*trace, sys.executable, "-m", "standout", *words]
     environment = {**os.environ, **ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}
-    finished = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, timeout=LONGEST, check=False
-    )
+    finished = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=LONGEST, check=False)
     return finished.returncode
 
 
@@ -52,9 +50,6 @@ def strace_works() -> bool:
     """Whether strace is installed and may be used."""
     with contextlib.suppress(OSError):
         return (
-            subprocess.run(
-                ["strace", "-f", "-e", "trace=write", "-o", os.devnull, "true"], check=False
-            ).returncode
-            == 0
+            subprocess.run(["strace", "-f", "-e", "trace=write", "-o", os.devnull, "true"], check=False).returncode == 0
         )
     return False

@@ -85,9 +85,9 @@ def _row(release: so.Release, steps: list[Step]) -> str:
     except so.ParameterError as error:
         return f"| {text} | refused: {error} |" + " |" * (len(COLUMNS) - 2)
     risk = identification_risk(safer, ADVERSARY, TARGETS, SEED)
-    papers = so.simulate(
-        safer, ADVERSARY, attack=so.ScoreboardRH(), targets=TARGETS, seed=SEED, absent=False
-    ).estimate("identified")
+    papers = so.simulate(safer, ADVERSARY, attack=so.ScoreboardRH(), targets=TARGETS, seed=SEED, absent=False).estimate(
+        "identified"
+    )
     utility = so.utility(release, *steps, seed=SEED)
     identified = risk.everybody
     cells = (

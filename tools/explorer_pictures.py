@@ -36,9 +36,7 @@ def main() -> None:
         index = Path(folder) / "films.index"
         shape = ["--like", "netflix", "--records", str(RECORDS), "--seed", "1"]
         subprocess.run([*standout, "synthesize", "-o", str(index), *shape], check=True)
-        server = subprocess.Popen(
-            [*standout, "explore", str(index), "--no-browser"], stdout=subprocess.PIPE, text=True
-        )
+        server = subprocess.Popen([*standout, "explore", str(index), "--no-browser"], stdout=subprocess.PIPE, text=True)
         try:
             address = _address(server)
             browser = started.chromium.launch(executable_path=shutil.which("chromium"))

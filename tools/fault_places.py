@@ -37,9 +37,7 @@ PLACES = {
         (*OWN_MOUNTS, 'mount --bind place place && mount -o remount,ro,bind place && exec "$@"', "sh"),
         needs="mount",
     ),
-    "no permission": Place(
-        "a folder without permission to write", NO_PRIVILEGES, "chmod 500 place", needs="setpriv"
-    ),
+    "no permission": Place("a folder without permission to write", NO_PRIVILEGES, "chmod 500 place", needs="setpriv"),
     "unreadable": Place(
         "files without permission to read",
         NO_PRIVILEGES,
@@ -50,9 +48,7 @@ PLACES = {
     "stdout full": Place("standard output is a full device", redirect="> /dev/full"),
     "stdout closed": Place("standard output is closed", redirect=">&-"),
     "stderr closed": Place("standard error is closed", redirect="2>&-"),
-    "latin-1": Place(
-        "standard output in Latin-1", environment={"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
-    ),
+    "latin-1": Place("standard output in Latin-1", environment={"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}),
     "ascii": Place("standard output in ASCII", environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
     "no home": Place("no home folder", environment={"HOME": "/nonexistent", "XDG_CACHE_HOME": ""}),
     "cache read-only": Place(

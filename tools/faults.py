@@ -71,18 +71,13 @@ PRINTING = [
 FAULTS = [
     *[
         Fault(
-            "full",
-            line,
-            (0, 1) if line in (SHORT, INTO_A_FOLDER[-1]) or any(word in line for word in SMALL) else (1,),
+            "full", line, (0, 1) if line in (SHORT, INTO_A_FOLDER[-1]) or any(word in line for word in SMALL) else (1,)
         )
         for line in INTO_A_FOLDER
     ],
     *[Fault("read-only", line) for line in INTO_A_FOLDER],
     *[Fault("no permission", line) for line in INTO_A_FOLDER],
-    *[
-        Fault("size limit", line)
-        for line in (INTO_A_FOLDER[0], INTO_A_FOLDER[1], INTO_A_FOLDER[4], INTO_A_FOLDER[7])
-    ],
+    *[Fault("size limit", line) for line in (INTO_A_FOLDER[0], INTO_A_FOLDER[1], INTO_A_FOLDER[4], INTO_A_FOLDER[7])],
     *[
         Fault("unreadable", line, (1, 2))
         for line in (
@@ -167,11 +162,7 @@ def run(fault: Fault) -> Row:
         before = set(folder.rglob("*"))
         code, out, errors = _started(fault, place, folder)
         subprocess.run(["chmod", "-R", "u+rwX", name], check=False)
-        left = [
-            path.name
-            for path in folder.rglob("*")
-            if path not in before and path.name.startswith(".standout")
-        ]
+        left = [path.name for path in folder.rglob("*") if path not in before and path.name.startswith(".standout")]
     lines = [line for line in errors.splitlines() if line.startswith("standout: ")]
     last = (lines or errors.splitlines() or out.splitlines()[:1] or [""])[-1 if errors else 0]
     last = last.replace(f"{folder}/", "").replace(LONG_NAME, "nnn…n")
@@ -184,14 +175,10 @@ def _prepare(folder: Path) -> None:
     (folder / "place").mkdir()
     (folder / "empty.csv").touch()
     (folder / "loop").symlink_to("loop")
-    (folder / "rejects.csv").write_text(
-        "user,item,rating,date\nu1,1,x,2005-01-01\nu2,1,3,never\n,2,3,2005-01-01\n"
-    )
+    (folder / "rejects.csv").write_text("user,item,rating,date\nu1,1,x,2005-01-01\nu2,1,3,never\n,2,3,2005-01-01\n")
     places = [f"u{i % 6},52.{i * 37 % 97},13.{i * 53 % 97},2010-05-{1 + i % 28:02d}T08:15" for i in range(60)]
     (folder / "places.csv").write_text("\n".join(["user,lat,lon,time", *places, ""]))
-    (folder / "names.csv").write_text(
-        (folder / "people.csv").read_text().replace("u1", "Zoë-Ω-🙂"), encoding="utf-8"
-    )
+    (folder / "names.csv").write_text((folder / "people.csv").read_text().replace("u1", "Zoë-Ω-🙂"), encoding="utf-8")
     shutil.copytree(_small_index(), folder / "people.index")
 
 
@@ -242,11 +229,7 @@ def _started(fault: Fault, place: Place, folder: Path) -> tuple[int, str, str]:
         )
     except subprocess.TimeoutExpired:
         return -1, "", "it did not end"
-    return (
-        finished.returncode,
-        finished.stdout.decode(errors="replace"),
-        finished.stderr.decode(errors="replace"),
-    )
+    return (finished.returncode, finished.stdout.decode(errors="replace"), finished.stderr.decode(errors="replace"))
 
 
 def _wrong(fault: Fault, code: int, errors: str, lines: list[str], left: list[str]) -> str:
@@ -258,12 +241,7 @@ def _wrong(fault: Fault, code: int, errors: str, lines: list[str], left: list[st
         return f"exit code {code} instead of {' or '.join(map(str, fault.codes))}: {errors[-500:]}"
     if code == 1 and len(problems) > 1:
         return f"{len(problems)} lines of errors"
-    if (
-        code == 1
-        and not problems
-        and PLACES[fault.place].redirect != "2>&-"
-        and not fault.command.startswith(SILENT)
-    ):
+    if code == 1 and not problems and PLACES[fault.place].redirect != "2>&-" and not fault.command.startswith(SILENT):
         return f"no line says why: {errors[-300:]}"
     return f"left behind: {left}" if left else ""
 

@@ -59,19 +59,12 @@ def _trace(draw: np.random.Generator, spots: np.ndarray, weights: np.ndarray, po
     latitude = np.interp(working, arrival, goals[:, 0]) + draw.normal(0, NOISE, points)
     longitude = np.interp(working, arrival, goals[:, 1]) + draw.normal(0, NOISE, points)
     occupied = np.searchsorted(arrival, working) % 2
-    columns = {
-        "lat": latitude,
-        "lon": longitude,
-        "occupied": occupied,
-        "time": BEGIN + (clock * 60).astype(np.int64),
-    }
+    columns = {"lat": latitude, "lon": longitude, "occupied": occupied, "time": BEGIN + (clock * 60).astype(np.int64)}
     return pl.DataFrame(columns).reverse()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--taxis", type=int, default=520)
     parser.add_argument("--points", type=int, default=20_000, help="points of each taxi")

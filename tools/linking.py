@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.linking.assignment import one_to_one
-from standout.release.subset import subset
+from standout.data.subset import subset
+from standout.linking.links import one_to_one
 from standout.report.interval_charts import WIDE
 from standout.report.linking_page import figures
 
@@ -177,9 +177,7 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
         "claims are false. Each profile's "
         "best candidate counts if it is unique.\n"
     )
-    yield (
-        "| | identified | in hindsight: claims | recall | by its own threshold: claims | precision | recall |"
-    )
+    yield ("| | identified | in hindsight: claims | recall | by its own threshold: claims | precision | recall |")
     yield "|---" * 7 + "|"
     for name, result in others.items():
         title, default = f"{name} {result.get('version', '')}".strip(), result["own_threshold"]

@@ -27,18 +27,7 @@ TITLES = [
     for how in ("für Gäste", "à la carte", "aus Köln", "de l'été", "groß", "Nº 5", "bébé", "im Glas", "fumé")
 ]
 AGREEMENT = ("strongly disagree", "disagree", "neutral", "agree", "strongly agree")
-TOPICS = (
-    "satisfaction",
-    "police",
-    "press",
-    "health",
-    "stress",
-    "sport",
-    "diet",
-    "media",
-    "politics",
-    "travel",
-)
+TOPICS = ("satisfaction", "police", "press", "health", "stress", "sport", "diet", "media", "politics", "travel")
 PERSONAL = (
     "respondent_id", "age", "gender", "postcode", "education", "employment", "household_size", "income_eur",
     "has_car", "height_cm", "weight_kg", "smoker", "interview_date", "religion", "pets",

@@ -9,8 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from standout.paper.comparison_rows import ComparisonRow, Unit
-from standout.paper.number_text import difference, interval, likelihood, number, signed
+from standout.paper.comparison_rows import ComparisonRow, Unit, difference, interval, likelihood, number, signed
 from standout.paper.readings import Reading, fits, unit_of
 from standout.paper.sentences import goal_text, judgement
 
@@ -84,10 +83,7 @@ def missed(rows: list[CsvRow]) -> str:
     far = [row for row in compared if row["within_goal"] == "false"]
     if not far:
         return "Every attack result is within 0.10 or 1 bit of the paper's."
-    lines = [
-        f"{len(far)} of {len(compared)} attack results differ from the paper by more than 0.10 or 1 bit:",
-        "",
-    ]
+    lines = [f"{len(far)} of {len(compared)} attack results differ from the paper by more than 0.10 or 1 bit:", ""]
     for row in far:
         comparison = _comparison_row(row)
         lines.append(f"- {_figure(row)}: {_name(comparison)} ({difference(comparison)})")

@@ -47,9 +47,7 @@ def fuzz_table() -> str:
             sums[line["target"]][key] += line[key]
         sums[line["target"]]["failures"] += sum(line["failures"].values())
         sums[line["target"]]["peak_mb"] = max(sums[line["target"]]["peak_mb"], line["peak_mb"])
-    total = {
-        key: sum(counts[key] for counts in sums.values()) for key in ("inputs", "read", "refused", "failures")
-    }
+    total = {key: sum(counts[key] for counts in sums.values()) for key in ("inputs", "read", "refused", "failures")}
     peak = max(counts["peak_mb"] for counts in sums.values())
     kinds: dict[str, int] = defaultdict(int)
     for line in chosen:
@@ -57,9 +55,7 @@ def fuzz_table() -> str:
             kinds[kind] += count
     seeds = ", ".join(str(seed) for seed in sorted({line["seed"] for line in chosen}))
     keys = ("inputs", "read", "refused", "failures", "peak_mb")
-    rows = [
-        f"{_row(name, *(counts[key] for key in keys))} `{tested[name]}` |" for name, counts in sums.items()
-    ]
+    rows = [f"{_row(name, *(counts[key] for key in keys))} `{tested[name]}` |" for name, counts in sums.items()]
     found = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(kinds.items())) or "none"
     hours = sum(line["seconds"] for line in chosen) / 3600
     summary = (
@@ -86,15 +82,10 @@ def crash_table() -> str:
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for line in chosen:
         sums[line["command"]] = [
-            a + b
-            for a, b in zip(
-                sums[line["command"]], (line["kills"], line["reruns"], line["wrong"]), strict=True
-            )
+            a + b for a, b in zip(sums[line["command"]], (line["kills"], line["reruns"], line["wrong"]), strict=True)
         ]
     total = [sum(counts[i] for counts in sums.values()) for i in range(3)]
-    rows = [
-        f"| {name} | {kills:,} | {reruns:,} | {wrong:,} |" for name, (kills, reruns, wrong) in sums.items()
-    ]
+    rows = [f"| {name} | {kills:,} | {reruns:,} | {wrong:,} |" for name, (kills, reruns, wrong) in sums.items()]
     return "\n".join(
         [
             f"{total[0]:,} kills on commit {' and '.join(f'`{name}`' for name in commits(chosen))}.",
@@ -116,13 +107,7 @@ def fault_table() -> str:
     skipped = sum(line["code"] is None for line in record)
     parts = [f"{len(record)} rows on commit `{record[-1]['commit']}`: {wrong} wrong, {skipped} not run."]
     for place in dict.fromkeys(line["place"] for line in record):
-        parts += [
-            "",
-            f"**{place[0].upper()}{place[1:]}**",
-            "",
-            "| Command | Exit code | Line |",
-            "|---|--:|---|",
-        ]
+        parts += ["", f"**{place[0].upper()}{place[1:]}**", "", "| Command | Exit code | Line |", "|---|--:|---|"]
         parts += [
             f"| `{_cell(line['command'])}` | {_code(line['code'])} | {_text(line['line'])} |"
             for line in record

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import standout as so
 from standout.auditing.ladder import LADDER, fit_rung
 from standout.core.arrays import Ints
-from standout.core.formatting import percent
 from standout.core.rng import generator
-from standout.evaluate.success_rate import success_rates
-from standout.facts import encode_auxes
+from standout.core.text import percent
+from standout.evaluate.target_attacks import success_rates
 from standout.findings.audit import AuditFindings
+from standout.know.facts import encode_auxes
 
 __all__ = ["repeats_section"]
 
@@ -71,9 +71,7 @@ def _sizes(kept: AuditFindings, merged: AuditFindings) -> list[tuple[str, str, s
     rows = {
         "entries": [f"{findings.data.entries:,}" for findings in (kept, merged)],
         "entries of the median record": [f"{findings.data.median_length:g}" for findings in (kept, merged)],
-        "people with fewer than 8 entries": [
-            f"{findings.answer.too_few_items:,}" for findings in (kept, merged)
-        ],
+        "people with fewer than 8 entries": [f"{findings.answer.too_few_items:,}" for findings in (kept, merged)],
         "self-checks passed": [
             f"{sum(check.passed for check in findings.trust.checks)} of {len(findings.trust.checks)}"
             for findings in (kept, merged)
@@ -92,9 +90,7 @@ def _adversary_rows(kept: AuditFindings, merged: AuditFindings) -> list[str]:
         for attack, title in ATTACKS.items():
             named = [_estimate(_of(findings, adversary.name, attack)) for findings in (kept, merged)]
             few = [_at_two_facts(_of(findings, adversary.name, attack)) for findings in (kept, merged)]
-            rows.append(
-                f"| {adversary.name} | {title} | {' | '.join([*named, *few])} | {adversary.description} |"
-            )
+            rows.append(f"| {adversary.name} | {title} | {' | '.join([*named, *few])} | {adversary.description} |")
     return rows
 
 

@@ -170,9 +170,7 @@ def _plain(value: float, measure: str) -> str:
 
 def _sparse(release: so.Release) -> str:
     result = so.sparsity(release)
-    shares = ", ".join(
-        f"{result.delta(epsilon).value:.3f} for ε = {epsilon:g}" for epsilon in (0.2, 0.5, 0.75)
-    )
+    shares = ", ".join(f"{result.delta(epsilon).value:.3f} for ε = {epsilon:g}" for epsilon in (0.2, 0.5, 0.75))
     return (
         f"Sparsity, by items: the share of records with a neighbour more similar than ε is {shares}. "
         "All records were examined.\n"

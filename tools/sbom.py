@@ -22,9 +22,7 @@ Graph = dict[str, set[str]]
 
 def main() -> None:
     """Write the file that the command line names."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path)
     parser.add_argument("--extra", action="append", default=[], help="extra of Standout to include")
     options = parser.parse_args()

@@ -94,9 +94,7 @@ def _rival_part(table: so.Table) -> Iterator[str]:
         others |= {label: found(known, rival) for label, rival in rivals(table, adversary).items()}
         names = list(others)
         best = max(best, *(paired(other - ours)[0] for other in others.values()))
-        rows.append(
-            f"| {name} | {ours.mean():.3f} | {' | '.join(_gain(o - ours) for o in others.values())} |"
-        )
+        rows.append(f"| {name} | {ours.mean():.3f} | {' | '.join(_gain(o - ours) for o in others.values())} |")
     yield f"| what is known | likelihood | {' | '.join(names)} |"
     yield "|---" * (len(names) + 2) + "|"
     yield from rows

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import standout as so
-from standout.table_attack.population_rates import posterior_among
-from standout.table_attack.row_verdicts import RowVerdicts
+from standout.attack.row_verdicts import RowVerdicts
+from standout.evaluate.simulate_table import posterior_among
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_attack_results import AGE_ERROR, SEED, adversaries
 
@@ -42,8 +42,7 @@ the posterior.
 def calibration_part(table: so.Table) -> Iterator[str]:
     """The tables on calibration."""
     simulations = {
-        name: so.simulate_table(table, adversary, targets=TARGETS, seed=SEED)
-        for name, adversary in _several().items()
+        name: so.simulate_table(table, adversary, targets=TARGETS, seed=SEED) for name, adversary in _several().items()
     }
     yield INSIDE.format(targets=TARGETS)
     yield f"| what is known | {' | '.join(f'{low:g} to {high:g}: said, right' for low, high in BINS)} |"

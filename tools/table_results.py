@@ -67,9 +67,7 @@ def _ratio(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Replace the measured parts of both pages."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tools", type=Path, default=Path("build/table-tools.json"))
     parser.add_argument("--speed", type=Path, nargs="+", default=[Path("build/tables.json")])

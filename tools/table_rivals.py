@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 import standout as so
 from standout.core.arrays import Bools, Floats, Ints
-from standout.table_attack.row_facts import RowFacts
-from standout.table_attack.simulate_table import table_targets
-from standout.tables.column import Column
-from standout.tables.nearness import Near, near_levels
+from standout.data.column import Column, Near, near_levels
+from standout.evaluate.simulate_table import table_targets
+from standout.know.table_adversary import RowFacts
 
 __all__ = ["Known", "Rival", "found", "known_facts", "most_matches", "rivals"]
 
@@ -178,8 +177,6 @@ def _features(known: Known, query: int, rows: NDArray[np.int64]) -> Floats:
     for column, code in facts:
         agrees = known.agrees(column, code)[known.table.columns[column].codes[rows]]
         rarity = -np.log(known.share(column, code))
-        features[:, 3 * column : 3 * column + 3] = np.column_stack(
-            [agrees, agrees * rarity, ~agrees * rarity]
-        )
+        features[:, 3 * column : 3 * column + 3] = np.column_stack([agrees, agrees * rarity, ~agrees * rarity])
         count += agrees
     return np.column_stack([features, count[:, None] == np.arange(len(facts) + 1)])

@@ -10,8 +10,8 @@ import polars as pl
 from benchmarks.other_table_tools import COARSE, coarse_frame
 
 import standout as so
-from standout.risk_measures.disclosure import attribute_disclosure
-from standout.risk_measures.identity import identity_risk
+from standout.measure.classes import identity_risk
+from standout.measure.disclosure import attribute_disclosure
 from tools.adult import QUASI_IDENTIFIERS, SENSITIVE, hand_counts
 from tools.table_attack_results import KNOWS, SEED, interval
 
@@ -150,10 +150,7 @@ def _our_rows(table: so.Table, released: so.Table) -> Iterator[Row]:
 def _their_rows(said: Said) -> Iterator[Row]:
     for tool, names in (
         ("pycanon", {"k": "k"}),
-        (
-            "privattacks",
-            {"marketer": "chance to find a row, all 8 known", "guess": "right guesses of income"},
-        ),
+        ("privattacks", {"marketer": "chance to find a row, all 8 known", "guess": "right guesses of income"}),
         ("anonymeter", {name: name for name in said["raw"].get("anonymeter", {}).get("results", {})}),
     ):
         for key, label in names.items():

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import standout as so
 from standout.auditing.ladder import fit_ladder, resolve_ladder
-from standout.auditing.yardstick import FILE, YardstickRow, measure_row, without
-from standout.findings.serialize import json_text
+from standout.auditing.theory_section import FILE, YardstickRow, measure_row, without
+from standout.findings.json_types import json_text
 
 PACKAGED = Path(__file__).parent.parent / "src" / "standout" / "auditing" / FILE
 COMMANDS = ["standout synthesize --like netflix -o standin.index", "python -m tools.yardstick standin.index"]

@@ -5,12 +5,7 @@ import pytest
 import standout as so
 from advising.samples import ADVERSARY, DECOYS
 
-CANDIDATES = [
-    "round-time none",
-    "drop-entries 0.5",
-    ["round-time none", "drop-entries 0.9"],
-    "drop-rare-items 999",
-]
+CANDIDATES = ["round-time none", "drop-entries 0.5", ["round-time none", "drop-entries 0.9"], "drop-rare-items 999"]
 SETTINGS = {"candidates": CANDIDATES, "targets": 100, "people": 40, "seed": 2, "name": "films"}
 
 

@@ -5,8 +5,8 @@ import math
 import standout as so
 from standout.advising.candidate import Candidate
 from standout.advising.strongest_attack import IdentificationRisk
-from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate, rate
+from standout.sanitizing.utility import Utility
 
 __all__ = ["ADVERSARY", "DECOYS", "FakeRunner", "candidate", "steps"]
 

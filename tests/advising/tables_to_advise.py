@@ -3,8 +3,8 @@
 import numpy as np
 
 import standout as so
-from standout.tables.column import Column
-from standout.tables.model import Table
+from standout.data.column import Column
+from standout.data.table import Table
 
 __all__ = ["ADVERSARY", "MENU", "people_table"]
 

@@ -62,9 +62,7 @@ def test_the_same_seed_gives_the_same_advice(small_advice, small_advice_again):
 def test_no_id_and_no_title_is_in_the_advice(tmp_path):
     frame = so.synthesize(records=60, items=40, entries=900, seed=3).to_frame()
     release = so.read(frame.with_columns(record="person " + frame["record"], item="secret " + frame["item"]))
-    advice = so.advise(
-        release, limit=0.5, candidates=["drop-entries 0.7"], targets=30, people=30, work=tmp_path
-    )
+    advice = so.advise(release, limit=0.5, candidates=["drop-entries 0.7"], targets=30, people=30, work=tmp_path)
     advice.to_html(tmp_path / "report.html")
     advice.to_csv(tmp_path / "frontier.csv")
     written = json.dumps(advice.to_dict()) + "".join(path.read_text() for path in tmp_path.iterdir())
@@ -75,8 +73,7 @@ def test_the_limit_applies_to_everybody_or_to_people_in_the_release(small_releas
     candidates = ["sample-records 0.1", ["round-time none", "drop-entries 0.9"]]
     settings = {"candidates": candidates, "targets": 150, "people": 60, "seed": 2}
     everybody, released = (
-        so.advise(small_release, ADVERSARY, 0.45, among=among, **settings)
-        for among in ("everybody", "released")
+        so.advise(small_release, ADVERSARY, 0.45, among=among, **settings) for among in ("everybody", "released")
     )
     assert everybody.recommended.name == "sample-records 0.1"
     assert "leaving people out" in everybody.summary and "for them" in everybody.summary

@@ -7,12 +7,7 @@ import pytest
 from advising.samples import candidate, steps
 from standout.advising.composition import Composition
 from standout.advising.search import SearchResult
-from standout.advising.sentences import (
-    composition_text,
-    limitations,
-    sanitize_command,
-    summary_sentences,
-)
+from standout.advising.sentences import composition_text, limitations, sanitize_command, summary_sentences
 from standout.advising.unproven import unproven_candidates
 from standout.evaluate.estimates import rate
 
@@ -69,10 +64,7 @@ def test_a_rate_below_the_limit_that_is_not_proven_comes_with_the_number_of_targ
 def test_too_few_people_cannot_settle_it():
     nearer = candidate(["drop-entries 0.8"], 0.04, 0.5)
     few, some = (summary(result(UNTOUCHED, nearer), people=people) for people in (1_800, 1_900))
-    assert (
-        "More targets cannot settle this" in few
-        and "only 1,800 people have enough entries to be targets" in few
-    )
+    assert "More targets cannot settle this" in few and "only 1,800 people have enough entries to be targets" in few
     assert "More targets may settle this" in some and "only 1,900 people" in some
 
 
@@ -86,14 +78,10 @@ def test_an_interrupted_search_says_so():
 
 
 def test_a_limit_that_is_met_by_leaving_people_out_is_a_warning():
-    sample = candidate(
-        ["sample-records 0.1"], 0.01, 0.5, released=rate(90, 100), among="everybody", stage="fresh"
-    )
+    sample = candidate(["sample-records 0.1"], 0.01, 0.5, released=rate(90, 100), among="everybody", stage="fresh")
     search = result(UNTOUCHED, sample, recommended=sample)
     assert "of the people in the original" in summary(search)
-    assert "leaving people out" in summary(search) and "No candidate meets the limit for them" in summary(
-        search
-    )
+    assert "leaving people out" in summary(search) and "No candidate meets the limit for them" in summary(search)
     search.candidates[STRONG.steps] = STRONG
     assert "drop-entries 0.9 seems to meet the limit for them too, and keeps 30 %" in summary(search)
 

@@ -9,10 +9,11 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import ADVERSARY, MENU, people_table
-from standout.advising import search, table_runner
-from standout.advising.table_identification import ATTACKS
+from standout.advising import search
+from standout.advising import table_advise as table_runner
+from standout.advising.table_advise import ATTACKS
+from standout.attack.table_scores import representing_rows
 from standout.evaluate.estimates import rate
-from standout.table_attack.prepare import representing_rows
 from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
@@ -65,9 +66,7 @@ def test_the_recommended_table_is_below_the_limit_by_a_plain_simulation(table, a
 
 
 def test_people_who_are_left_out_count_only_among_everybody(table):
-    advice = so.advise(
-        table, ADVERSARY, 0.01, candidates=["drop-rows:age,zip=2"], targets=TARGETS, among="everybody"
-    )
+    advice = so.advise(table, ADVERSARY, 0.01, candidates=["drop-rows:age,zip=2"], targets=TARGETS, among="everybody")
     risk = advice.candidates[1].risk
     assert risk.everybody.n > risk.released.n and risk.everybody.value < risk.released.value
 

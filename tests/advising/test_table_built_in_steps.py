@@ -5,17 +5,17 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import people_table
-from standout.advising.table_built_in_steps import (
+from standout.advising.table_candidates import (
     CLASSES,
     MOST_STEPS,
+    TableUtilityBenchmark,
     _round_number,
     column_bits,
     table_built_in_steps,
     table_step_family,
 )
-from standout.advising.table_candidate_utility import TableUtilityBenchmark
-from standout.tables.column import Column
-from standout.tables.model import Table
+from standout.data.column import Column
+from standout.data.table import Table
 from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
@@ -65,10 +65,4 @@ def test_a_column_that_does_not_vary_is_left_alone():
 
 
 def test_widths_are_round_numbers():
-    assert [_round_number(number) for number in (0.011, 0.3, 1.0, 7.5, 400.0)] == [
-        0.01,
-        0.2,
-        1.0,
-        10.0,
-        500.0,
-    ]
+    assert [_round_number(number) for number in (0.011, 0.3, 1.0, 7.5, 400.0)] == [0.01, 0.2, 1.0, 10.0, 500.0]

@@ -9,7 +9,7 @@ import pytest
 import naive.table_utility as naive
 import standout as so
 from advising.tables_to_advise import people_table
-from standout.advising.table_candidate_utility import TableUtilityBenchmark
+from standout.advising.table_candidates import TableUtilityBenchmark
 
 STEPS = (
     (),

@@ -10,15 +10,15 @@ import standout as so
 from advising.tables_to_advise import MENU
 from standout.advising.candidate import Candidate
 from standout.advising.strongest_attack import IdentificationRisk
-from standout.advising.table_built_in_steps import table_step_family
-from standout.advising.table_candidate_utility import TableCandidateUtility
-from standout.advising.table_combinations import (
+from standout.advising.table_candidates import (
+    TableCandidateUtility,
     _effects,
     _expected_frontier,
     _families,
     _point,
     _slope,
     propose_table_combinations,
+    table_step_family,
 )
 from standout.evaluate.estimates import Estimate, rate
 
@@ -87,9 +87,7 @@ def test_measured_combinations_correct_what_is_expected_of_others():
 
 
 def test_where_everybody_is_identified_lost_bits_say_which_step_helps():
-    saturated = tried(
-        candidate([], 1.0, 1.0), candidate([MENU[0]], 1.0, 0.9, 8.0), candidate([MENU[2]], 1.0, 0.9)
-    )
+    saturated = tried(candidate([], 1.0, 1.0), candidate([MENU[0]], 1.0, 0.9, 8.0), candidate([MENU[2]], 1.0, 0.9))
     effects = _effects(saturated, 0.5)
     assert np.isclose(effects[so.step(MENU[0])].odds, -math.log(2) * 2 * 0.5)
     assert effects[so.step(MENU[2])].odds == 0

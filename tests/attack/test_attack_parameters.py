@@ -75,9 +75,7 @@ def test_only_records_that_exist_can_be_excluded_one_for_each_query():
         for exclude in (["7"], ["7"] * 3, [], np.array([0])):
             with pytest.raises(so.ParameterError, match=r"exclude has [013] records for 2 queries"):
                 attack.attacks(release, [AUX, AUX], exclude=exclude)
-        codes, names = (
-            attack.attacks(release, [AUX] * 2, exclude=some) for some in (np.array([1, -1]), ["9", None])
-        )
+        codes, names = (attack.attacks(release, [AUX] * 2, exclude=some) for some in (np.array([1, -1]), ["9", None]))
         assert all_numbers(codes) == all_numbers(names)
 
 
@@ -126,12 +124,7 @@ def test_a_subclass_must_give_as_many_finite_numbers_from_0_on(name, answer):
 
 @pytest.mark.parametrize(
     "weights",
-    [
-        lambda support: support * NAN,
-        lambda support: -1.0 * support,
-        lambda support: 1.0,
-        lambda support: "much",
-    ],
+    [lambda support: support * NAN, lambda support: -1.0 * support, lambda support: 1.0, lambda support: "much"],
     ids=["nan", "negative", "one for all", "text"],
 )
 def test_weights_of_ones_own_must_be_finite_numbers_from_0_on(weights):
@@ -162,7 +155,7 @@ def test_a_function_that_would_be_called_millions_of_times_is_refused():
     ids=str,
 )
 def test_straight_pieces_of_a_long_table_give_the_same_verdicts(monkeypatch, similarity, lined, nested):
-    monkeypatch.setattr("standout.similarity.lookup_tables.LONG", 1 << 11)
+    monkeypatch.setattr("standout.know.lookup_tables.LONG", 1 << 11)
     draw = np.random.default_rng(8)
     frame = pl.DataFrame({
         "record": np.repeat(np.arange(200), 12).astype(str),

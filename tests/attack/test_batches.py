@@ -37,7 +37,7 @@ from attack_cases import (
     similarities,
     someone,
 )
-from standout.facts import encode_auxes
+from standout.know.facts import encode_auxes
 
 
 @examples(15, 5)
@@ -61,9 +61,7 @@ def test_neither_batches_nor_their_order_nor_threads_change_a_bit(given):
 def test_neither_batches_nor_threads_change_a_bit_of_many_verdicts_on_many_records():
     rows = crowd(12_000)
     release = Data(rows).read()
-    auxes = [
-        so.Aux(about(str(i), rows, i % 2), (1, 1 + i % 4) if i % 3 else None) for i in range(0, 12_000, 200)
-    ]
+    auxes = [so.Aux(about(str(i), rows, i % 2), (1, 1 + i % 4) if i % 3 else None) for i in range(0, 12_000, 200)]
     exclude = [str(i) if i % 400 else None for i in range(0, 12_000, 200)]
     for attack in attacks_of(so.Decay()):
         together = all_numbers(attack.attacks(release, auxes, exclude=exclude, threads=1))
@@ -77,9 +75,7 @@ def test_neither_batches_nor_threads_change_a_bit_of_many_verdicts_on_many_recor
 def test_facts_far_outside_do_not_change_a_bit_of_other_verdicts():
     """The year 2300 beside a release of three days: what is tabulated for one is not for another."""
     days = [date(2005, 3, 1), date(2005, 3, 2), date(2005, 3, 3)]
-    made = Data(
-        [(str(i), item, float(1 + i % 3), days[i % 3]) for i in range(9) for item in THINGS[: 1 + i % 4]]
-    )
+    made = Data([(str(i), item, float(1 + i % 3), days[i % 3]) for i in range(9) for item in THINGS[: 1 + i % 4]])
     times = [*days, date(2005, 3, 20), date(2005, 2, 1), date(1900, 1, 1), date(2300, 1, 1), None]
     auxes = [so.Aux([so.Fact(item, 3.7, time) for item in THINGS[:3]]) for time in times]
     release = made.read()
@@ -141,9 +137,7 @@ def test_a_right_fact_more_never_lowers_the_score(given):
     similarity, target = given.draw(similarities(made.kind))[0], given.draw(someone(made))
     wrong = given.draw(known(made, most=2)).facts
     right = [so.Fact(item, value, time) for record, item, value, time in made.rows if record == target]
-    right = given.draw(
-        st.permutations([fact for fact in right if fact.item not in {one.item for one in wrong}])
-    )
+    right = given.draw(st.permutations([fact for fact in right if fact.item not in {one.item for one in wrong}]))
     release = made.read()
     auxes = [so.Aux([*wrong, *right[:n]]) for n in range(len(right) + 1)]
     scores = [one.score(target) for one in so.ScoreboardRH(similarity).attacks(release, auxes)]
@@ -162,9 +156,7 @@ def test_the_mass_of_a_lineup_and_of_all_candidates_is_1(given):
         assume(verdict.candidates)
         for count in (1, 2, 9):
             lineup = verdict.lineup(count)
-            assert math.fsum(one.probability for one in lineup) + lineup.outside == pytest.approx(
-                1, abs=1e-12
-            )
+            assert math.fsum(one.probability for one in lineup) + lineup.outside == pytest.approx(1, abs=1e-12)
             assert 0 <= lineup.outside <= 1 and len(lineup) <= count
         total = math.fsum(verdict.probability(record) for record in {row[0] for row in made.rows})
         matches = isinstance(attack, so.ScoreboardRH) or verdict.matching
@@ -200,9 +192,7 @@ def test_a_match_needs_no_more_than_phi():
 def test_without_z_all_is_the_same_and_probabilities_are_worked_out_when_asked_for(given):
     made, aux, exclude = attacked(given)
     attack = so.ScoreboardRH(given.draw(similarities(made.kind))[0])
-    with_z, without = (
-        attack.attacks(made.read(), [aux], exclude=exclude, with_z=flag) for flag in (True, False)
-    )
+    with_z, without = (attack.attacks(made.read(), [aux], exclude=exclude, with_z=flag) for flag in (True, False))
     one, other = ({**numbers(each, 0), "z": None} for each in (with_z, without))
     assert one == other and not without.columns.z.any()
     check_same(without[0], with_z[0], sorted({row[0] for row in made.rows}))
@@ -219,9 +209,7 @@ def test_a_threshold_written_as_a_function_is_the_same(given):
         near = known is None or (value is not None and abs(value - known) <= 1)
         return float(near and (days is None or abs(days) <= 14))
 
-    one, other = (
-        so.ScoreboardRH(each).attack(made.read(), aux) for each in (so.Within(), so.Custom(both_near))
-    )
+    one, other = (so.ScoreboardRH(each).attack(made.read(), aux) for each in (so.Within(), so.Custom(both_near)))
     check_same(one, other, sorted({row[0] for row in made.rows}))
 
 
@@ -238,9 +226,7 @@ def test_the_scale_of_similarities_and_weights_changes_no_probability(scale, sca
     similarity = so.Custom(lambda *given: scales[0] * lopsided(*given))
     release = Data(rows).read()
     plain = so.ScoreboardRH(so.Custom(lopsided)).attack(release, aux)
-    other = so.ScoreboardRH(similarity, lambda support: scales[1] / np.log(np.maximum(support, 2))).attack(
-        release, aux
-    )
+    other = so.ScoreboardRH(similarity, lambda support: scales[1] / np.log(np.maximum(support, 2))).attack(release, aux)
     assert (other.tied, other.eccentricity) == (plain.tied, near(plain.eccentricity))
     for record in map(str, range(9)):
         assert other.score(record) == pytest.approx(scale * plain.score(record), rel=1e-9)
@@ -255,16 +241,12 @@ def test_a_verdict_on_an_index_is_the_same(tmp_path):
     so.save(made.read(), tmp_path / "index")
     auxes = [replace(aux, joined=None) for aux in DENSE_AUX]
     for attack in attacks_of(so.Decay()):
-        here, there = (
-            attack.attacks(release, auxes) for release in (made.read(), so.open(tmp_path / "index"))
-        )
+        here, there = (attack.attacks(release, auxes) for release in (made.read(), so.open(tmp_path / "index")))
         assert all_numbers(here) == all_numbers(there)
 
 
 def test_verdicts_are_a_sequence():
-    verdicts = so.ScoreboardRH().attacks(
-        TWO.read(), [so.Aux([so.Fact("b")]), so.Aux([so.Fact("aa")]), so.Aux([])]
-    )
+    verdicts = so.ScoreboardRH().attacks(TWO.read(), [so.Aux([so.Fact("b")]), so.Aux([so.Fact("aa")]), so.Aux([])])
     assert len(verdicts) == 3
     assert [one.best for one in verdicts] == ["7", "7", "7"]
     assert [one.ties for one in verdicts[1:]] == [1, 2] and verdicts[-1].ties == 2

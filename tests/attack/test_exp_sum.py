@@ -10,8 +10,7 @@ import pytest
 import naive
 import standout as so
 from attack_cases import COMPILED, Data
-from standout.attack.kernels.block_scores import exp_sum
-from standout.attack.kernels.exp_sum import exp_sum_of_zeros
+from standout.attack.sum_kernels import exp_sum, exp_sum_of_zeros
 
 MILLIONTH = 1e-6
 

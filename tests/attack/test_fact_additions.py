@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
-from standout.attack.kernels.fact_additions import FactRows, PartScores, add_weighted_fact
+from standout.attack.fact_kernels import FactRows, PartScores, add_weighted_fact
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.core.parts import Part
-from standout.facts import encode_auxes
-from standout.similarity.lookup_tables import tabulate
+from standout.know.facts import encode_auxes
+from standout.know.lookup_tables import tabulate
 
 
 @examples(150, 15)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from attack_cases import PER_DAY, attacked, data, examples, known, someone
-from standout.attack import likelihood_reference as reference
+from standout.attack import reference
 from standout.attack.error_model import MOST_MODELS, error_model
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
-from standout.fact import FactErrors
-from standout.facts import encode_auxes
+from standout.know.fact import FactErrors
+from standout.know.facts import encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)
@@ -98,15 +98,11 @@ def check(verdict, release, expected, off):
     for record, score in expected.items():
         assert verdict.score(record) == pytest.approx(score, rel=1e-9, abs=off)
     among = {
-        record: verdict.score(record)
-        for record in expected
-        if verdict.scores[release.records.find(record)] > -np.inf
+        record: verdict.score(record) for record in expected if verdict.scores[release.records.find(record)] > -np.inf
     }
     if among:
         assert verdict.highest == pytest.approx(max(among.values()), rel=1e-9, abs=1e-9)
-        chances, nobody = naive.likelihood_posterior(
-            among, len(verdict._facts), verdict.queries.coverage, 0.5
-        )
+        chances, nobody = naive.likelihood_posterior(among, len(verdict._facts), verdict.queries.coverage, 0.5)
         assert verdict.nobody == pytest.approx(nobody, rel=1e-5, abs=1e-12)
         for record, chance in chances.items():
             assert verdict.probability(record) == pytest.approx(chance, rel=1e-5, abs=1e-15)
@@ -157,9 +153,7 @@ def test_the_readable_attack_uses_the_errors_of_facts(seed):
     aux = so.Aux([replace(fact, **own) for fact, own in zip(aux, errors, strict=True)])
     encoded = encode_auxes(RELEASE, [aux])
     facts = known_facts_of_query(RELEASE, encoded, 0, adversary)
-    scores = reference.scores(
-        facts, release_entries(RELEASE), errors_of(RELEASE, adversary), RELEASE.n_records
-    )
+    scores = reference.scores(facts, release_entries(RELEASE), errors_of(RELEASE, adversary), RELEASE.n_records)
     verdict = so.Likelihood(adversary).attack(RELEASE, aux)
     assert verdict.scores == pytest.approx(scores, abs=1e-9)
     assert verdict.highest == pytest.approx(scores.max(), abs=1e-9)
@@ -176,12 +170,7 @@ def test_errors_that_repeat_what_is_assumed_change_no_bit():
 
 def test_fewer_facts_at_once_keep_the_errors_of_each():
     auxes = [
-        so.Aux(
-            [
-                replace(fact, **own)
-                for fact, own in zip(aux, ({"doubt": 0.5}, {"value_error": 0}, {}), strict=True)
-            ]
-        )
+        so.Aux([replace(fact, **own) for fact, own in zip(aux, ({"doubt": 0.5}, {"value_error": 0}, {}), strict=True)])
         for aux in (so.Adversary(knows=3).observe(RELEASE, name, seed=1) for name in (TARGET, OTHER))
     ]
     nested = so.Likelihood().nested(RELEASE, auxes, [1, 2, 3])
@@ -212,11 +201,7 @@ def test_the_papers_attacks_ignore_the_errors_of_facts():
 
 
 def test_decoded_facts_keep_their_errors():
-    facts = (
-        so.Fact("17", 4.0, None, 1, None, 0.5),
-        so.Fact("42"),
-        so.Fact("5", None, date(2005, 1, 1), None, 3),
-    )
+    facts = (so.Fact("17", 4.0, None, 1, None, 0.5), so.Fact("42"), so.Fact("5", None, date(2005, 1, 1), None, 3))
     encoded = encode_auxes(RELEASE, [so.Aux(facts), so.Aux([facts[1]])])
     decoded = encoded.aux(RELEASE, 0).facts
     assert [fact.errors for fact in decoded] == [fact.errors for fact in facts]

@@ -10,9 +10,9 @@ import naive
 import standout as so
 from conftest import content
 from standout.attack.batches import run_1b
-from standout.attack.distance_classes import DistanceClasses
+from standout.attack.error_model import DistanceClasses
 from standout.attack.learned_errors import LearnedErrors
-from standout.facts import facts_from_entries
+from standout.know.facts import facts_from_entries
 
 pytestmark = pytest.mark.once
 VALUES, TIMES = np.array([1.5, -0.4, -2.0, -3.0]), np.array([4.0, 4.0, 1.0, 0.2, -0.5, -1.0, -2.5])
@@ -21,15 +21,11 @@ VALUES, TIMES = np.array([1.5, -0.4, -2.0, -3.0]), np.array([4.0, 4.0, 1.0, 0.2,
 @pytest.fixture(scope="module")
 def release():
     """A release with gaps: some entries have no value or no date, and some days have many entries."""
-    frame, draw = (
-        so.synthesize(records=60, items=30, entries=900, seed=9).to_frame(),
-        np.random.default_rng(1),
-    )
+    frame, draw = (so.synthesize(records=60, items=30, entries=900, seed=9).to_frame(), np.random.default_rng(1))
     keep = [pl.Series(draw.random(len(frame)) < 0.8) for _ in range(2)]
     return so.read(
         frame.with_columns(
-            value=pl.when(keep[0]).then("value"),
-            time=pl.when(keep[1]).then(pl.col("time").dt.truncate("6mo")),
+            value=pl.when(keep[0]).then("value"), time=pl.when(keep[1]).then(pl.col("time").dt.truncate("6mo"))
         )
     )
 

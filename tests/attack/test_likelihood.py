@@ -28,10 +28,10 @@ from attack_cases import (
     near,
     someone,
 )
-from standout.attack import likelihood_reference as reference
+from standout.attack import reference
 from standout.attack.error_model import error_model
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
-from standout.facts import encode_auxes
+from standout.know.facts import encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT
 COVERAGES = [None, 1e-6, 0.3, 0.98, 0.999999]
@@ -73,9 +73,7 @@ def mistakes(adversary, made, coverage=None):
 def in_units(made, cells):
     """Entries or facts with times in whole units in place of days."""
     per_day = PER_DAY[made.unit or "day"]
-    return {
-        key: (value, None if time is None else int(time * per_day)) for key, (value, time) in cells.items()
-    }
+    return {key: (value, None if time is None else int(time * per_day)) for key, (value, time) in cells.items()}
 
 
 def twin_parts(made, aux, errors, exclude=None):
@@ -85,9 +83,7 @@ def twin_parts(made, aux, errors, exclude=None):
 
 def is_coincidental(parts):
     """Whether two records tie, or all but tie, with different parts: by chance, not by the model."""
-    rows = [
-        (math.fsum(row.values()), sorted(part for part in row.values() if part)) for row in parts.values()
-    ]
+    rows = [(math.fsum(row.values()), sorted(part for part in row.values() if part)) for row in parts.values()]
     rows.sort(key=lambda row: row[0])
     return any(
         second[0] - first[0] < 1e-9 and first[1] != pytest.approx(second[1], abs=1e-13)
@@ -196,13 +192,9 @@ ADVERSARIES = [
     so.Adversary(knows=4, wrong=1, value_error=1, time_error=14),
     so.Adversary(knows=4, wrong=2, value_error=0, time_error=None),
     so.Adversary(knows=3, value_error=None, time_error=3),
-    so.Adversary(
-        knows=3, wrong=1, wrong_facts="items", value_error=1, time_error=30, items=so.outside_top(5)
-    ),
+    so.Adversary(knows=3, wrong=1, wrong_facts="items", value_error=1, time_error=30, items=so.outside_top(5)),
 ]
-MANY = so.synthesize(
-    records=9_000 if COMPILED else 500, items=200, entries=90_000 if COMPILED else 4_000, seed=3
-)
+MANY = so.synthesize(records=9_000 if COMPILED else 500, items=200, entries=90_000 if COMPILED else 4_000, seed=3)
 
 
 def observed(adversary, count=5, draws=1):
@@ -243,12 +235,8 @@ def test_several_blocks_of_records_equal_the_reference(adversary, exclude):
             best = np.argsort(-scores, kind="stable")[:10]
             best = best[scores[best] > 0]  # a record with score 0 is never in a lineup
             assert verdict.scores == pytest.approx(scores, abs=1e-9)
-            assert [candidate.score for candidate in verdict.lineup(10)] == pytest.approx(
-                scores[best], abs=1e-9
-            )
-            assert verdict.columns.z[verdict.q] == pytest.approx(
-                np.exp(scores - scores.max()).sum(), rel=1e-6
-            )
+            assert [candidate.score for candidate in verdict.lineup(10)] == pytest.approx(scores[best], abs=1e-9)
+            assert verdict.columns.z[verdict.q] == pytest.approx(np.exp(scores - scores.max()).sum(), rel=1e-6)
             assert verdict.nobody == pytest.approx(posterior[-1], rel=1e-6)
             for record in best[:1]:
                 assert verdict.probability(verdict.best) == pytest.approx(posterior[record], rel=1e-6)
@@ -294,9 +282,7 @@ def test_the_strength_of_a_claim_is_the_logarithm_of_the_chance_that_it_is_false
 
 def whole(rows):
     """Rows, and two records that have every value and date: the others change neither levels nor span."""
-    ends = [
-        (name, f"{name}{i}", float(1 + i), moment(99 * (i % 2), "day")) for name in "xy" for i in range(5)
-    ]
+    ends = [(name, f"{name}{i}", float(1 + i), moment(99 * (i % 2), "day")) for name in "xy" for i in range(5)]
     return Data([(*row[:2], row[2] or 1.0, row[3] or moment(1, "day")) for row in rows] + ends)
 
 
@@ -346,9 +332,7 @@ def test_times_to_the_minute_over_decades_equal_the_slow_twin(adversary, unit):
             time = START + timedelta(minutes=int(random.integers(0, 10_000_000)))
             rows.append((str(record), f"i{item}", float(random.integers(1, 5)), time))
     made = Data(rows, unit=unit)
-    aux = so.Aux(
-        [so.Fact(*rows[0][1:]), so.Fact(*rows[1][1:3]), so.Fact("i9", 1, START - timedelta(days=9999))]
-    )
+    aux = so.Aux([so.Fact(*rows[0][1:]), so.Fact(*rows[1][1:3]), so.Fact("i9", 1, START - timedelta(days=9999))])
     errors = guessed(made) if adversary is None else mistakes(adversary, made)
     release, attack = made.read(), so.Likelihood(adversary)
     scores = naive.likelihood_scores(in_units(made, made.entries), in_units(made, made.facts(aux)), errors)
@@ -400,10 +384,7 @@ def test_typed_facts_that_fit_one_record_find_it(value):
 
 def test_one_record_alone_is_as_likely_as_nobody_unless_somebody_must_be_there():
     made = Data([("7", "b", 5.0, None), ("7", "aa", 1.0, None)], unit=None)
-    adversary, aux = (
-        so.Adversary(knows=2, value_error=0, time_error=None),
-        so.Aux([so.Fact("b"), so.Fact("aa")]),
-    )
+    adversary, aux = (so.Adversary(knows=2, value_error=0, time_error=None), so.Aux([so.Fact("b"), so.Fact("aa")]))
     verdict = so.Likelihood(adversary).attack(made.read(), aux)
     assert (verdict.probability("7"), verdict.nobody) == pytest.approx((0.5, 0.5))
     sure = so.Likelihood(adversary, present=1).attack(made.read(), aux)
@@ -412,14 +393,7 @@ def test_one_record_alone_is_as_likely_as_nobody_unless_somebody_must_be_there()
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [
-        ("coverage", 0),
-        ("coverage", 1),
-        ("coverage", math.nan),
-        ("coverage", "0.5"),
-        ("present", 0),
-        ("present", 1.5),
-    ],
+    [("coverage", 0), ("coverage", 1), ("coverage", math.nan), ("coverage", "0.5"), ("present", 0), ("present", 1.5)],
 )
 def test_shares_out_of_range_are_refused(name, number):
     with pytest.raises(so.ParameterError, match=name):

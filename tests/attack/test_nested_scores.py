@@ -55,9 +55,7 @@ def made(seed, records=60, items=8, entries=200, levels=5, span=90, unit="day", 
 
 def draws(rng, release, items, count, span=90, levels=5, unit="day", far=True, **filters):
     """So many aux about the same items in the same order, with values and times of their own."""
-    return [
-        so.Aux([_fact(rng, item, span, levels, unit, far) for item in items], **filters) for _ in range(count)
-    ]
+    return [so.Aux([_fact(rng, item, span, levels, unit, far) for item in items], **filters) for _ in range(count)]
 
 
 def _fact(rng, item, span, levels, unit, far):
@@ -89,16 +87,10 @@ def check(attack, release, auxes, sizes, exclude=None, top=10, with_z=True, **mo
     expected = attack.attacks(release, shorter, exclude=each, top=top, with_z=with_z)
     assert len(verdicts) == len(expected) == len(auxes) * len(sizes)
     for name in EXACT:
-        np.testing.assert_array_equal(
-            getattr(verdicts.columns, name), getattr(expected.columns, name), err_msg=name
-        )
+        np.testing.assert_array_equal(getattr(verdicts.columns, name), getattr(expected.columns, name), err_msg=name)
     for name in CLOSE if with_z else CLOSE[:-1]:
         np.testing.assert_allclose(
-            getattr(verdicts.columns, name),
-            getattr(expected.columns, name),
-            rtol=2e-6,
-            atol=1e-12,
-            err_msg=name,
+            getattr(verdicts.columns, name), getattr(expected.columns, name), rtol=2e-6, atol=1e-12, err_msg=name
         )
     return verdicts, expected
 
@@ -111,9 +103,7 @@ def check_words(verdicts, expected, people):
             assert one.explain(record) == other.explain(record)
             assert (one.score(record), one.rank(record)) == (other.score(record), other.rank(record))
             assert one.probability(record) == pytest.approx(other.probability(record), rel=2e-6)
-        assert [candidate[:2] for candidate in one.lineup(5)] == [
-            candidate[:2] for candidate in other.lineup(5)
-        ]
+        assert [candidate[:2] for candidate in one.lineup(5)] == [candidate[:2] for candidate in other.lineup(5)]
 
 
 def some_records(rng, release, count):
@@ -216,9 +206,7 @@ def test_nothing_nested_is_no_verdict():
     assert len(so.ScoreboardRH().nested(release, [so.Aux([so.Fact("i1")])], [])) == 0
 
 
-@pytest.mark.parametrize(
-    "filters", [{"length": (2, 4)}, {"joined": (START, START + timedelta(days=30))}], ids=str
-)
+@pytest.mark.parametrize("filters", [{"length": (2, 4)}, {"joined": (START, START + timedelta(days=30))}], ids=str)
 @pytest.mark.parametrize("exclude", [None, "3"])
 def test_filters_remove_candidates_from_what_is_nested(filters, exclude):
     release, rng = made(seed=7), np.random.default_rng(7)
@@ -291,9 +279,7 @@ def test_sizes_are_whole_numbers_from_1_on(sizes):
         so.ScoreboardRH().nested(made(seed=1), [so.Aux([so.Fact("i1")])], sizes)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"threads": 0}, {"top": 1}, {"exclude": "nobody"}, {"exclude": ["1", "2"]}], ids=str
-)
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"top": 1}, {"exclude": "nobody"}, {"exclude": ["1", "2"]}], ids=str)
 def test_what_cannot_be_nested_is_a_clear_error(wrong):
     with pytest.raises(so.StandoutError):
         so.ScoreboardRH().nested(made(seed=1), [so.Aux([so.Fact("i1")])], [1], **wrong)
@@ -305,9 +291,7 @@ def test_what_cannot_be_nested_is_a_clear_error(wrong):
 def test_several_blocks_can_be_nested(lanes, exclude):
     release = made(seed=11, records=20_000, items=12, entries=60_000)
     rng = np.random.default_rng(lanes)
-    auxes = draws(rng, release, chosen(rng, release, 10), lanes) + draws(
-        rng, release, chosen(rng, release, 9), 1
-    )
+    auxes = draws(rng, release, chosen(rng, release, 10), lanes) + draws(rng, release, chosen(rng, release, 9), 1)
     check(so.ScoreboardRH(), release, auxes, [2, 5, 9], exclude)
     check(so.ScoreboardRH(so.Within()), release, auxes, [2, 5, 9], exclude, top=100, with_z=False)
 

@@ -8,7 +8,7 @@ import pytest
 import standout as so
 from standout.attack.own_queries import first_facts
 from standout.auditing.risk_table import risk_table
-from standout.evaluate.success_rate import success_rates
+from standout.evaluate.target_attacks import success_rates
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
@@ -34,9 +34,7 @@ class Paper(so.Attack):
         return paper_scores(release, known, lambda fact: len(fact.record))
 
     def scores_without(self, release, known, exclude):
-        return paper_scores(
-            release, known, lambda fact: len(fact.record) - (exclude[fact.target] in fact.record)
-        )
+        return paper_scores(release, known, lambda fact: len(fact.record) - (exclude[fact.target] in fact.record))
 
 
 class Shifted(Paper):
@@ -91,13 +89,9 @@ def test_a_simulation_of_the_papers_scores_has_the_papers_numbers():
 def test_an_attack_of_ones_own_takes_effect_wherever_an_attack_is_accepted():
     chance = pytest.approx(1 / RELEASE.n_records)
     assert so.simulate(RELEASE, ADVERSARY, attack=Nobody(), targets=20).estimate("identified").value == chance
-    assert success_rates(RELEASE, KNOWN, TARGETS, [4], None, Nobody())[:, 0].tolist() == [chance] * len(
-        TARGETS
-    )
+    assert success_rates(RELEASE, KNOWN, TARGETS, [4], None, Nobody())[:, 0].tolist() == [chance] * len(TARGETS)
     table = risk_table(RELEASE, ADVERSARY, records=10, draws=2, attack=Nobody())
-    assert {round(share, 9) for share in table["probability"].drop_nulls()} == {
-        round(1 / RELEASE.n_records, 9)
-    }
+    assert {round(share, 9) for share in table["probability"].drop_nulls()} == {round(1 / RELEASE.n_records, 9)}
 
 
 class RuledOut(so.Attack):
@@ -175,9 +169,7 @@ BAD_SCORES = {
 
 @pytest.mark.parametrize("how", BAD_SCORES)
 def test_what_are_no_scores_is_refused(how):
-    own = type(
-        "Own", (so.Attack,), {"scores": lambda self, r, known: BAD_SCORES[how](len(known), r.n_records)}
-    )
+    own = type("Own", (so.Attack,), {"scores": lambda self, r, known: BAD_SCORES[how](len(known), r.n_records)})
     with pytest.raises(so.ParameterError, match=r"Own.scores\(\) must return"):
         so.simulate(RELEASE, ADVERSARY, attack=own(), targets=5)
 
@@ -252,8 +244,7 @@ def naive_1a(record, facts):
     """min Sim over the known items: within 1 and 14 days, as Within() says."""
     entries = {entry.item: entry for entry in RELEASE.record(record).entries}
     similar = [
-        abs(entries[fact.item].value - fact.value) <= 1
-        and abs((entries[fact.item].time - fact.time).days) <= 14
+        abs(entries[fact.item].value - fact.value) <= 1 and abs((entries[fact.item].time - fact.time).days) <= 14
         if fact.item in entries
         else False
         for fact in facts

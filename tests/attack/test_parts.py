@@ -12,14 +12,13 @@ import naive
 import standout as so
 from attack_cases import Data, SameWeekday, crowd, exact, near
 from part_executors import check_all_divisions, divided, divisions
-from standout.attack import part_summaries
-from standout.attack.kernels.query_arrays import PARTITION, SCORES, SQUARES
-from standout.attack.part_summaries import PartSummaries, Shortlists, merge_summaries
+from standout.attack import summaries as part_summaries
+from standout.attack.query_arrays import PARTITION, SCORES, SQUARES
 from standout.attack.release_counts import ReleaseCounts
-from standout.core.exact_sums import exact_sums, merged_sums, sum_unit
-from standout.core.parts import even_parts
-from standout.facts import encode_auxes
-from standout.release.block_ranges import block_count
+from standout.attack.summaries import PartSummaries, Shortlists, merge_summaries
+from standout.core.parts import even_parts, exact_sums, merged_sums, sum_unit
+from standout.data.block_ranges import block_count
+from standout.know.facts import encode_auxes
 
 BLOCK = 8192
 ADVERSARY = so.Adversary(knows=5, value_error=1, time_error=14)
@@ -109,9 +108,7 @@ def rounding(chosen):
     ],
     ids=["decay", "likelihood"],
 )
-def test_sums_of_sixteen_parts_are_exact_where_floats_would_differ(
-    attack, differing, many_blocks, monkeypatch
-):
+def test_sums_of_sixteen_parts_are_exact_where_floats_would_differ(attack, differing, many_blocks, monkeypatch):
     known = known_of(many_blocks, 1)
 
     def verdicts(count):
@@ -155,9 +152,7 @@ def test_nested_verdicts_do_not_depend_on_the_parts(name, kind, draws, request):
     release, attack = request.getfixturevalue(kind), ATTACKS[name]
     known = known_of(release, 2, count=4, draws=draws)
     exclude = np.repeat(some_excluded(release, known)[:4], draws)
-    check_all_divisions(
-        release, lambda: attack.nested(release, known, [1, 3, 4, 5], exclude=exclude, with_z=draws > 1)
-    )
+    check_all_divisions(release, lambda: attack.nested(release, known, [1, 3, 4, 5], exclude=exclude, with_z=draws > 1))
     check_all_divisions(release, lambda: attack.nested(release, known, [2, 5, 9], top=7, with_z=draws == 1))
 
 
@@ -209,10 +204,7 @@ def test_an_attack_in_parts_agrees_with_the_slow_twin():
     scores = made.scores(so.Aux(facts), naive.decay, naive.weight, exclude="12")
     del scores["12"]
     for verdict in (nested[1], plain[0]):
-        assert (verdict.highest, verdict.second) == (
-            exact(naive.highest(scores)),
-            exact(naive.second(scores)),
-        )
+        assert (verdict.highest, verdict.second) == (exact(naive.highest(scores)), exact(naive.second(scores)))
         assert (verdict.mean, verdict.sigma) == (near(naive.mean(scores)), near(naive.sigma(scores)))
         assert verdict.tied == tuple(sorted(naive.tied(scores), key=lambda record: (len(record), record)))
         probability = naive.probabilities(scores)[verdict.tied[0]]

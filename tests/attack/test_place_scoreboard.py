@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.facts import encode_auxes
-from standout.similarity.places import NearbyPlaces, distances
+from standout.know.facts import encode_auxes
+from standout.know.places import NearbyPlaces, distances
 
 COMPILED = not numba.config.DISABLE_JIT
 rows = st.lists(
@@ -48,10 +48,7 @@ def test_scores_equal_the_slow_twin(given, places, draw):
     dated = [(item, time) for _, item, time in entries if time is not None]
     facts = draw.draw(
         st.lists(
-            st.sampled_from(dated or [(entries[0][1], None)]),
-            min_size=1,
-            max_size=3,
-            unique_by=lambda fact: fact[0],
+            st.sampled_from(dated or [(entries[0][1], None)]), min_size=1, max_size=3, unique_by=lambda fact: fact[0]
         )
     )
     aux = so.Aux([so.Fact(item, time=time and np.datetime64(time).item()) for item, time in facts])

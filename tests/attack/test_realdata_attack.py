@@ -90,11 +90,7 @@ def scores_of(ratings, facts, absent=None):
 def people_of(ratings):
     """Everybody's length and first day, in any order, and the place of each."""
     people = ratings.groupby("user").agg(length=("item", "size"), joined=("day", "min"))
-    return (
-        people.length.to_numpy(),
-        people.joined.to_numpy(),
-        {user: at for at, user in enumerate(people.index)},
-    )
+    return (people.length.to_numpy(), people.joined.to_numpy(), {user: at for at, user in enumerate(people.index)})
 
 
 def candidates_of(lengths, joined, target, length_error, joined_error):
@@ -126,9 +122,7 @@ def assert_agrees(verdict, scores, place):
     lineup = verdict.lineup(3)
     assert len(lineup) == min(3, int((candidate_scores > 0).sum()))
     assert [one.score for one in lineup] == pytest.approx(ordered[: len(lineup)], rel=1e-9)
-    assert [one.score for one in lineup] == pytest.approx(
-        [scores[place[one.record]] for one in lineup], rel=1e-9
-    )
+    assert [one.score for one in lineup] == pytest.approx([scores[place[one.record]] for one in lineup], rel=1e-9)
 
 
 def probability_error(verdict, scores, place, target):
@@ -141,10 +135,7 @@ def probability_error(verdict, scores, place, target):
     likely = np.exp((scores - candidate_scores.max()) / sigma) if sigma else scores * 0 + 1.0
     likely /= np.nansum(likely)
     below = 1 + 0.05 * (candidate_scores.max() - scores) / sigma if sigma else scores * 0 + 1.0
-    off = [
-        (one.probability / likely[place[one.record]] - 1) / below[place[one.record]]
-        for one in verdict.lineup(3)
-    ]
+    off = [(one.probability / likely[place[one.record]] - 1) / below[place[one.record]] for one in verdict.lineup(3)]
     right = likely[place[target]]
     bits = np.log2(n) if np.isnan(right) else -np.log2(right)
     far = 1.0 if np.isnan(right) else below[place[target]]
@@ -174,12 +165,7 @@ def check(release, ratings, options, count=TARGETS, absent=False):
         fits = candidates_of(lengths, joined, place[target], adversary.length_error, adversary.joined_error)
         fits[place[target]] &= not absent
         if not fits.any():
-            assert (verdict.candidates, verdict.best, verdict.match(), len(verdict.lineup())) == (
-                0,
-                None,
-                None,
-                0,
-            )
+            assert (verdict.candidates, verdict.best, verdict.match(), len(verdict.lineup())) == (0, None, None, 0)
             continue
         candidate_scores[~fits] = np.nan
         assert_agrees(verdict, candidate_scores, place)
@@ -255,9 +241,7 @@ def assert_same(one, two):
     for candidate, other in zip(here, there, strict=True):
         assert candidate[1:] == pytest.approx(other[1:], rel=1e-6)
         assert one.rank(candidate.record) == two.rank(candidate.record)
-        assert one.entropy(candidate.record) == pytest.approx(
-            two.entropy(candidate.record), rel=1e-6, abs=1e-9
-        )
+        assert one.entropy(candidate.record) == pytest.approx(two.entropy(candidate.record), rel=1e-6, abs=1e-9)
         assert [part.score for part in one.explain(candidate.record)] == pytest.approx(
             [part.score for part in two.explain(candidate.record)], rel=1e-9
         )

@@ -10,7 +10,7 @@ import pytest
 import naive
 import standout as so
 from standout.attack import reference
-from standout.attack.known_items import known_items
+from standout.attack.reference_arrays import known_items
 
 AUX = so.Aux(
     [

@@ -26,9 +26,7 @@ def test_threads_count_every_entry_once(release, monkeypatch, threads, cells):
     assert counts.timed(NOBODY) == len(frame)
     time = release.by_record.time
     low, high = np.array([0, 100, 500]), np.array([99, 100, 2000])
-    within = [
-        np.count_nonzero((time >= first) & (time <= last)) for first, last in zip(low, high, strict=True)
-    ]
+    within = [np.count_nonzero((time >= first) & (time <= last)) for first, last in zip(low, high, strict=True)]
     assert counts.within(low, high, np.full(3, -1)).tolist() == within
     of_items = counts.item_levels(np.arange(3), np.full(3, -1))
     if cells:

@@ -7,11 +7,10 @@ import pytest
 import standout as so
 from naive import release_noise as naive
 from standout.attack.error_model import error_model
-from standout.attack.time_noise import add_shifts, round_errors, whole_days
-from standout.attack.value_errors import ValueChannel
-from standout.evaluate.population import Population
-from standout.release.clock import Clock
-from standout.sanitized import Bins, Period, ReleaseNoise, TimeSpread, ValueSpread
+from standout.attack.error_tables import ValueChannel, add_shifts, round_errors, whole_days
+from standout.data.labels import Bins, Clock
+from standout.evaluate.targets import Population
+from standout.know.sanitized import Period, ReleaseNoise, TimeSpread, ValueSpread
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=11)
 ADVERSARY = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
@@ -141,9 +140,7 @@ def test_the_best_record_has_the_highest_exact_score_on_any_clock(unit, texts):
 
 def test_noise_of_steps_adds_up_in_their_order():
     first = ReleaseNoise(kept=0.5, present=0.4, own=0.9, times=(TimeSpread(3, 1.0),))
-    second = ReleaseNoise(
-        kept=0.6, present=0.5, own=0.5, values=(ValueSpread(1, 1.0),), times=(Period("month"),)
-    )
+    second = ReleaseNoise(kept=0.6, present=0.5, own=0.5, values=(ValueSpread(1, 1.0),), times=(Period("month"),))
     assert first.then(second) == ReleaseNoise(
         0.3, 0.2, 0.45, (ValueSpread(1, 1.0),), (TimeSpread(3, 1.0), Period("month"))
     )
@@ -152,12 +149,7 @@ def test_noise_of_steps_adds_up_in_their_order():
 
 @pytest.mark.parametrize("share", [-0.5, 1.5, float("nan")])
 def test_shares_of_noise_are_above_0_and_at_most_1(share):
-    for settings in (
-        {"kept": share},
-        {"present": share},
-        {"own": share},
-        {"values": (ValueSpread(1, share),)},
-    ):
+    for settings in ({"kept": share}, {"present": share}, {"own": share}, {"values": (ValueSpread(1, share),)}):
         with pytest.raises(so.ParameterError, match="above 0 and at most 1"):
             ReleaseNoise(**settings)
     with pytest.raises(so.ParameterError, match="above 0 and at most 1"):

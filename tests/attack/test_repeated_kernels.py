@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.core.simd import LANES
+from standout.core.simd_fallback import LANES
 
 pytestmark = pytest.mark.once
 FIRST, DAYS, ITEMS = date(2005, 1, 1), 300, 60

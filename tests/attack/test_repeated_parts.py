@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.attack.kernels.repeated_parts import RepeatedParts, fill_parts
+from standout.attack.fact_kernels import RepeatedParts, fill_parts
 
 FIRST, DAYS = date(2005, 1, 1), 120
 ATTACKS = {
@@ -48,21 +48,12 @@ def visits():
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_part_of_a_record_is_that_of_all_its_entries_however_many_it_has(visits, name):
-    auxes = [
-        so.Aux([so.Fact("bread", float(day % 5 + 1), FIRST + timedelta(days=day))]) for day in (0, 50, 119)
-    ]
+    auxes = [so.Aux([so.Fact("bread", float(day % 5 + 1), FIRST + timedelta(days=day))]) for day in (0, 50, 119)]
     queries, out = ATTACKS[name]._queries(visits, auxes, [None] * 3), RepeatedParts.allocate(repeats=True)
     single = int(visits.by_item.single[0])
     for fact in range(3):
         n = parts_of_fact(
-            visits.by_item,
-            queries.kernel_tables,
-            queries.facts,
-            queries.rule,
-            fact,
-            single,
-            visits.n_entries,
-            out,
+            visits.by_item, queries.kernel_tables, queries.facts, queries.rule, fact, single, visits.n_entries, out
         )
         several = np.flatnonzero(visits.lengths > 1)
         assert sorted(out.position[:n].tolist()) == several.tolist()

@@ -26,13 +26,14 @@ from attack_cases import (
     similarities,
     someone,
 )
-from standout.attack import likelihood_reference, reference
-from standout.attack.kernels.record_scores import entry_ranges
-from standout.attack.known_items import known_items_of_query
+from standout.attack import reference
+from standout.attack import reference as likelihood_reference
+from standout.attack.fact_kernels import entry_ranges
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
-from standout.attack.matching_queries import MatchingQueries
 from standout.attack.queries import excluded_records, prepare_queries
-from standout.facts import encode_auxes
+from standout.attack.reference_arrays import known_items_of_query
+from standout.attack.scoreboard import MatchingQueries
+from standout.know.facts import encode_auxes
 
 CHOICES = ["any", "rarest", so.outside_top(1), so.outside_top(3), "popular"]
 
@@ -111,9 +112,7 @@ def test_the_score_of_algorithm_1b_takes_the_best_entry_of_each_item_and_counts_
     weights, weigh = drawn.draw(st.sampled_from(WEIGHTS))
     release = made.read()
     known_facts = joined(release, auxes)
-    queries = prepare_queries(
-        release, known_facts, similarity, weights, excluded_records(release, exclude, 1)
-    )
+    queries = prepare_queries(release, known_facts, similarity, weights, excluded_records(release, exclude, 1))
     counts = naive.support(naive.without(made.entries, exclude))
     expected = naive.sums(made.entries, facts_of(made, auxes), twin, weigh, counts)
     assert scores_by_id(queries) == {record: exact(score) for record, score in expected.items()}
@@ -224,9 +223,7 @@ def test_an_excluded_record_counts_as_if_it_had_never_been_there(drawn):
     made = drawn.draw(kept(least=2))
     exclude = drawn.draw(someone(made))
     rest = made.without(exclude)
-    assume(
-        all(any(row[column] is not None for row in rest.rows) for column in (2, 3) if rest.rows[0][column])
-    )
+    assume(all(any(row[column] is not None for row in rest.rows) for column in (2, 3) if rest.rows[0][column]))
     auxes, release, rebuilt = drawn.draw(two_auxes(made)), made.read(), rest.read()
     assume((rebuilt.levels is None, rebuilt.clock is None) == (release.levels is None, release.clock is None))
     attack = so.ScoreboardRH()
@@ -234,9 +231,7 @@ def test_an_excluded_record_counts_as_if_it_had_never_been_there(drawn):
         scores_by_id(attack._queries(each, joined(each, auxes), left_out))
         for each, left_out in ((release, exclude), (rebuilt, None))
     )
-    assert {record: here[record] for record in there} == {
-        record: exact(score) for record, score in there.items()
-    }
+    assert {record: here[record] for record in there} == {record: exact(score) for record, score in there.items()}
 
 
 @examples(40, 6)
@@ -251,8 +246,7 @@ def test_writing_every_row_several_times_changes_no_score_of_the_paper_and_no_we
     items = [so.Aux([so.Fact(fact.item) for fact in aux]) for aux in auxes]
     adversary = so.Adversary(knows=2, value_error=None, time_error=None)
     once, often = (
-        scores_by_id(so.Likelihood(adversary)._queries(each, joined(each, items), None))
-        for each in (release, repeated)
+        scores_by_id(so.Likelihood(adversary)._queries(each, joined(each, items), None)) for each in (release, repeated)
     )
     assert often == {record: pytest.approx(score, abs=1e-12) for record, score in once.items()}
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.attack.kernels import score_sums
+from standout.attack import sum_kernels as score_sums
+from standout.attack.engine import _group
 from standout.attack.queries import prefix_queries
-from standout.attack.walks import _group
-from standout.core.simd import LANES
+from standout.core.simd_fallback import LANES
 
 STEP = 2.0**-44
 WHOLE = st.one_of(st.just(0), st.integers(1, 2**48), st.sampled_from([7, 2**47, 2**48]))
@@ -120,9 +120,7 @@ def test_candidates_of_a_range_are_those_found_one_by_one(filtered):
 @pytest.mark.once
 def test_threads_change_no_verdict_in_double_precision():
     release = so.synthesize(records=200, items=6, entries=1_000, seed=2)
-    known = so.Adversary(knows=4, time_error=None).observe_all(
-        release, np.flatnonzero(release.lengths >= 4)[:30], 1
-    )
+    known = so.Adversary(knows=4, time_error=None).observe_all(release, np.flatnonzero(release.lengths >= 4)[:30], 1)
     one, four = (so.ScoreboardRH().nested(release, known, [1, 2, 4], threads=n).columns for n in (1, 4))
     for name in ("mean", "sigma", "z", "highest", "second", "ties", "record", "score"):
         np.testing.assert_array_equal(getattr(one, name), getattr(four, name))

@@ -168,11 +168,7 @@ def test_a_record_that_is_no_candidate_has_its_score_all_the_same():
 
 def test_one_record_is_the_best_and_no_match():
     made = Data([("7", "b", 1.0, date(2005, 3, 1))])
-    for aux in (
-        so.Aux([so.Fact("b", value=1, time=date(2005, 3, 1))]),
-        so.Aux([so.Fact(NOWHERE)]),
-        so.Aux([]),
-    ):
+    for aux in (so.Aux([so.Fact("b", value=1, time=date(2005, 3, 1))]), so.Aux([so.Fact(NOWHERE)]), so.Aux([])):
         verdict = so.ScoreboardRH().attack(made.read(), aux)
         check(verdict, made, aux, naive.decay, naive.weight)
         assert (verdict.best, verdict.ties, verdict.candidates) == ("7", 1, 1)
@@ -225,12 +221,7 @@ def test_tied_best_scores_give_no_match():
 def test_scores_that_differ_by_rounding_only_are_tied(first, second):
     """The same terms make the same score, whether e^(-1/1.5) comes with the first fact or the second."""
     days = [moment(step, "day") for step in (0, first, second)]
-    rows = [
-        ("7", "a", 4.0, days[1]),
-        ("7", "b", 5.0, days[2]),
-        ("9", "a", 5.0, days[1]),
-        ("9", "b", 4.0, days[2]),
-    ]
+    rows = [("7", "a", 4.0, days[1]), ("7", "b", 5.0, days[2]), ("9", "a", 5.0, days[1]), ("9", "b", 4.0, days[2])]
     made = Data([*rows, ("2", "c", 1.0, days[0])])
     aux = so.Aux([so.Fact("a", 5.0, days[0]), so.Fact("b", 5.0, days[0])])
     verdict = so.ScoreboardRH().attack(made.read(), aux)
@@ -252,9 +243,7 @@ def test_an_item_of_one_or_none_weighs_as_one_of_two(exclude):
 def test_times_far_outside_a_release_are_compared_as_any(year, unit):
     rows = [("7", "b", 1.0, START), ("9", "b", 2.0, START + timedelta(days=20)), ("10", "b", 1.0, None)]
     rows += [("2", "aa", 1.0, None)]
-    made = Data(
-        [(*row[:3], row[3] and (row[3].date() if unit == "day" else row[3])) for row in rows], unit=unit
-    )
+    made = Data([(*row[:3], row[3] and (row[3].date() if unit == "day" else row[3])) for row in rows], unit=unit)
     aux = so.Aux([so.Fact("b", value=1.0, time=datetime(year, 3, 1, 12, 30))])
     scales = {"value_scale": 1.5, "time_scale": 36_500.0}
     verdict = so.ScoreboardRH(so.Decay(**scales)).attack(made.read(), aux)
@@ -282,9 +271,7 @@ def test_words_of_64_bits_equal_the_slow_twin(unit):
     assert release.by_item.word.dtype == np.uint64
     auxes = [so.Aux(about(record, rows, wrong=i)) for i, record in enumerate(people)]
     for exclude in (None, people[0]):
-        for aux, verdict in zip(
-            auxes, so.ScoreboardRH().attacks(release, auxes, exclude=exclude), strict=True
-        ):
+        for aux, verdict in zip(auxes, so.ScoreboardRH().attacks(release, auxes, exclude=exclude), strict=True):
             check(verdict, made, aux, naive.decay, naive.weight, exclude, people)
 
 
@@ -316,10 +303,7 @@ def test_excluding_a_record_equals_rebuilding_the_release_without_it(algorithm, 
 @pytest.mark.parametrize("exclude", [None, "1234"])
 def test_blocks_that_many_entries_touch_equal_the_slow_twin(exclude):
     """One after another on the same workplace."""
-    people, verdicts = (
-        ["0", "7", "1234", "2999"],
-        so.ScoreboardRH().attacks(DENSE.read(), DENSE_AUX, exclude=exclude),
-    )
+    people, verdicts = (["0", "7", "1234", "2999"], so.ScoreboardRH().attacks(DENSE.read(), DENSE_AUX, exclude=exclude))
     for aux, verdict in zip(DENSE_AUX, verdicts, strict=True):
         check(verdict, DENSE, aux, naive.decay, naive.weight, exclude, people)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from attack_cases import Data, examples
-from standout.attack.kernels.exp_sum import inverse_sigma
+from standout.attack.sum_kernels import inverse_sigma
 
 DAY = date(2000, 1, 1)
 
@@ -52,9 +52,7 @@ def test_scores_that_hardly_differ_give_the_probabilities_of_the_reference(made_
     release, attack = made.read(), so.ScoreboardRH()
     sizes, exclude = list(range(1, len(aux) + 1)), ["0" if leave_out else None]
     nested = attack.nested(release, [aux], sizes, exclude=exclude)
-    plain = attack.attacks(
-        release, [so.Aux(aux.facts[:size]) for size in sizes], exclude=exclude * len(sizes)
-    )
+    plain = attack.attacks(release, [so.Aux(aux.facts[:size]) for size in sizes], exclude=exclude * len(sizes))
     for verdict in [*nested, *plain]:
         scores = {release.records[i]: x for i, x in enumerate(verdict.scores.tolist()) if x > -math.inf}
         normal = scaled(scores)
@@ -72,12 +70,7 @@ def test_scores_that_hardly_differ_give_the_probabilities_of_the_reference(made_
 @pytest.mark.parametrize("gap", range(960, 1_060, 4))
 def test_dates_so_far_away_that_only_single_precision_sees_them_say_nothing(gap):
     """e^(−1000/30) is less than the grid's step: every score is 0, or a multiple of the step."""
-    rows = [
-        ("1", "x", 1.0, DAY),
-        ("2", "x", 2.0, DAY),
-        ("3", "y", 1.0, days_later(gap)),
-        ("4", "y", 1.0, DAY),
-    ]
+    rows = [("1", "x", 1.0, DAY), ("2", "x", 2.0, DAY), ("3", "y", 1.0, days_later(gap)), ("4", "y", 1.0, DAY)]
     release, aux = Data(rows).read(), so.Aux([so.Fact("x", time=days_later(gap))])
     attack = so.ScoreboardRH()
     for verdicts in (attack.nested(release, [aux], [1]), attack.attacks(release, [aux])):

@@ -4,7 +4,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import ACQUAINTANCE, people
-from standout.auditing.adversary_runs import curve_adversary
+from standout.auditing.runs import curve_adversary
 
 pytestmark = pytest.mark.once
 

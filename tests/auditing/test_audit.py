@@ -27,7 +27,7 @@ from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
 from standout.core.rng import generator
 from standout.evaluate import target_attacks
-from standout.evaluate.estimate_text import percent
+from standout.evaluate.estimates import percent
 
 pytestmark = pytest.mark.once
 
@@ -123,9 +123,7 @@ def test_the_strongest_attack_is_chosen_on_other_targets():
         reported = generator(seed, "targets").permutation(80)[:20]
         others = order[~np.isin(order, reported)]
         assert len(others) == 60
-        known = adversary.observe_all(
-            release, others, int(generator(seed, "strongest facts").integers(2**62))
-        )
+        known = adversary.observe_all(release, others, int(generator(seed, "strongest facts").integers(2**62)))
         success = {
             name: sum(
                 1 / len(tied)
@@ -151,10 +149,7 @@ def tied_records(release, attack, adversary, aux):
 def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name, attack):
     """Likelihood takes the errors of this adversary, not of the one with more facts."""
     simulation = direct(release, with_facts(DEFAULTS[name], 4), FACTS, attack)
-    curve, at_threshold = (
-        by_attack(by_name(audited, name), attack).curve,
-        "=".join(map(str, THRESHOLDS[attack])),
-    )
+    curve, at_threshold = (by_attack(by_name(audited, name), attack).curve, "=".join(map(str, THRESHOLDS[attack])))
     assert [(point.facts, point.enough_for) for point in curve] == [(1, 4), (2, 4), (4, 4), (8, 8)]
     assert curve[-1].identified == by_attack(by_name(audited, name), attack).as_named.identified
     for point in curve[:-1]:
@@ -237,17 +232,7 @@ def test_an_audit_is_written_as_json_and_tables(tmp_path, audited):
     audited.to_json(tmp_path / "findings.json")
     assert json.loads((tmp_path / "findings.json").read_text()) == audited.to_dict()
     audited.to_csv(tmp_path / "tables")
-    names = [
-        "adversaries",
-        "checks",
-        "control",
-        "curves",
-        "envelope",
-        "exposure",
-        "grids",
-        "sensitive",
-        "theory",
-    ]
+    names = ["adversaries", "checks", "control", "curves", "envelope", "exposure", "grids", "sensitive", "theory"]
     assert sorted(path.stem for path in (tmp_path / "tables").iterdir()) == names
     table = pl.read_csv(tmp_path / "tables" / "adversaries.csv")
     strongest = by_name(audited, "acquaintance").attack
@@ -292,7 +277,7 @@ def stop_at(share):
 
 
 def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, monkeypatch, tmp_path):
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
     with pytest.raises(KeyboardInterrupt):
         small_audit(release, progress=stop_at(0), work=tmp_path)
     interrupted = small_audit(release, progress=stop_at(0.38), work=tmp_path)
@@ -319,7 +304,7 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
 
 
 def test_an_early_interruption_keeps_the_headline_on_some_targets(release, monkeypatch):
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
     result = small_audit(release, progress=stop_at(0.066), fail_above=0.5)
     (adversary,) = valid(result)["adversaries"]
     assert not result.complete and adversary["name"] == "acquaintance"

@@ -66,13 +66,7 @@ def test_the_gate_of_retail_data_fails_because_of_the_bayesian_attack(realdata, 
         for name, given in OTHERS[data].items()
         for text in (given if isinstance(given, list) else [given])
     ]
-    command = [
-        "audit",
-        str(realdata / data),
-        *columns,
-        f"--ladder={ladder}",
-        f"--output={tmp_path / 'report'}",
-    ]
+    command = ["audit", str(realdata / data), *columns, f"--ladder={ladder}", f"--output={tmp_path / 'report'}"]
     run = CliRunner().invoke(cli, [*command, "--targets=300", "--fail-above=0.2", *options])
     assert run.exit_code == exit_code, run.output
 

@@ -18,9 +18,8 @@ from auditing.audit_samples import (
     targets_of,
     valid,
 )
-from standout.auditing.error_grids import _with_draws_of, error_levels, grid_sizes
-from standout.auditing.grid_findings import _cell
-from standout.auditing.relative_errors import DataSpread
+from standout.auditing.grids import _cell, _with_draws_of, error_levels, grid_sizes
+from standout.auditing.ladder import DataSpread
 
 pytestmark = pytest.mark.once
 

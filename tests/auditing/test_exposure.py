@@ -63,10 +63,7 @@ def test_groups_of_people_are_those_of_a_slow_twin(by_paper, release):
         "by_popularity": rarest,
         "by_first_date": [first[int(row)].isoformat() for row in rows],
     }
-    everybody = {
-        "by_length": release.lengths.tolist(),
-        "by_first_date": [day.isoformat() for day in first.values()],
-    }
+    everybody = {"by_length": release.lengths.tolist(), "by_first_date": [day.isoformat() for day in first.values()]}
     for kind, numbers in own.items():
         groups = getattr(by_paper.findings.exposure, kind)
         assert sum(group.identified.n for group in groups) == TARGETS
@@ -93,9 +90,7 @@ def cell_of_identified(n):
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=60))
 def test_groups_by_length_hold_everybody_once(lengths):
     groups = by_length(SimpleNamespace(lengths=np.array(lengths)), cell_of_identified(len(lengths)))
-    assert (
-        sum(group.people for group in groups) == sum(group.identified.n for group in groups) == len(lengths)
-    )
+    assert sum(group.people for group in groups) == sum(group.identified.n for group in groups) == len(lengths)
     assert all(group.identified.n for group in groups)
     assert all(before.high + 1 == after.low for before, after in pairwise(groups))
 

@@ -14,13 +14,14 @@ from auditing.audit_samples import DEFAULTS, people
 from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.ladder import (
     LADDER,
+    DataSpread,
+    RelativeError,
     Rung,
     fit_ladder,
     fit_rung,
     resolve_ladder,
     with_facts,
 )
-from standout.auditing.relative_errors import DataSpread, RelativeError
 
 pytestmark = pytest.mark.once
 
@@ -29,13 +30,9 @@ def test_knowledge_that_a_release_lacks_is_removed_and_reported():
     release = people(value=False, time=False)
     fitted = fit_ladder(resolve_ladder(None), release)
     assert [rung.name for rung in fitted.rungs] == ["colleague", "acquaintance", "profile", "worst"]
-    assert fitted.limits == (
-        "The adversary “undated” was skipped because it equals “acquaintance” on this data.",
-    )
+    assert fitted.limits == ("The adversary “undated” was skipped because it equals “acquaintance” on this data.",)
     headline = fitted.rungs[1]
-    assert headline.adversary == so.Adversary(
-        knows=8, wrong=2, wrong_facts="items", value_error=None, time_error=None
-    )
+    assert headline.adversary == so.Adversary(knows=8, wrong=2, wrong_facts="items", value_error=None, time_error=None)
     assert headline.note.split("; ") == [
         "the release has no values, so the adversary knows none",
         "the release has no dates, so the adversary knows none",
@@ -142,11 +139,7 @@ def test_the_adversaries_draw_as_many_levels_in_any_unit(scale):
         known = replace(adversary, wrong=0).observe_all(release, np.arange(40))
         right = {(r, e.item): e.value for r in range(40) for e in release.record_at(r).entries}
         level = {value: code for code, value in enumerate(release.levels.tolist())}
-        off = [
-            level[fact.value] - level[right[r, fact.item]]
-            for r in range(40)
-            for fact in known.aux(release, r)
-        ]
+        off = [level[fact.value] - level[right[r, fact.item]] for r in range(40) for fact in known.aux(release, r)]
         drawn.append({*off})
     assert drawn == [{-1, 0, 1}, {-1, 0, 1}]
 
@@ -225,10 +218,7 @@ def test_the_worst_case_knows_all_that_any_other_adversary_knows():
     }
     rung = fitted(people(), others)["worst"]
     assert rung.adversary == so.Adversary(knows=10, items="rarest", length_error=0.2, joined_error=30)
-    assert (
-        rung.title
-        == "The worst case: exact values and dates, length of the record ± 20%, first date ± 30 days"
-    )
+    assert rung.title == "The worst case: exact values and dates, length of the record ± 20%, first date ± 30 days"
     # as many facts as records allow, and at least as many right ones as any other
     short = fitted(people(length=lambda r: 3), others)
     assert short["worst"].adversary.knows == 3

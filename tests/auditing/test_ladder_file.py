@@ -4,9 +4,8 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import DOCS, small_audit, valid
-from standout.auditing.ladder import LADDER, Rung, fit_ladder, resolve_ladder
+from standout.auditing.ladder import LADDER, RelativeError, RelativeErrors, Rung, fit_ladder, resolve_ladder
 from standout.auditing.ladder_file import read_ladder
-from standout.auditing.relative_errors import RelativeError, RelativeErrors
 
 pytestmark = pytest.mark.once
 
@@ -76,9 +75,7 @@ def test_errors_may_be_numbers_durations_or_shares_of_the_data(put):
 def test_a_file_may_have_a_worst_case_that_bounds_its_adversaries(put, release):
     text = A + "knows = 3\nlength_error = 0.5\n[[adversary]]\nname = 'b'\nbound = true\nknows = 2\n"
     ladder = read_ladder(put(text, "ladder.toml"))
-    assert fit_ladder(ladder, release).rungs[1].adversary == so.Adversary(
-        knows=3, items="rarest", length_error=0.5
-    )
+    assert fit_ladder(ladder, release).rungs[1].adversary == so.Adversary(knows=3, items="rarest", length_error=0.5)
 
 
 A = "[[adversary]]\nname = 'a'\n"

@@ -11,16 +11,17 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import valid
-from standout.attack.kernels.record_scores import first_times
-from standout.attack.known_items import known_items_of_query
+from standout.attack.fact_kernels import first_times
 from standout.attack.reference import scores_1b
+from standout.attack.reference_arrays import known_items_of_query
 from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import SelfCheck
-from standout.evaluate.population import Population
-from standout.facts import level_values
-from standout.release.model import Release
+from standout.data.labels import StepReport
+from standout.data.release import Release
+from standout.evaluate.targets import Population
+from standout.know.facts import level_values
+from standout.know.sanitized import OriginalMapping, Period, Sanitized
 from standout.report.audit_page import audit_page
-from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
 
 pytestmark = pytest.mark.once
 
@@ -74,10 +75,7 @@ def sanitized_release(rows, released, representative, reports=()):
     return Sanitized(**columns, original=original, mapping=terms, step_reports=tuple(reports))
 
 
-STEPS = (
-    StepReport("sample-records", {"records before": 60, "records": 40}),
-    StepReport("round-time month", {}),
-)
+STEPS = (StepReport("sample-records", {"records before": 60, "records": 40}), StepReport("round-time month", {}))
 ask = partial(so.audit, targets=TARGETS, facts=FACTS, name="people.csv", seed=SEED)
 
 
@@ -115,9 +113,7 @@ def test_an_unchanged_release_gives_the_findings_of_its_original(rows, tmp_path)
     listed = tmp_path / "sensitive.txt"
     listed.write_text("thing 3\thealth\nthing 5\nthing 77\n")
     release = so.read(frame(rows))
-    plain, sanitized = (
-        ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release))
-    )
+    plain, sanitized = (ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release)))
     findings, others = plain.to_dict(), sanitized.to_dict()
     assert findings.pop("before_after") is None
     for each in others.pop("before_after")["adversaries"]:
@@ -212,9 +208,7 @@ def test_groups_of_people_are_those_of_the_original(audited, safer, rows):
 
 def test_a_sensitive_item_is_revealed_if_it_is_true_and_in_the_release(rows, tmp_path):
     released, representative = changed(rows)
-    released += [
-        (who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in released}
-    ]  # true of some only
+    released += [(who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in released}]  # true of some only
     safer = sanitized_release(
         rows, list({(who, item): row for row in released for who, item in [row[:2]]}.values()), representative
     )
@@ -255,8 +249,7 @@ def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
 def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
     """Also if values are converted to values that the release does not contain."""
     other = replace(
-        safer,
-        mapping=replace(safer.mapping, released_values=tuple(x / 2 for x in safer.mapping.released_values)),
+        safer, mapping=replace(safer.mapping, released_values=tuple(x / 2 for x in safer.mapping.released_values))
     )
     adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
     for release in (safer, other):
@@ -301,10 +294,7 @@ def test_a_sanitized_release_without_dates_or_values_is_audited(rows):
     columns = {field.name: getattr(release, field.name) for field in fields(Release)}
     terms = replace(whole.mapping, released_values=(None,) * whole.original.n_levels, rounding_periods=())
     safer = Sanitized(**columns, original=whole.original, mapping=terms)
-    ladder = {
-        "nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30),
-        "plain": so.Adversary(knows=6),
-    }
+    ladder = {"nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30), "plain": so.Adversary(knows=6)}
     result = ask(safer, ladder=ladder)
     valid(result)
     assert result.trusted, result.findings.trust
@@ -334,9 +324,7 @@ def test_the_threshold_is_about_people_in_the_release():
 @pytest.mark.parametrize("size", [3, 12])
 def test_clusters_are_audited_with_finite_bits(size):
     release = so.synthesize(records=60, items=40, entries=1_200, seed=3)
-    result = so.audit(
-        so.sanitize(release, so.step(f"cluster-records {size}"), seed=1), targets=15, facts=[1, 4]
-    )
+    result = so.audit(so.sanitize(release, so.step(f"cluster-records {size}"), seed=1), targets=15, facts=[1, 4])
     valid(result)
     for adversary in result.findings.adversaries:
         for attack in adversary.attacks:

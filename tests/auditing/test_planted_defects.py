@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 
 import standout as so
-import standout.adversary as adversary_module
 import standout.attack.likelihood as likelihood
 import standout.attack.scoreboard as scoreboard
 import standout.evaluate.cell as cell
 import standout.evaluate.outcomes as outcomes
+import standout.know.adversary as adversary_module
 from auditing.audit_samples import ACQUAINTANCE, CASES, people
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
-from standout.auditing import adversary_runs, assemble_findings
-from standout.evaluate import claim_budget, claim_rates, estimates, target_attacks
-from standout.evaluate.population import Population
+from standout.auditing import assemble_findings
+from standout.auditing import runs as adversary_runs
+from standout.evaluate import claims as claim_budget
+from standout.evaluate import claims as claim_rates
+from standout.evaluate import estimates, target_attacks
 from standout.evaluate.target_attacks import TargetAttacks
-from standout.observation import Observer
+from standout.evaluate.targets import Population
+from standout.know.observation import Observer
 
 pytestmark = pytest.mark.once
 
@@ -50,8 +53,7 @@ def test_tiny_and_incomplete_releases_fail_no_check(case):
 
 
 @pytest.mark.parametrize(
-    "step",
-    ["cluster-records 3", "perturb-value 1", "perturb-time 30", "round-time month", "drop-rare-items 8"],
+    "step", ["cluster-records 3", "perturb-value 1", "perturb-time 30", "round-time month", "drop-rare-items 8"]
 )
 def test_sanitized_releases_fail_no_check(release, step):
     assert failed(so.sanitize(release, step, seed=1)) == set()
@@ -126,16 +128,12 @@ def test_facts_drawn_for_another_adversary_in_the_simulation_are_noticed(release
 
 
 def test_facts_that_are_all_wrong_are_noticed(release, monkeypatch):
-    monkeypatch.setattr(
-        Observer, "_wrong", lambda self, uniform, known, count: np.ones(uniform.shape, np.bool_)
-    )
+    monkeypatch.setattr(Observer, "_wrong", lambda self, uniform, known, count: np.ones(uniform.shape, np.bool_))
     assert "facts" in failed(release)
 
 
 def test_facts_that_are_all_right_are_noticed(release, monkeypatch):
-    monkeypatch.setattr(
-        Observer, "_wrong", lambda self, uniform, known, count: np.zeros(uniform.shape, np.bool_)
-    )
+    monkeypatch.setattr(Observer, "_wrong", lambda self, uniform, known, count: np.zeros(uniform.shape, np.bool_))
     assert "facts" in failed(release)
 
 
@@ -158,9 +156,7 @@ def test_other_items_than_stated_are_noticed(release, monkeypatch):
 
 @pytest.mark.parametrize("module", [scoreboard, likelihood], ids=["paper", "likelihood"])
 def test_an_ignored_exclusion_is_noticed(release, monkeypatch, module):
-    monkeypatch.setattr(
-        module, "excluded_records", lambda release, exclude, queries: np.full(queries, -1, np.int64)
-    )
+    monkeypatch.setattr(module, "excluded_records", lambda release, exclude, queries: np.full(queries, -1, np.int64))
     assert "absence" in failed(release)
 
 

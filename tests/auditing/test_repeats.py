@@ -11,10 +11,10 @@ import standout as so
 import standout.attack.scoreboard as scoreboard
 from auditing.audit_samples import ACQUAINTANCE, valid
 from standout.auditing.adversary_text import describe_adversary
-from standout.auditing.fact_checks import check_facts
-from standout.auditing.planted_records import planted_release, records_with_all_facts
 from standout.auditing.risk_table import risk_table
-from standout.observation import Observer
+from standout.auditing.run_checks import check_facts
+from standout.auditing.selfcheck import planted_release, records_with_all_facts
+from standout.know.observation import Observer
 
 pytestmark = pytest.mark.once
 
@@ -73,9 +73,7 @@ def test_other_releases_with_repeats_fail_no_check(case):
     assert failed(shoppers(**CASES[case]), ladder=None, facts=[2, 4], targets=20) == set()
 
 
-@pytest.mark.parametrize(
-    "step", ["round-time month", "perturb-value 1", "merge-repeats last", "drop-entries 0.3"]
-)
+@pytest.mark.parametrize("step", ["round-time month", "perturb-value 1", "merge-repeats last", "drop-entries 0.3"])
 def test_sanitized_releases_with_repeats_fail_no_check(release, step):
     assert failed(so.sanitize(release, step, seed=1)) == set()
 
@@ -110,9 +108,7 @@ def test_an_entry_that_is_known_twice_is_noticed(release, monkeypatch):
 
 @pytest.mark.parametrize("all_wrong", [True, False])
 def test_facts_that_are_all_wrong_or_all_right_are_noticed(release, monkeypatch, all_wrong):
-    monkeypatch.setattr(
-        Observer, "_wrong", lambda self, uniform, known, count: np.full(uniform.shape, all_wrong)
-    )
+    monkeypatch.setattr(Observer, "_wrong", lambda self, uniform, known, count: np.full(uniform.shape, all_wrong))
     assert "facts" in failed(release)
 
 
@@ -154,9 +150,7 @@ def test_an_attack_that_sees_one_entry_of_each_item_is_noticed(release, monkeypa
     monkeypatch.setattr(
         kind,
         "nested",
-        lambda self, data, *args, **options: nested(
-            self, merged if data is release else data, *args, **options
-        ),
+        lambda self, data, *args, **options: nested(self, merged if data is release else data, *args, **options),
     )
     assert list(merged.items) == list(release.items) and merged.clock == release.clock
     assert merged.levels.tolist() == release.levels.tolist()

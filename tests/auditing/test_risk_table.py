@@ -30,8 +30,7 @@ def test_the_risk_table_is_that_of_a_slow_twin(release):
         assert length == len(release.record(name))
         assert (probability, low, high) == (wanted.value, wanted.low, wanted.high)
         needed = [
-            [size for i, size in enumerate(sizes) if all(share == 1 for share in shares[i:])]
-            for shares in correct
+            [size for i, size in enumerate(sizes) if all(share == 1 for share in shares[i:])] for shares in correct
         ]
         median = sorted(min(sufficient, default=math.inf) for sufficient in needed)[1]
         assert facts_needed == (None if median == math.inf else median)
@@ -78,13 +77,7 @@ def test_the_file_is_harmless_and_private(tmp_path):
 
 def test_a_wrong_parameter_is_an_error(tmp_path, release, audited):
     adversary = so.Adversary(knows=1)
-    for wrong in (
-        {"path": tmp_path / "risk.txt"},
-        {"records": "some"},
-        {"records": 0},
-        {"draws": 0},
-        {"facts": [9]},
-    ):
+    for wrong in ({"path": tmp_path / "risk.txt"}, {"records": "some"}, {"records": 0}, {"draws": 0}, {"facts": [9]}):
         with pytest.raises(so.ParameterError):
             risk_table(release, adversary, **wrong)
     with pytest.raises(so.StandoutError, match="cannot be written"):

@@ -11,13 +11,12 @@ import standout as so
 import standout.attack.scoreboard as scoreboard
 from auditing.audit_samples import CASES, people, valid
 from conftest import content
-from standout.attack.known_items import known_items_of_query
 from standout.attack.reference import scores_1b
+from standout.attack.reference_arrays import known_items_of_query
 from standout.attack.verdicts import Verdicts
 from standout.auditing import selfcheck
 from standout.auditing.ladder import LADDER, fit_rung
-from standout.auditing.planted_records import planted_release
-from standout.auditing.selfcheck import SelfCheck
+from standout.auditing.selfcheck import SelfCheck, planted_release
 
 pytestmark = pytest.mark.once
 
@@ -50,9 +49,7 @@ def test_an_attack_that_misses_the_best_score_is_not_trusted(release, monkeypatc
     assert not results["planted"].passed
     result = so.audit(release, targets=5, facts=[2])
     assert not result.trusted and not valid(result)["trust"]["trusted"]
-    assert result.findings.verdict.summary.startswith(
-        "Do not trust this result: the audit failed its self-check."
-    )
+    assert result.findings.verdict.summary.startswith("Do not trust this result: the audit failed its self-check.")
 
 
 def test_an_attack_that_finds_ties_everywhere_fails(release, monkeypatch):
@@ -74,9 +71,7 @@ def test_an_attack_that_peeks_at_the_answer_fails(release, monkeypatch):
 def test_claims_about_all_absent_people_fail(monkeypatch):
     strengths = Verdicts.claim_strengths
     monkeypatch.setattr(
-        Verdicts,
-        "claim_strengths",
-        lambda self: np.where(self.queries.exclude < 0, 1e9, strengths(self)),
+        Verdicts, "claim_strengths", lambda self: np.where(self.queries.exclude < 0, 1e9, strengths(self))
     )
     check = checks(people(n=120))["absent"]
     assert (check.observed, check.passed) == ("12 of 12", False)
@@ -115,10 +110,7 @@ def test_the_reference_scores_of_the_check_are_the_papers(case):
             moment = fact.time if isinstance(fact.time, datetime) else datetime(*fact.time.timetuple()[:3])
             time = naive.units(moment, release.clock.unit) / unit
         facts[fact.item] = (fact.value, time)
-    cells = {
-        pair: (value, None if time is None else time / unit)
-        for pair, (value, time) in content(release).items()
-    }
+    cells = {pair: (value, None if time is None else time / unit) for pair, (value, time) in content(release).items()}
     slow = naive.sums(cells, facts)
     scores = scores_1b(known_items_of_query(release, known, 0), release.n_records)
     assert scores.tolist() == pytest.approx([slow[name] for name in release.records])

@@ -6,7 +6,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import ACQUAINTANCE, SEED, identified, small_audit, targets_of, valid
-from standout.auditing.sensitive import read_sensitive_list
+from standout.auditing.exposure import read_sensitive_list
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once
@@ -23,11 +23,7 @@ def test_sensitive_items_are_matched_by_id_or_title(put, release):
     path = put(text, "list.txt")
     sensitive = read_sensitive_list(path, with_titles(release, put))
     items = {name: [release.items[code] for code in codes] for name, codes in sensitive.categories.items()}
-    assert items == {
-        "health": ["thing 1", "thing 2"],
-        "politics": [],
-        "any": ["thing 1", "thing 2", "thing 3"],
-    }
+    assert items == {"health": ["thing 1", "thing 2"], "politics": [], "any": ["thing 1", "thing 2", "thing 3"]}
     assert (sensitive.file, sensitive.lines, sensitive.matched) == ("list.txt", 4, 3)
     assert sensitive.limit == "1 of 4 lines of list.txt name no item of the release."
     with pytest.raises(so.ParameterError, match=r"list\.txt names no item"):
@@ -57,9 +53,7 @@ def test_revealed_items_are_counted_as_a_slow_twin_does(put, release):
         items = {*chosen[row.category]}
         having = [t for t, target in enumerate(rows) if items & records[target]]
         hits = [
-            correct[t]
-            for t in having
-            if (items & records[rows[t]]) - {fact.item for fact in known.aux(release, t)}
+            correct[t] for t in having if (items & records[rows[t]]) - {fact.item for fact in known.aux(release, t)}
         ]
         assert row.revealed == rate(math.fsum(hits), len(having))
         assert row.people_with == sum(bool(items & record) for record in records)

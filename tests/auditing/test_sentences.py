@@ -16,9 +16,7 @@ FINDINGS = full()
 def adversary(name="nosy", gate=True, **measures):
     """An adversary of the sample with other measures."""
     sample = FINDINGS.adversaries[1]
-    return replace(
-        sample, name=name, knows=2, wrong=0, gate=gate, as_named=replace(sample.as_named, **measures)
-    )
+    return replace(sample, name=name, knows=2, wrong=0, gate=gate, as_named=replace(sample.as_named, **measures))
 
 
 def identifying(hits, n=100, name="nosy", gate=True, hits_in_release=None):
@@ -50,9 +48,7 @@ def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():
         judged = verdict(*arguments)
         answers.append([part.answer for part in (judged.singling_out, judged.linkability, judged.inference)])
     assert answers == [["yes"] * 3, ["partly"] * 3, ["not by these adversaries"] * 3]
-    assert verdict(0).summary == (
-        "People in this data were not identified by these adversaries. Others may succeed."
-    )
+    assert verdict(0).summary == ("People in this data were not identified by these adversaries. Others may succeed.")
     assert verdict(90, share=0.1).summary == (
         "These adversaries succeed at singling out, and in some cases at inference. "
         "On this evidence, the data cannot be considered anonymous."

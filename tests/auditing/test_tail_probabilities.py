@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.evaluate.tail_probabilities import beta_binomial_tail, binomial_tail
+from standout.evaluate.estimates import beta_binomial_tail, binomial_tail
 
 pytestmark = pytest.mark.once
 

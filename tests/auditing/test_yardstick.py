@@ -8,7 +8,7 @@ from tools.yardstick import COMMANDS, TARGETS, measured
 
 import standout as so
 from auditing.audit_samples import CASES, people, small_audit
-from standout.auditing.yardstick import FILE
+from standout.auditing.theory_section import FILE
 
 pytestmark = pytest.mark.once
 
@@ -33,9 +33,7 @@ def test_the_shipped_numbers_are_those_of_the_full_stand_in():
 
 
 def test_a_yardstick_knows_what_the_data_has(release):
-    shipped = {
-        (row["values"], row["dates"]): row for row in SHIPPED["rows"] if row["adversary"] == "acquaintance"
-    }
+    shipped = {(row["values"], row["dates"]): row for row in SHIPPED["rows"] if row["adversary"] == "acquaintance"}
     kinds = {"no times": (True, False), "no values": (False, True), "neither": (False, False)}
     for case, kind in kinds.items():
         yardstick = small_audit(CASES[case]()).findings.yardstick

@@ -14,18 +14,14 @@ TIMEOUT = 120
 def run_process(*args, **settings):
     """Run `python -m standout` in its own process."""
     command = [sys.executable, "-m", "standout", *map(str, args)]
-    process = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **settings
-    )
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **settings)
     return Outcome.of(process.returncode, process.stdout, process.stderr)
 
 
 def check_error(outcome):
     """One line, exit code 1, and no content of a cell."""
     assert outcome.code == 1 and outcome.out == ""
-    assert (
-        outcome.err.startswith("standout: ") and outcome.err.endswith("\n") and outcome.err.count("\n") == 1
-    )
+    assert outcome.err.startswith("standout: ") and outcome.err.endswith("\n") and outcome.err.count("\n") == 1
     assert "Traceback" not in outcome.err and SECRET not in outcome.err
     assert 20 < len(outcome.err) < 600
 

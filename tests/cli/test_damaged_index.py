@@ -4,8 +4,8 @@ import pytest
 from command_line import check_error, file_names, run_process
 
 import standout as so
-from standout.release import index_columns
-from standout.release.index_writer import open_index_writer
+from standout.data import index_columns
+from standout.data.index_files import open_index_writer
 
 COMMANDS = {
     "advise": ["--limit", "0.1"],

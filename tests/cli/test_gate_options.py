@@ -18,9 +18,7 @@ def people(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "a folder" / "people #1.csv"
     path.parent.mkdir()
     frame = so.synthesize(records=60, items=40, entries=1_500, seed=5).to_frame()
-    path.write_text(
-        "user,item\n" + "".join(f"PERSON-{r},ITEM-{i}\n" for r, i in frame["record", "item"].rows())
-    )
+    path.write_text("user,item\n" + "".join(f"PERSON-{r},ITEM-{i}\n" for r, i in frame["record", "item"].rows()))
     return path
 
 

@@ -147,9 +147,7 @@ def test_a_signal_while_a_kernel_is_compiled_leaves_nothing_in_the_cache(folder)
     (folder / "cache").mkdir(mode=0o700)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
     command = [sys.executable, "-c", COMPILING, "lineup", "r.csv", "--knows", "i1"]
-    process = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=environment
-    )
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=environment)
     assert (process.returncode, process.stdout) == (3, "")
     assert process.stderr.endswith(NO_RESULT) and "Traceback" not in process.stderr
     assert not [path for path in (folder / "cache").rglob("*") if path.is_file()]

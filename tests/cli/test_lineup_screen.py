@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standout.cli.lineup_screen import bar
-from standout.evaluate.lineup_answer import probability_text
+from standout.evaluate.lineup import probability_text
 
 
 def test_probabilities_are_never_rounded_to_certainty():

@@ -154,10 +154,7 @@ REFUSED = [
     ("simulate --coverage 1", "--coverage must be a number above 0 and below 1"),
     ("simulate --present 0", "--present must be a number above 0 and at most 1"),
     ("simulate --value-scale wide", "--value-scale must be a number or none, got 'wide'"),
-    (
-        "simulate --attack paper --posterior 0.9",
-        "--posterior is an option of --attack likelihood, not of paper",
-    ),
+    ("simulate --attack paper --posterior 0.9", "--posterior is an option of --attack likelihood, not of paper"),
     ("simulate --attack likelihood --phi 2", "--phi is an option of --attack paper and algorithm-1a, not of"),
     ("simulate --attack algorithm-1a --weights one", "--weights is an option of --attack paper, not of"),
     ("simulate --seed -1", "--seed must be"),

@@ -12,9 +12,7 @@ def retail(rows=3000):
     for i in range(rows):
         customer = "" if i % 4 == 0 else 17000 + i % 50
         day = 1 if i < rows - 5 else 13
-        lines.append(
-            f"{i},{i % 300},CUP “{i % 9}” £1,6,12/{day}/2010 8:{i % 60:02},2.55,{customer},United Kingdom\n"
-        )
+        lines.append(f"{i},{i % 300},CUP “{i % 9}” £1,6,12/{day}/2010 8:{i % 60:02},2.55,{customer},United Kingdom\n")
     return "".join(lines).encode("cp1252")
 
 
@@ -22,9 +20,7 @@ def next_commands(outcome):
     return [shlex.split(command)[1:] for command in re.findall(r"`(standout .*?)`", outcome.err)]
 
 
-IGNORED = [
-    part for name in ("InvoiceNo", "Description", "UnitPrice", "Country") for part in ("--ignore", name)
-]
+IGNORED = [part for name in ("InvoiceNo", "Description", "UnitPrice", "Country") for part in ("--ignore", name)]
 
 
 def test_online_retail_works_at_the_second_try(run, tmp_path):

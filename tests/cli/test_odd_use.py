@@ -19,9 +19,7 @@ def test_a_very_long_id_is_shortened_on_the_screen(run, tmp_path):
     assert outcome.code == 0 and "xxx" in outcome.out and len(outcome.out) < 20_000
 
 
-@pytest.mark.parametrize(
-    "text", ["k" * 5_000, "ab " * 2_000, "it's " * 1_000], ids=["word", "words", "quotes"]
-)
+@pytest.mark.parametrize("text", ["k" * 5_000, "ab " * 2_000, "it's " * 1_000], ids=["word", "words", "quotes"])
 @pytest.mark.parametrize(
     "command",
     [("simulate", "--knows"), ("describe", "--time-unit"), ("describe", "--record"), ("audit", "--ladder")],

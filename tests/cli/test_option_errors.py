@@ -9,7 +9,7 @@ import pytest
 
 import standout
 from standout.cli.command_group import cli
-from standout.cli.option_errors import as_options, naming_options, option_names, with_option_name
+from standout.cli.error_lines import as_options, naming_options, option_names, with_option_name
 from standout.core.errors import ParameterError
 
 PACKAGE = Path(standout.__file__).parent
@@ -53,10 +53,7 @@ def test_the_long_form_of_an_option_is_its_name():
         ("a history is read with so.read", "a history is read without --table"),
         ("it is a table: so.read_table", "it is a table: --table"),
         ("it is a table: so.read_table('a b.csv')", "it is a table: standout audit 'a b.csv' --table"),
-        (
-            "so.read('x', record_from_name='a(.)', grid=0.01)",
-            "standout audit x --record-from-name 'a(.)' --grid 0.01",
-        ),
+        ("so.read('x', record_from_name='a(.)', grid=0.01)", "standout audit x --record-from-name 'a(.)' --grid 0.01"),
         ("no such column: zip='x', data/record=1/x.csv", "no such column: zip='x', data/record=1/x.csv"),
         ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
         ("so.read('x', record_from_name='\\\\d')", "standout audit x --record-from-name '\\d'"),
@@ -105,9 +102,7 @@ def _texts_without_docstrings(tree):
         ("6,2,4,1289241912\n6,5,2,1289241942\n", [], "For example: standout audit x.csv --record 1 --item 2"),
     ],
 )
-def test_errors_of_the_library_name_options_on_the_command_line(
-    run, tmp_path, monkeypatch, text, args, message
-):
+def test_errors_of_the_library_name_options_on_the_command_line(run, tmp_path, monkeypatch, text, args, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text(text)
     outcome = run("describe", "x.csv", *args)

@@ -92,9 +92,7 @@ def test_an_output_never_overwrites_the_data(run, place, command):
     assert (place / "data.csv").read_text() == "user,item\na,b\n"
 
 
-@pytest.mark.parametrize(
-    "command", ["describe DATA --rejects {}", "sanitize DATA --renumber -o out.csv --key {}"]
-)
+@pytest.mark.parametrize("command", ["describe DATA --rejects {}", "sanitize DATA --renumber -o out.csv --key {}"])
 def test_a_file_that_is_written_as_csv_has_no_name_of_another_format(run, place, command):
     for name in ("a.parquet", "a.PARQUET", "a.json"):
         outcome = run(*command.format(name).split())
@@ -177,9 +175,7 @@ def test_every_encoding_of_the_terminal_shows_every_text(tmp_path, encoding):
     so.save(so.read(entries), tmp_path / "people.index")
     settings = {"env": {**os.environ, "PYTHONIOENCODING": encoding}, "capture_output": True, "check": False}
     command = [sys.executable, "-m", "standout", "lineup", tmp_path / "people.index", "--knows", "Ünï"]
-    text, machine = (
-        subprocess.run([*command, *options], timeout=TIMEOUT, **settings) for options in ([], ["--json"])
-    )
+    text, machine = (subprocess.run([*command, *options], timeout=TIMEOUT, **settings) for options in ([], ["--json"]))
     assert (text.returncode, machine.returncode) == (0, 0)
     assert "Zo" in text.stdout.decode(encoding)
     assert "\\U0001f642" in text.stdout.decode(encoding)

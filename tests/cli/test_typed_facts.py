@@ -115,10 +115,5 @@ def test_a_length_within_a_share_contains_exactly_the_lengths_within_it(length, 
 
 def test_a_first_date_has_many_forms():
     day = date(2004, 1, 31)
-    for text, days in [
-        ("2004-01-31±30", 30),
-        ("2004-01-31+-30", 30),
-        ("2004-01-31 +/- 0", 0),
-        ("2004-01-31", 0),
-    ]:
+    for text, days in [("2004-01-31±30", 30), ("2004-01-31+-30", 30), ("2004-01-31 +/- 0", 0), ("2004-01-31", 0)]:
         assert parse_joined(text) == (day - timedelta(days=days), day + timedelta(days=days)), text

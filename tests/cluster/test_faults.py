@@ -14,9 +14,10 @@ import pytest
 from distributed import Client
 
 import standout as so
-from standout.cluster import dask_pool, ordered_run, part_executor
-from standout.cluster.local_workers import local_workers
-from standout.cluster.scheduler import scheduler_workers
+from standout.cluster import dask_workers as dask_pool
+from standout.cluster import workers as ordered_run
+from standout.cluster import workers as part_executor
+from standout.cluster.dask_workers import local_workers, scheduler_workers
 from standout.evaluate import target_attacks
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -137,16 +138,7 @@ def cluster(folder, disk=None):
     file.unlink(missing_ok=True)
     loopback = ("--host", "127.0.0.1", "--no-dashboard")
     settings = ("--port", 0, "--dashboard-address", "127.0.0.1:0", "--scheduler-file", file)
-    work = (
-        "--nthreads",
-        1,
-        "--memory-limit",
-        0,
-        "--local-directory",
-        disk or folder,
-        "--scheduler-file",
-        file,
-    )
+    work = ("--nthreads", 1, "--memory-limit", 0, "--local-directory", disk or folder, "--scheduler-file", file)
     with (
         dask_process("scheduler", *loopback, *settings) as scheduler,
         dask_process("worker", *loopback, *work, "--no-nanny", disk=disk) as worker,
@@ -223,8 +215,5 @@ def end_worker(number):
 
 
 def test_a_task_that_ends_every_worker_ends_the_run():
-    with (
-        local_workers(2) as pool,
-        pytest.raises(so.WorkersLost, match="one task ended 4 workers: check their memory"),
-    ):
+    with local_workers(2) as pool, pytest.raises(so.WorkersLost, match="one task ended 4 workers: check their memory"):
         list(pool.map(end_worker, [(1,)]))

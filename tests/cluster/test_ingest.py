@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.cluster.local_workers import local_workers
-from standout.cluster.process_pool import process_workers
+from standout.cluster.dask_workers import local_workers
+from standout.cluster.workers import process_workers
 from standout.core.worker_pool import use_pool
 from standout.ingest import file_parts
 from standout.ingest.options import Options
@@ -77,13 +77,7 @@ def test_text_files_read_on_workers_give_the_same_release_counts_and_rejects(tmp
 
 
 def test_the_first_times_of_all_files_decide_the_format_of_those_that_follow(tmp_path, pool):
-    texts = [
-        rows(0, date=""),
-        rows(1, date=""),
-        rows(2, date="2005-{:02}-11"),
-        rows(3, date="{:02}/11/2005"),
-        rows(4),
-    ]
+    texts = [rows(0, date=""), rows(1, date=""), rows(2, date="2005-{:02}-11"), rows(3, date="{:02}/11/2005"), rows(4)]
     check_equal(write(tmp_path / "late", texts), pool, least_tasks=1)
 
 
@@ -141,7 +135,7 @@ def read_or_die(*task, read=file_parts.read_text_file):
 def test_a_worker_killed_while_it_reads_changes_nothing(tmp_path, monkeypatch):
     source = write(tmp_path / "csv", [rows(seed) for seed in range(4)])
     expected = read(source)
-    monkeypatch.setattr("standout.ingest.many_files.read_text_file", read_or_die)
+    monkeypatch.setattr("standout.ingest.read.read_text_file", read_or_die)
     with local_workers(2) as pool:
         assert read(source, pool) == expected
     assert (tmp_path / "killed").exists()

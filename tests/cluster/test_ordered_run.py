@@ -8,11 +8,10 @@ from threading import Event, Lock
 
 import pytest
 
-from standout.cluster import ordered_run
-from standout.cluster.ordered_run import GroupLost, ordered_results
-from standout.cluster.tasks import TaskGroup, run_group
+from standout.cluster import workers as ordered_run
+from standout.cluster.workers import GroupLost, TaskGroup, ordered_results, run_group
 from standout.core.errors import ParameterError, StandoutError, StoreError
-from standout.core.progress_bar import stage_text
+from standout.core.progress import stage_text
 from standout.core.worker_pool import current_pool, use_pool
 
 pytestmark = pytest.mark.once

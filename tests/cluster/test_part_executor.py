@@ -5,10 +5,9 @@ import pytest
 
 import standout as so
 from part_executors import check_same_columns
-from standout.cluster.part_executor import part_executor
-from standout.cluster.process_pool import process_workers
+from standout.cluster.workers import part_executor, process_workers
 from standout.core.parts import attach_executor
-from standout.release.block_ranges import block_count
+from standout.data.block_ranges import block_count
 
 pytestmark = pytest.mark.once
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
@@ -25,7 +24,7 @@ def processes():
 def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(
     shards, processes, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("standout.cluster.part_executor.FEWEST_ENTRIES", 0)
+    monkeypatch.setattr("standout.cluster.workers.FEWEST_ENTRIES", 0)
     made = so.synthesize(records=27_000, items=60, entries=90_000, seed=3)
     so.save(made, tmp_path / "made.index", shards=shards)
     some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]

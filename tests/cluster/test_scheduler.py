@@ -7,7 +7,7 @@ import dask
 import pytest
 
 import standout as so
-from standout.cluster.scheduler import check_address, compare_versions, version_differences, warn_without_tls
+from standout.cluster.dask_workers import check_address, compare_versions, version_differences, warn_without_tls
 from standout.core.errors import ParameterError, StandoutError
 
 pytestmark = pytest.mark.once
@@ -21,8 +21,7 @@ def test_loopback_and_tls_are_accepted(address):
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["tcp://10.0.0.1:8786", "tcp://example.org:8786", "tcp://127.0.0.1.example.org:8786", "tcp://0.0.0.0:1"],
+    "address", ["tcp://10.0.0.1:8786", "tcp://example.org:8786", "tcp://127.0.0.1.example.org:8786", "tcp://0.0.0.0:1"]
 )
 def test_tcp_to_another_machine_is_refused_unless_insecure_is_said(address):
     with pytest.raises(ParameterError, match="must be a tls:// address, or on this machine"):
@@ -57,9 +56,7 @@ def test_equal_versions_are_not_mentioned_and_a_scheduler_needs_no_standout():
 
 
 def test_differing_versions_are_named_in_one_line_by_package():
-    differences = version_differences(
-        versions(a=answer(numpy="1"), b=answer(numpy="1"), c=answer("3.12.0.final.0"))
-    )
+    differences = version_differences(versions(a=answer(numpy="1"), b=answer(numpy="1"), c=answer("3.12.0.final.0")))
     assert differences == ["python 3.11.4 here, 3.12.0 on worker c", "numpy 2 here, 1 on worker a and 1 more"]
     with pytest.warns(UserWarning, match="versions differ, .*: numpy 2 here, 1 on worker a$"):
         compare_versions(versions(a=answer(numpy="1")))
@@ -85,10 +82,7 @@ def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
         ((index, "--insecure", "--workers", 2), "--insecure needs --scheduler"),
         ((table, "--workers", 2), "--workers needs an index"),
         ((index, "--scheduler", "tcp://10.0.0.1:1"), "or add --insecure"),
-        (
-            (index, "--scheduler", "tls://127.0.0.1:1"),
-            "--scheduler is a tls:// address, but Dask has no cert",
-        ),
+        ((index, "--scheduler", "tls://127.0.0.1:1"), "--scheduler is a tls:// address, but Dask has no cert"),
     ):
         outcome = run("sparsity", *args)
         assert outcome.code == 1 and problem in outcome.err, (args, outcome)
@@ -96,7 +90,7 @@ def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error_in_one_line(run, index, monkeypatch):
-    monkeypatch.setattr("standout.cluster.scheduler.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("standout.cluster.dask_workers.CONNECT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for port in (1, silent.getsockname()[1]):
             outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{port}")

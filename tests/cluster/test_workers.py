@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.cluster import part_executor
-from standout.cluster.local_workers import local_workers
-from standout.cluster.process_pool import process_workers
-from standout.cluster.scheduler import scheduler_workers
+from standout.cluster import workers as part_executor
+from standout.cluster.dask_workers import local_workers, scheduler_workers
+from standout.cluster.workers import process_workers
 from standout.core.errors import StoreError
 from standout.core.worker_pool import use_pool
+from standout.data.shared_index import SharedIndex
 from standout.evaluate import target_attacks
-from standout.release.shared_index import SharedIndex
 
 pytestmark = pytest.mark.once
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
@@ -114,8 +113,7 @@ def test_links_found_on_parts_of_an_index_are_equal(index, processes, monkeypatc
     monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
     public = so.sanitize(so.open(index), "drop-entries 0.5", "cap-records 12", seed=3)
     alone, linked = (
-        so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict()
-        for client in (None, processes)
+        so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict() for client in (None, processes)
     )
     assert linked == alone
 

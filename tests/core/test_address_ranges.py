@@ -7,18 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from standout.core import address_ranges
-from standout.core.address_ranges import STEP, AddressRange
+from standout.core import memory as address_ranges
+from standout.core.memory import STEP, AddressRange
 
 pytestmark = pytest.mark.once
-SIZES = [
-    [1],
-    [5, 7, 1],
-    [4_095, 2, 4_096],
-    [STEP, STEP],
-    [STEP - 1, 3, 0, STEP + 1],
-    [1, 2 * STEP + 17, 1, 3],
-]
+SIZES = [[1], [5, 7, 1], [4_095, 2, 4_096], [STEP, STEP], [STEP - 1, 3, 0, STEP + 1], [1, 2 * STEP + 17, 1, 3]]
 
 
 @pytest.fixture(params=["mapped", "read into memory"])

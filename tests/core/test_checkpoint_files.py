@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import standout as so
-from standout.core import checkpoint_files
-from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
+from standout.core import json_files as checkpoint_files
+from standout.core.json_files import read_checkpoint, write_checkpoint
 
 pytestmark = pytest.mark.once
 
@@ -42,11 +42,7 @@ def test_results_are_read_as_they_were_written_and_a_missing_file_is_no_reason_t
 def test_every_changed_byte_and_every_shortened_file_is_ignored(path):
     whole = path.read_bytes()
     for at in range(len(whole)):
-        for content in (
-            whole[:at],
-            whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :],
-            whole[at:] * (at > 0),
-        ):
+        for content in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :], whole[at:] * (at > 0)):
             path.write_bytes(content)
             assert is_ignored(path), at
     path.write_bytes(whole)
@@ -77,9 +73,7 @@ def test_a_file_that_others_can_write_and_what_is_no_file_are_ignored(path, tmp_
     assert is_ignored(tmp_path / "pipe", reason="it is not a file")
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b"7", b"null", b"PK\3\4", b'{"rows": 7}', b"\xff" * 99]
-)
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"7", b"null", b"PK\3\4", b'{"rows": 7}', b"\xff" * 99])
 def test_a_reproduction_starts_over_where_a_checkpoint_is_not_one(content, tmp_path):
     release = so.synthesize(records=60, items=40, entries=900, seed=7)
     first = so.reproduce(release, tmp_path, only="table", targets=9)

@@ -5,15 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from standout.core.exact_sums import (
-    add_to_sum,
-    exact_sums,
-    merged_sums,
-    sum_unit,
-    sum_value,
-    sum_values,
-)
 from standout.core.jit import kernel
+from standout.core.parts import add_to_sum, exact_sums, merged_sums, sum_unit, sum_value, sum_values
 
 EXPONENTS = [-280, -40, 0, 7, 61, 280]
 

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from standout.core import new_files
-from standout.core.new_files import new_file, temporary_folder
+from standout.core import files as new_files
+from standout.core.files import new_file, temporary_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from standout.core import new_files
+from standout.core import files as new_files
 if sys.argv[2] == "named":
     new_files.TEMPORARY = 0
 if sys.argv[2] == "naming":
@@ -107,7 +107,7 @@ def test_the_unfinished_file_of_a_running_process_stays(tmp_path, monkeypatch):
 
 COPYING = """
 import os, signal
-from standout.core.new_files import temporary_folder
+from standout.core.files import temporary_folder
 with temporary_folder() as folder:
     (folder / "copy.csv").write_text("private")
     os.kill(os.getpid(), signal.SIGKILL)

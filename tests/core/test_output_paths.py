@@ -6,8 +6,8 @@ import os
 import pytest
 
 import standout as so
-from standout.core import new_files
-from standout.core.atomic_files import make_folder, write_atomically
+from standout.core import files as new_files
+from standout.core.files import make_folder, write_atomically
 from standout.core.output_paths import check_output_file, check_output_files
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import standout as so
-from standout.core import progress_bar as bars
+from standout.core import progress as bars
 from standout.core.errors import ParameterError
 from standout.core.progress import activity, no_progress, with_progress
 

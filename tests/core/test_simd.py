@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from standout.attack.neighbour_kernels import aligned_words
 from standout.core import simd, simd_fallback
 from standout.core.jit import PLAIN_KERNELS, kernel
-from standout.neighbours.aligned_memory import aligned_words
 
 VALUE_BITS, TIME_BITS, PLACE_BITS, RECORDS = 3, 5, 13, 8_192
 WORDS = simd.PLANE_WORDS
@@ -18,9 +18,7 @@ WORDS = simd.PLANE_WORDS
 
 @kernel
 def add_fact(word, low, high, a, b, c, scores, sums, least, highest):
-    return simd.add_fact(
-        word, low, high, VALUE_BITS, TIME_BITS, PLACE_BITS, a, b, c, scores, sums, least, highest
-    )
+    return simd.add_fact(word, low, high, VALUE_BITS, TIME_BITS, PLACE_BITS, a, b, c, scores, sums, least, highest)
 
 
 @kernel
@@ -98,9 +96,7 @@ def test_adding_a_fact_gives_the_same_bits_with_and_without_intrinsics():
     outcomes = set()
     for seed in range(24):
         low, high = sorted(np.random.default_rng(seed).integers(0, 101, 2).tolist())
-        (word, *arrays), (_, *plain_arrays) = (
-            block(seed, np.uint64 if seed % 2 else np.uint32) for _ in range(2)
-        )
+        (word, *arrays), (_, *plain_arrays) = (block(seed, np.uint64 if seed % 2 else np.uint32) for _ in range(2))
         reached = add_fact(word, low, high, *arrays)
         assert plain_add_fact(word, low, high, *plain_arrays) == reached
         for array, plain in zip(arrays, plain_arrays, strict=True):
@@ -119,9 +115,7 @@ def test_adding_a_fact_by_size_gives_the_same_bits_with_and_without_intrinsics()
     outcomes = set()
     for seed in range(24):
         low, high = sorted(np.random.default_rng(seed).integers(0, 101, 2).tolist())
-        (word, *arrays), (_, *plain_arrays) = (
-            block(seed, np.uint64 if seed % 2 else np.uint32) for _ in range(2)
-        )
+        (word, *arrays), (_, *plain_arrays) = (block(seed, np.uint64 if seed % 2 else np.uint32) for _ in range(2))
         arrays[5] -= np.float32(0.8)
         plain_arrays[5] -= np.float32(0.8)
         reached = add_sized_fact(word, low, high, *arrays, *sizes(seed))
@@ -192,11 +186,7 @@ def numbers(planes, digits):
 @pytest.mark.parametrize("count", [0, 16, 64, 304])
 def test_planes_count_rows_and_say_which_counters_have_reached_a_number(count):
     rng = np.random.default_rng(count)
-    bits, planes, plain_planes = (
-        aligned_words(50 * WORDS),
-        aligned_words(12 * WORDS),
-        aligned_words(12 * WORDS),
-    )
+    bits, planes, plain_planes = (aligned_words(50 * WORDS), aligned_words(12 * WORDS), aligned_words(12 * WORDS))
     bits[:] = rng.integers(0, 2**63, len(bits), np.uint64) << np.uint64(1)
     row = np.append(rng.integers(0, 40, count), np.zeros(simd.ROWS_AHEAD, int)).astype(np.uint32)
     digits = max(simd.LOW_PLANES, count.bit_length())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from standout.core.suggestions import did_you_mean, not_one_of
+from standout.core.errors import did_you_mean, not_one_of
 
 
 @pytest.mark.parametrize("given", ["found", "fond", "FOUND", "fuond", "founds"])

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from standout.core.new_files import sweep
+from standout.core.files import sweep
 from standout.core.work_folders import RESUME, Part, create_folder, publish, work_folder
 
 pytestmark = pytest.mark.once
@@ -19,7 +19,7 @@ TIMEOUT = 60
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from standout.core import new_files, work_folders
+from standout.core import files as new_files, work_folders
 place, number = Path(sys.argv[1]), int(sys.argv[2])
 calls = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link"}
 def count(event, arguments):
@@ -79,16 +79,12 @@ def test_all_is_old_or_all_is_new_at_whichever_call_a_process_is_killed(tmp_path
         old = old_files(place, kind, exists)
         is_finished = run(place, number, kind)
         left = content(place)
-        if (
-            "output" in left or "output/manifest" in left
-        ):  # it never has parts of another publication beside it
+        if "output" in left or "output/manifest" in left:  # it never has parts of another publication beside it
             parts = {text for name, text in left.items() if ".standout-" not in name}
             assert len(parts) == 1
         for folder in (place / "private", place) if number % 2 else (place, place / "private"):
             sweep(folder)
-        new = dict.fromkeys(
-            ["private/key", "sidecar", "output/manifest" if kind == "folder" else "output"], "new"
-        )
+        new = dict.fromkeys(["private/key", "sidecar", "output/manifest" if kind == "folder" else "output"], "new")
         assert content(place) in (old, new)
         assert not [path for path in place.rglob("*") if ".standout-" in path.name]
         outcomes.append(content(place) == new)
@@ -106,9 +102,7 @@ def test_a_failed_publication_leaves_what_was_there(tmp_path):
     with pytest.raises(OSError, match="nowhere"), work_folder(tmp_path) as folder:
         for name in ("key", "output"):
             (folder / name).write_text("new")
-        publish(
-            [Part(folder / "key", tmp_path / "key"), Part(folder / "output", tmp_path / "nowhere" / "output")]
-        )
+        publish([Part(folder / "key", tmp_path / "key"), Part(folder / "output", tmp_path / "nowhere" / "output")])
     assert content(tmp_path) == {"key": "old", "output": "old"}
 
 

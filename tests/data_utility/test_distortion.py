@@ -8,8 +8,8 @@ from utility_data import histories
 
 import naive
 import standout as so
-from standout.data_utility.distortion import _item_pairs
-from standout.data_utility.recommender_benchmark import RecommenderBenchmark
+from standout.sanitizing.distortion import _item_pairs
+from standout.sanitizing.recommender import RecommenderBenchmark
 
 pytestmark = pytest.mark.once
 STEPS = [so.DropEntries(0.4), so.PerturbValue(1, 0.5), so.DropTopItems(2)]
@@ -37,8 +37,7 @@ def result(release):
 
 def test_popularity_is_compared_by_shares_and_ranks(release, before, after, result):
     supports = [
-        [sum(item in history for history in some.values()) for item in release.items]
-        for some in (before, after)
+        [sum(item in history for history in some.values()) for item in release.items] for some in (before, after)
     ]
     shares = [[count / sum(support) for count in support] for support in supports]
     change = sum(abs(a - b) for a, b in zip(*shares, strict=True)) / 2
@@ -61,12 +60,8 @@ def test_kept_entries_and_differences_of_values_are_means_over_people(release, b
     assert result.time_difference.value == 0
 
 
-def test_similarity_change_is_the_root_mean_square_of_cosine_differences(
-    release, bench, before, after, result
-):
-    pairs = [
-        (release.items[a], release.items[b]) for a, b in zip(*_item_pairs(bench.holdout.rest, 4), strict=True)
-    ]
+def test_similarity_change_is_the_root_mean_square_of_cosine_differences(release, bench, before, after, result):
+    pairs = [(release.items[a], release.items[b]) for a, b in zip(*_item_pairs(bench.holdout.rest, 4), strict=True)]
     assert len({*pairs}) == len(pairs) > 50
     changes = [naive.cosine(after, *pair) - naive.cosine(before, *pair) for pair in pairs]
     assert result.similarity_change.value == pytest.approx(math.sqrt(np.mean(np.square(changes))))

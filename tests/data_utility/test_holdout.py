@@ -5,7 +5,7 @@ import pytest
 from utility_data import held_out_values, histories
 
 import standout as so
-from standout.data_utility.holdout import hold_out
+from standout.sanitizing.recommender import hold_out
 
 pytestmark = pytest.mark.once
 

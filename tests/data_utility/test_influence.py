@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from standout.data_utility.influence import InfluenceEstimate
 from standout.evaluate.estimates import mean
+from standout.sanitizing.influence import InfluenceEstimate
 
 pytestmark = pytest.mark.once
 

@@ -6,12 +6,9 @@ from utility_data import held_out_values, histories
 
 import naive
 import standout as so
-from standout.data_utility import recommender, recommender_benchmark
-from standout.data_utility.recommender_benchmark import (
-    RecommenderBenchmark,
-    calibrated_values,
-    probability_in_top,
-)
+from standout.sanitizing import recommender
+from standout.sanitizing import recommender as recommender_benchmark
+from standout.sanitizing.recommender import RecommenderBenchmark, calibrated_values, probability_in_top
 
 pytestmark = pytest.mark.once
 FACTORS = 5

@@ -16,13 +16,7 @@ def test_the_untouched_release_keeps_all_utility(untouched):
     assert untouched.kept.value == untouched.kept.low == untouched.kept.high == 1.0
     assert untouched.hit_rate == untouched.hit_rate_before
     assert untouched.rmse == untouched.rmse_before
-    for name in (
-        "hit_rate_loss",
-        "rmse_increase",
-        "similarity_change",
-        "value_difference",
-        "time_difference",
-    ):
+    for name in ("hit_rate_loss", "rmse_increase", "similarity_change", "value_difference", "time_difference"):
         estimate = getattr(untouched, name)
         assert estimate.value == estimate.low == estimate.high == 0.0, name
     assert untouched.popularity_change.value == 0
@@ -103,9 +97,7 @@ def test_the_table_has_one_row_per_measure(release, tmp_path):
 @pytest.mark.realdata
 def test_on_movielens_the_recommender_beats_popularity_and_less_data_is_worse(realdata):
     release = so.read(realdata / "movielens-latest-small")
-    whole, half, tenth = (
-        so.utility(release, *steps) for steps in ([], [so.DropEntries(0.5)], [so.DropEntries(0.9)])
-    )
+    whole, half, tenth = (so.utility(release, *steps) for steps in ([], [so.DropEntries(0.5)], [so.DropEntries(0.9)]))
     assert whole.hit_rate.low > 1.5 * whole.hit_rate.baseline
     assert whole.rmse.value < 0.95 * whole.rmse.baseline
     assert whole.kept.value == 1 > half.kept.high > half.kept.low > tenth.kept.high > 0

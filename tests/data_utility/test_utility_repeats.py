@@ -10,12 +10,9 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.data_utility import recommender
-from standout.data_utility.distortion import _item_pairs
-from standout.data_utility.entry_matching import NumberedEntries, compare_entries
-from standout.data_utility.holdout import hold_out, level_numbers
-from standout.data_utility.recommender import history_matrix
-from standout.data_utility.recommender_benchmark import RecommenderBenchmark
+from standout.sanitizing import recommender
+from standout.sanitizing.distortion import NumberedEntries, _item_pairs, compare_entries
+from standout.sanitizing.recommender import RecommenderBenchmark, history_matrix, hold_out, level_numbers
 
 pytestmark = pytest.mark.once
 FACTORS = 5
@@ -130,8 +127,7 @@ def test_matched_differences_are_the_smallest_possible(items):
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["drop-entries 0.4", "perturb-time 90", "perturb-value 2 0.5", "merge-repeats last", "cluster-records 3"],
+    "words", ["drop-entries 0.4", "perturb-time 90", "perturb-value 2 0.5", "merge-repeats last", "cluster-records 3"]
 )
 def test_differences_to_the_original_are_those_of_plain_loops(repeated, words):
     bench = RecommenderBenchmark.of(repeated, 30, 4)
@@ -162,15 +158,12 @@ def test_popularity_has_shares_of_entries_and_ranks_of_records(repeated):
     some = [entries(rest), entries(so.sanitize(rest, *steps, seed=4))]
     result = so.utility(repeated, *steps, people=30, seed=4)
     counts = [
-        [sum(len(items.get(item, [])) for items in people.values()) for item in repeated.items]
-        for people in some
+        [sum(len(items.get(item, [])) for items in people.values()) for item in repeated.items] for people in some
     ]
     shares = [[count / sum(side) for count in side] for side in counts]
     change = sum(abs(a - b) for a, b in zip(*shares, strict=True)) / 2
     assert result.popularity_change.value == pytest.approx(change)
-    supports = [
-        [sum(item in items for items in people.values()) for item in repeated.items] for people in some
-    ]
+    supports = [[sum(item in items for items in people.values()) for item in repeated.items] for people in some]
     ranks = [[(sum(o < c for o in s) + sum(o <= c for o in s) + 1) / 2 for c in s] for s in supports]
     assert result.popularity_correlation.value == pytest.approx(np.corrcoef(*ranks)[0, 1])
     pairs = [(repeated.items[a], repeated.items[b]) for a, b in zip(*_item_pairs(rest, 4), strict=True)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.verdicts import NO_CLAIM
-from standout.evaluate.claim_rates import ClaimRates
+from standout.evaluate.claims import ClaimRates
 
 POPULATIONS = ("moderate tails", "heavy tails", "posteriors")
 SIZE = 200_000
@@ -51,8 +51,7 @@ def population(name):
         present, absent = np.minimum(present, 5.0), np.minimum(absent, 5.0)
     else:  # −log10(1 − posterior)
         present, absent = (
-            np.log10(1 + np.exp(middle + 0.8 * ease + 1.5 * noise))
-            for middle, noise in ((1.5, first), (-2, second))
+            np.log10(1 + np.exp(middle + 0.8 * ease + 1.5 * noise)) for middle, noise in ((1.5, first), (-2, second))
         )
     present = np.where(rng.random(SIZE) < 0.05, NO_CLAIM, present)
     absent = np.where(rng.random(SIZE) < 0.1, NO_CLAIM, absent)

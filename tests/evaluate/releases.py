@@ -24,10 +24,7 @@ ADVERSARY = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
 
 def released(cells):
     """The release of {(record, item): (value, day)}; values are numbers, or categories."""
-    rows = [
-        (*pair, value, None if day is None else DAY + timedelta(days=day))
-        for pair, (value, day) in cells.items()
-    ]
+    rows = [(*pair, value, None if day is None else DAY + timedelta(days=day)) for pair, (value, day) in cells.items()]
     texts = any(isinstance(value, str) for _, _, value, _ in rows)
     kind = pl.String if texts else pl.Float64
     schema = {"record": pl.String, "item": pl.String, "value": kind, "time": pl.Date}
@@ -42,9 +39,7 @@ def histories(draw):
     """Entries of a few people, enough of whom have 3 items; some gaps."""
     people, things = "abcdefg"[: draw(st.integers(2, 7))], "uvwxyz"
     pairs = draw(
-        st.lists(
-            st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=6, max_size=30, unique=True
-        )
+        st.lists(st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=6, max_size=30, unique=True)
     )
     value, day = st.sampled_from([1.0, 2.0, 4.0, None]), st.sampled_from([0, 3, 20, 60, None])
     cells = {pair: (draw(value), draw(day)) for pair in pairs}

@@ -3,7 +3,7 @@
 import numpy as np
 
 import standout as so
-from standout.evaluate.candidate_attacks import candidate_attacks, choose_strongest, cross_fit
+from standout.evaluate.compare import candidate_attacks, choose_strongest, cross_fit
 
 
 class Blind(so.Attack):

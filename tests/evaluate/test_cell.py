@@ -7,10 +7,8 @@ import pytest
 
 import naive
 import standout as so
-from evaluate.releases import (
-    ADVERSARY,
-)
-from standout.evaluate.claim_budget import rates_within_budget
+from evaluate.releases import ADVERSARY
+from standout.evaluate.claims import rates_within_budget
 from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
 
@@ -36,9 +34,7 @@ def test_every_measure_follows_from_the_outcomes(release):
         assert estimates["wrong_claims", "phi=0.8"] == pytest.approx(
             ((outcomes.claim_strength >= 0.8) & ~is_correct).mean()
         )
-        assert estimates["absent_rejected", "phi=0.8"] == pytest.approx(
-            (outcomes.absent_claim_strength < 0.8).mean()
-        )
+        assert estimates["absent_rejected", "phi=0.8"] == pytest.approx((outcomes.absent_claim_strength < 0.8).mean())
         phi, at_budget = estimates["phi", "absent_claims<=0.2"], "absent_claims<=0.2"
         assert 0.2 - 3 / 80 <= (outcomes.absent_claim_strength >= phi).mean() <= 0.2
         within = rates_within_budget(cell.claim_rates, 0.2)
@@ -59,14 +55,10 @@ def test_every_measure_follows_from_the_outcomes(release):
         assert estimates["revealed_correct_share", ""] == pytest.approx(np.mean(share))
         assert rows["revealed_correct_share", ""]["n"] == len(share)
         gaps = cell.calibration()
-        weighed = [
-            row["n"] * abs(row["mean_probability"] - row["identified"]) for row in gaps.iter_rows(named=True)
-        ]
+        weighed = [row["n"] * abs(row["mean_probability"] - row["identified"]) for row in gaps.iter_rows(named=True)]
         assert estimates["calibration_gap", ""] == pytest.approx(sum(weighed) / gaps["n"].sum())
         bias = rows["calibration_bias", ""]
-        by_target = (
-            array.mean(axis=1).tolist() for array in (outcomes.best_probability, outcomes.identified)
-        )
+        by_target = (array.mean(axis=1).tolist() for array in (outcomes.best_probability, outcomes.identified))
         slow = naive.calibration_bias(*by_target, t=1.990450)  # 79 degrees of freedom
         assert (bias["low"], bias["estimate"], bias["high"]) == pytest.approx(slow, abs=1e-6)
 
@@ -98,9 +90,7 @@ def test_the_baseline_is_that_of_a_random_record(release):
     assert baseline["lineup_size", "mass=90 %"] == math.ceil(0.9 * n)
     assert (baseline["wrong_claims", "phi=1.5"], baseline["absent_claims", "phi=1.5"]) == (1 - 1 / n, 1)
     able = np.flatnonzero(release.lengths >= 6)
-    every = np.concatenate(
-        [similarities_to_all(release, record, so.Within(value=1, time=14)) for record in able]
-    )
+    every = np.concatenate([similarities_to_all(release, record, so.Within(value=1, time=14)) for record in able])
     expected = (every >= 0.5).mean()
     reach = 4 * math.sqrt(expected / len(able)) + 1e-3
     assert baseline["similar", "theta=0.5"] == pytest.approx(expected, abs=reach)
@@ -111,8 +101,7 @@ def test_bits_of_a_mixture_are_at_most_one_more(release):
     simulation = simulate(release, ADVERSARY, facts=[1, 6], targets=60, seed=1)
     for facts in (1, 6):
         plain, mixed = (
-            simulation.estimate("bits_left", setting, facts=facts).value
-            for setting in ("", "mixed_with_uniform")
+            simulation.estimate("bits_left", setting, facts=facts).value for setting in ("", "mixed_with_uniform")
         )
         assert mixed <= plain + 1
         assert plain + simulation.estimate("bits_gained", facts=facts).value == pytest.approx(
@@ -123,9 +112,9 @@ def test_bits_of_a_mixture_are_at_most_one_more(release):
 @pytest.mark.large
 def test_draws_of_one_target_are_one_trial(release):
     simulation = simulate(release, ADVERSARY, targets=30, draws=4)
-    assert {
-        simulation.estimate(name).n for name in ("identified", "correct_claims", "bits_left", "absent_claims")
-    } == {30}
+    assert {simulation.estimate(name).n for name in ("identified", "correct_claims", "bits_left", "absent_claims")} == {
+        30
+    }
     assert simulation.cell().calibration()["n"].sum() <= 30 + 6  # rounded in each of the bins
 
 

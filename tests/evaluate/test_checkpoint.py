@@ -12,7 +12,7 @@ from standout.evaluate.simulate import simulate
 
 
 def test_an_interrupted_run_returns_its_results_and_resumes(release, monkeypatch, tmp_path):
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
     ask = partial(simulate, release, ADVERSARY, facts=[2, 6], targets=23, seed=2)
     whole, stages = ask(), []
 
@@ -62,10 +62,7 @@ def test_a_checkpoint_depends_on_all_settings_and_is_private(release, tmp_path):
     ask = partial(simulate, release, ADVERSARY, targets=5, save=tmp_path / "run")
     ask()
     assert [path.stat().st_mode & 0o777 for path in tmp_path.iterdir()] == [0o600]
-    for attack in (
-        so.ScoreboardRH(weights=lambda support: 1.0 / support),
-        so.ScoreboardRH(so.Custom(lambda *x: 1.0)),
-    ):
+    for attack in (so.ScoreboardRH(weights=lambda support: 1.0 / support), so.ScoreboardRH(so.Custom(lambda *x: 1.0))):
         with pytest.raises(so.ParameterError, match="save works with named weights"):
             ask(attack=attack)
     assert not same(ask(), ask(attack=so.ScoreboardRH(weights="one")))

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import naive
 from evaluate.claim_populations import POPULATIONS, population
 from evaluate.test_claim_rates import trades
-from standout.evaluate.claim_budget import rates_within_budget
-from standout.evaluate.claim_rates import ClaimRates
+from standout.evaluate.claims import ClaimRates, rates_within_budget
 
 SAMPLES = 300
 BUDGET = 0.01

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import standout as so
 from evaluate.releases import ADVERSARY, released
 from standout.attack.verdicts import NO_CLAIM
-from standout.evaluate.claim_rates import ClaimRates
-from standout.evaluate.claim_threshold import ClaimThreshold
+from standout.evaluate.claims import ClaimRates, ClaimThreshold
 from standout.evaluate.simulate import simulate
 
 
@@ -20,12 +19,8 @@ from standout.evaluate.simulate import simulate
 def trades(draw):
     n, k = draw(st.integers(1, 12)), draw(st.integers(1, 3))
     number = st.sampled_from([NO_CLAIM, 0.0, 0.3, 0.7, 1.5, 1.5, 4.0])
-    claim, absent = (
-        np.array(draw(st.lists(number, min_size=n * k, max_size=n * k))).reshape(n, k) for _ in "ab"
-    )
-    right = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=n * k, max_size=n * k))).reshape(
-        n, k
-    )
+    claim, absent = (np.array(draw(st.lists(number, min_size=n * k, max_size=n * k))).reshape(n, k) for _ in "ab")
+    right = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=n * k, max_size=n * k))).reshape(n, k)
     return ClaimRates(claim, np.where(claim < 0, 0.5, right), absent)
 
 
@@ -71,25 +66,15 @@ def test_the_curve_falls_with_phi_and_its_parts_add_up_to_1(trade):
         assert (curve[name].diff().drop_nulls() <= 1e-12).all()
     assert np.allclose(curve["correct_claims"] + curve["wrong_claims"] + curve["no_claim"], 1)
     last = curve.row(-1, named=True)
-    assert (last["correct_claims"], last["wrong_claims"], last["absent_claims"], last["no_claim"]) == (
-        0,
-        0,
-        0,
-        1,
-    )
+    assert (last["correct_claims"], last["wrong_claims"], last["absent_claims"], last["no_claim"]) == (0, 0, 0, 1)
     for row in curve.iter_rows(named=True):
         assert row["correct_claims"] == pytest.approx(trade.at(row["phi"]).correct_claims.value)
 
 
 def test_without_absent_targets_there_are_no_false_claims(release):
     simulation = simulate(release, ADVERSARY, targets=10, absent=False)
-    assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(
-        simulation.table["measure"]
-    )
-    for ask in (
-        simulation.cell().claim_rates.equal_error_rate,
-        partial(simulation.cell().claim_rates.phi_for, 0.01),
-    ):
+    assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(simulation.table["measure"])
+    for ask in (simulation.cell().claim_rates.equal_error_rate, partial(simulation.cell().claim_rates.phi_for, 0.01)):
         with pytest.raises(so.ParameterError, match="no absent targets were attacked"):
             ask()
 

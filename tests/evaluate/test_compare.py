@@ -8,15 +8,12 @@ from hypothesis import strategies as st
 
 import standout as so
 from naive.paired import bonett_price, coverage
-from standout.evaluate.paired import paired_difference
+from standout.evaluate.estimates import paired_difference
 
 pytestmark = pytest.mark.once
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)
-ADVERSARIES = {
-    "dated": so.Adversary(knows=4, wrong=1, value_error=1, time_error=14),
-    "few": so.Adversary(knows=1),
-}
+ADVERSARIES = {"dated": so.Adversary(knows=4, wrong=1, value_error=1, time_error=14), "few": so.Adversary(knows=1)}
 ATTACKS = {"paper": so.ScoreboardRH(), "no dates": so.ScoreboardRH(time_scale=None), "1A": so.Scoreboard()}
 
 
@@ -30,9 +27,7 @@ def test_the_interval_is_that_of_the_paper_by_bonett_and_price(pairs):
     first, second = (np.array(column, float) for column in zip(*pairs, strict=True))
     difference = paired_difference(first, second)
     only_first, only_second = pairs.count((1, 0)), pairs.count((0, 1))
-    assert (difference.low, difference.high) == pytest.approx(
-        bonett_price(only_first, only_second, len(pairs))
-    )
+    assert (difference.low, difference.high) == pytest.approx(bonett_price(only_first, only_second, len(pairs)))
     assert difference.value == pytest.approx((only_first - only_second) / len(pairs))
     assert difference.low <= difference.value <= difference.high
 
@@ -54,9 +49,7 @@ def test_partial_success_counts_in_part_and_nothing_at_all_is_not_certain():
 
 def test_every_row_is_what_a_simulation_of_its_own_gives(comparison):
     for name, attack in ATTACKS.items():
-        simulation = so.simulate(
-            RELEASE, ADVERSARIES, attack=attack, facts=1, targets=60, seed=5, absent=False
-        )
+        simulation = so.simulate(RELEASE, ADVERSARIES, attack=attack, facts=1, targets=60, seed=5, absent=False)
         for adversary in ADVERSARIES:
             row, cell = comparison.row(name, adversary), simulation.cell(adversary)
             assert row.identified == simulation.estimate("identified", adversary=adversary)

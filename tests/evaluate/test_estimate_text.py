@@ -1,6 +1,6 @@
 """Shares in sentences."""
 
-from standout.evaluate.estimate_text import percent
+from standout.evaluate.estimates import percent
 
 
 def test_shares_have_as_many_digits_as_matter():

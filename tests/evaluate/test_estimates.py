@@ -59,9 +59,7 @@ def test_wilsons_intervals_cover(share, n):
 @pytest.mark.parametrize("shape", ["normal", "uniform", "gamma"])
 def test_students_intervals_cover(shape, n):
     draw = np.random.default_rng(18)
-    sample = {"normal": draw.normal, "uniform": draw.uniform, "gamma": lambda size: draw.gamma(4, size=size)}[
-        shape
-    ]
+    sample = {"normal": draw.normal, "uniform": draw.uniform, "gamma": lambda size: draw.gamma(4, size=size)}[shape]
     middle = {"normal": 0.0, "uniform": 0.5, "gamma": 4.0}[shape]
     estimates = [mean(row) for row in sample(size=(RUNS, n))]
     assert 0.93 <= np.mean([estimate.low <= middle <= estimate.high for estimate in estimates]) <= 0.97

@@ -12,17 +12,13 @@ import naive
 import standout as so
 from standout.evaluate import lineup_sizes as module
 
-SCORES = st.one_of(
-    st.sampled_from([0.0, -math.inf, 1.0, 1.5, 40.0]), st.floats(1e-3, 40.0), st.floats(1e-310, 1e-305)
-)
+SCORES = st.one_of(st.sampled_from([0.0, -math.inf, 1.0, 1.5, 40.0]), st.floats(1e-3, 40.0), st.floats(1e-310, 1e-305))
 
 
 def sizes_of(scores, scale):
     candidates = scores[scores > -np.inf]
     counts = np.empty(len(module.MASSES))
-    module._fewest_records(
-        scores, len(candidates), float(candidates.max()), scale, np.array(module.MASSES), counts
-    )
+    module._fewest_records(scores, len(candidates), float(candidates.max()), scale, np.array(module.MASSES), counts)
     return counts.tolist()
 
 

@@ -14,8 +14,7 @@ def simulation():
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("identifed", "identified"), ("correct claims", "correct_claims"), ("Bits_Left", "bits_left")],
+    ("typed", "meant"), [("identifed", "identified"), ("correct claims", "correct_claims"), ("Bits_Left", "bits_left")]
 )
 def test_a_mistyped_measure_is_answered_with_the_closest_one(simulation, typed, meant):
     with pytest.raises(so.NotFoundError, match=f"no measure '{typed}'; did you mean '{meant}'"):

@@ -38,9 +38,7 @@ def test_every_outcome_equals_its_slow_twin(cells, wrong, top, theta):
     simulation = simulate(release, adversary, facts=SIZES, targets="all", seed=5, **options)
     able = np.flatnonzero(adversary.eligible(release, range(release.n_records)))
     targets = [target for target in targets_of(release, 5) if target in able]
-    assert simulation.complete and {cell.too_few_items for cell in simulation.cells} == {
-        release.n_records - len(able)
-    }
+    assert simulation.complete and {cell.too_few_items for cell in simulation.cells} == {release.n_records - len(able)}
     known = adversary.observe_all(release, targets, 5, draws=2)
     for cell, size in zip(simulation.cells, SIZES, strict=True):
         assert (cell.facts, len(cell.outcomes)) == (size, len(targets))
@@ -78,9 +76,7 @@ def test_outcomes_equal_those_of_single_attacks(release, draws):
             assert outcome["in_top"] == pytest.approx(min(1, max(0, 11 - first) / same))
             for field, verdict in (("claim_strength", present), ("absent_claim_strength", absent)):
                 matched = verdict.match(0)
-                assert outcome[field] == (
-                    pytest.approx(verdict.eccentricity, rel=2e-6) if matched else NO_CLAIM
-                )
+                assert outcome[field] == (pytest.approx(verdict.eccentricity, rel=2e-6) if matched else NO_CLAIM)
 
 
 def test_a_known_length_removes_candidates_and_gains_bits(release):
@@ -98,9 +94,7 @@ def test_a_known_length_removes_candidates_and_gains_bits(release):
             assert cell.outcomes.bits_left[t, 0] == pytest.approx(
                 verdict.entropy(release.records[targets[t]]), abs=1e-5
             )
-        left, gained = (
-            simulation.estimate(name, facts=cell.facts).value for name in ("bits_left", "bits_gained")
-        )
+        left, gained = (simulation.estimate(name, facts=cell.facts).value for name in ("bits_left", "bits_gained"))
         assert left + gained == pytest.approx(math.log2(release.n_records))
 
 
@@ -130,12 +124,7 @@ def test_a_record_that_is_no_candidate_is_no_similar_record():
         unfiltered.similar[0, 0],
         filtered.identified[0, 0],
         filtered.similar[0, 0],
-    ) == (
-        0,
-        1,
-        1,
-        1,
-    )
+    ) == (0, 1, 1, 1)
     assert unfiltered.similar_bits_left[0, 0] < unfiltered.bits_left[0, 0]
     assert filtered.similar_bits_left[0, 0] == filtered.bits_left[0, 0]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from evaluate.releases import ADVERSARY, COMPILED, histories, released
-from standout.evaluate.pairs import pair_similarities, revealed_items
+from standout.evaluate.outcomes import pair_similarities, revealed_items
 from standout.evaluate.similar_records import similarities_to_all
 
 
@@ -20,15 +20,13 @@ def test_similarities_of_pairs_equal_the_slow_twin(cells, similarity):
     slow = [so.record_similarity(release, release.records[a], release.records[b], similarity)
             for a, b in zip(first, second, strict=True)]  # fmt: skip
     assert pair_similarities(release, first, second, similarity) == pytest.approx(slow)
-    assert np.concatenate([similarities_to_all(release, a, similarity) for a in range(n)]) == pytest.approx(
-        slow
-    )
+    assert np.concatenate([similarities_to_all(release, a, similarity) for a in range(n)]) == pytest.approx(slow)
 
 
 def test_comparing_in_slices_changes_nothing(release, monkeypatch):
     first, second = np.arange(40), np.arange(40)[::-1].copy()
     known = ADVERSARY.observe_all(release, np.flatnonzero(release.lengths >= 6)[:40])
     whole = revealed_items(release, first, second, known, so.Within())
-    monkeypatch.setattr("standout.evaluate.pairs.ENTRIES_AT_ONCE", 50)
+    monkeypatch.setattr("standout.evaluate.outcomes.ENTRIES_AT_ONCE", 50)
     for a, b in zip(whole, revealed_items(release, first, second, known, so.Within()), strict=True):
         assert np.array_equal(a, b)

@@ -15,14 +15,13 @@ import naive
 import standout as so
 from evaluate.releases import COMPILED, DAY, NAMES, SIZES, has_room_for_errors, released, same
 from standout.core.rng import generator
-from standout.evaluate.pairs import pair_similarities
-from standout.evaluate.population import Population
-from standout.evaluate.sampled_release import sample_release
+from standout.data.release import Release
+from standout.evaluate.outcomes import pair_similarities
 from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
-from standout.facts import level_values
-from standout.release.model import Release
-from standout.sanitized import OriginalMapping, Period, Sanitized
+from standout.evaluate.targets import Population, sample_release
+from standout.know.facts import level_values
+from standout.know.sanitized import OriginalMapping, Period, Sanitized
 
 
 def sanitized(release, original, terms):
@@ -73,9 +72,7 @@ def test_an_unchanged_release_gives_exactly_the_same_numbers(release, name):
     assert [cell.random_guess for cell in plain.cells] == [cell.random_guess for cell in mapped.cells]
 
 
-@pytest.mark.parametrize(
-    "similarity", [so.Present(), so.Equal(), so.Decay(), so.Within(value=1, time=None)], ids=str
-)
+@pytest.mark.parametrize("similarity", [so.Present(), so.Equal(), so.Decay(), so.Within(value=1, time=None)], ids=str)
 @pytest.mark.parametrize("theta", [0.1, 1.0])
 def test_an_unchanged_release_gives_the_same_numbers_for_every_similarity(release, similarity, theta):
     ask = partial(
@@ -86,7 +83,7 @@ def test_an_unchanged_release_gives_the_same_numbers_for_every_similarity(releas
 
 
 def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path, monkeypatch):
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 3)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 3)
     safer = unchanged(release)
     ask = partial(simulate, adversaries=ADVERSARIES["exact"], targets=9, seed=2, save=tmp_path / "run")
 
@@ -102,10 +99,7 @@ def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path,
     for other in (replace(safer, mapping=rolled), release):
         ask(other)
     assert len(list(tmp_path.iterdir())) == 3
-    assert (
-        len({tuple(Population.of(data).key()) for data in (safer, replace(safer, mapping=rolled), release)})
-        == 3
-    )
+    assert len({tuple(Population.of(data).key()) for data in (safer, replace(safer, mapping=rolled), release)}) == 3
 
 
 VALUES = {
@@ -137,9 +131,7 @@ def sanitized_tables(draw):
     """(cells of the original, cells of the release, who stands for whom, values, periods)."""
     people, things = "abcdefg"[: draw(st.integers(3, 7))], "uvwxyz"
     pairs = draw(
-        st.lists(
-            st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=8, max_size=30, unique=True
-        )
+        st.lists(st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=8, max_size=30, unique=True)
     )
     values, days = st.sampled_from([1.0, 2.0, 4.0, None]), st.sampled_from([0, 3, 20, 60, 75, None])
     cells = {pair: (draw(values), draw(days)) for pair in pairs}
@@ -150,9 +142,7 @@ def sanitized_tables(draw):
     dropped_items = draw(st.sets(st.sampled_from(things), max_size=2))
     noise = st.sampled_from([0, 0, 0, 1, -1, 3])
     persons = sorted(naive.lengths(cells))
-    represented_by = {
-        who: draw(st.sampled_from([*persons, None])) for who in persons
-    }  # sampled, and clusters
+    represented_by = {who: draw(st.sampled_from([*persons, None])) for who in persons}  # sampled, and clusters
     represented_by = {who: draw(st.sampled_from([who, other])) for who, other in represented_by.items()}
     names = dict(zip(persons, draw(st.permutations([f"r{n}" for n in range(len(persons))])), strict=True))
     out = {}
@@ -188,10 +178,7 @@ def sanitized_release(cells, out, represented_by, recoding, periods):
 def in_terms_of_release(cells, recoding, periods, blind):
     """{item: (value, day)} as the release would tell it; `blind`: it has no values, no times."""
     return {
-        item: (
-            None if blind[0] else VALUES[recoding](value),
-            None if blind[1] else rounded(day, PERIODS[periods]),
-        )
+        item: (None if blind[0] else VALUES[recoding](value), None if blind[1] else rounded(day, PERIODS[periods]))
         for item, (value, day) in cells.items()
     }
 
@@ -254,15 +241,11 @@ def test_people_are_compared_with_records_in_terms_of_the_release(parts):
     blind = all(value is None for value, _ in out.values()), all(day is None for _, day in out.values())
     for person_index, who in enumerate(safer.original.records):
         person = in_terms_of_release(naive.record_of(cells, who), recoding, periods, blind)
-        slow = [
-            naive.similarity_of_histories(person, naive.record_of(out, record)) for record in safer.records
-        ]
+        slow = [naive.similarity_of_histories(person, naive.record_of(out, record)) for record in safer.records]
         similarity = so.Within(value=1, time=14)
         assert similarities_to_all(safer, person_index, similarity) == pytest.approx(slow)
         every = np.arange(safer.n_records)
-        assert pair_similarities(
-            safer, np.full(len(every), person_index), every, similarity
-        ) == pytest.approx(slow)
+        assert pair_similarities(safer, np.full(len(every), person_index), every, similarity) == pytest.approx(slow)
 
 
 def test_the_right_record_stays_a_candidate_if_length_and_first_date_are_known(release):
@@ -275,9 +258,7 @@ def test_the_right_record_stays_a_candidate_if_length_and_first_date_are_known(r
     adversary = so.Adversary(knows=3, length_error=0.1, joined_error=3)
     simulation = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
     outcome = simulation.cell().outcomes
-    assert (outcome.bits_left <= np.log2(outcome.candidates) + 40).all() and np.isfinite(
-        outcome.bits_left
-    ).all()
+    assert (outcome.bits_left <= np.log2(outcome.candidates) + 40).all() and np.isfinite(outcome.bits_left).all()
     assert (outcome.candidates < safer.n_records).any()
     known = Population.of(safer).known_facts(adversary, simulation.cell().targets, 1)
     queries = so.ScoreboardRH().attacks(safer, known).queries
@@ -292,14 +273,11 @@ def index_or_minus_1(labels, name):
 def test_targets_have_the_ids_of_the_original(release):
     frame = release.to_frame().with_columns(("x" + pl.col("record")).alias("record"))
     renamed = so.read(frame)
-    represented_by = np.array(
-        [index_or_minus_1(renamed.records, f"x{name}") for name in release.records], np.int64
-    )
+    represented_by = np.array([index_or_minus_1(renamed.records, f"x{name}") for name in release.records], np.int64)
     safer = sanitized(renamed, release, replace(unchanged(release).mapping, representatives=represented_by))
     ids = [release.records[index] for index in range(3)]
     by_id, other = (
-        simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("identified")
-        for data in (release, safer)
+        simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("identified") for data in (release, safer)
     )
     assert by_id == other
     with pytest.raises(so.NotFoundError):
@@ -338,8 +316,7 @@ def test_a_sample_of_a_sanitized_release_has_the_facts_of_the_whole(parts, seed)
         )
         # facts lose their values or times if no record of the sample has any
         expected = {
-            item: (whole[item][0] if some.n_levels else None, whole[item][1] if some.span else None)
-            for item in part
+            item: (whole[item][0] if some.n_levels else None, whole[item][1] if some.span else None) for item in part
         }
         assert part == expected
         assert {*whole} - {*part} <= {*safer.items} - {*some.items}

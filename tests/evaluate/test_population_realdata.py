@@ -7,21 +7,15 @@ import pytest
 
 import standout as so
 from standout.attack.verdicts import NO_CLAIM
+from standout.data.release import Release
 from standout.evaluate.outcomes import Outcomes
-from standout.facts import level_values
-from standout.release.model import Release
-from standout.sanitized import OriginalMapping, Sanitized
+from standout.know.facts import level_values
+from standout.know.sanitized import OriginalMapping, Sanitized
 
 pytestmark = [pytest.mark.realdata, pytest.mark.large]
 
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
-STEPS = (
-    "round-time month",
-    "perturb-value 1 0.5",
-    "drop-rare-items 5",
-    "drop-entries 0.2",
-    "sample-records 0.7",
-)
+STEPS = ("round-time month", "perturb-value 1 0.5", "drop-rare-items 5", "drop-entries 0.2", "sample-records 0.7")
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +31,7 @@ def safer(movielens):
 @pytest.mark.slow
 def test_an_unchanged_release_gives_the_same_numbers(movielens):
     columns = {field.name: getattr(movielens, field.name) for field in fields(Release)}
-    terms = OriginalMapping(
-        np.arange(movielens.n_records), np.arange(movielens.n_items), level_values(movielens)
-    )
+    terms = OriginalMapping(np.arange(movielens.n_records), np.arange(movielens.n_items), level_values(movielens))
     by_hand = Sanitized(**columns, original=movielens, mapping=terms)
     adversaries = {"usual": ADVERSARY, "filtered": replace(ADVERSARY, length_error=0.5, joined_error=30)}
     plain, *others = (

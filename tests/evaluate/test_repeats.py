@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from evaluate.releases import COMPILED, DAY, NAMES, SIZES, targets_of
-from standout.evaluate.pairs import pair_similarities
+from standout.evaluate.outcomes import pair_similarities
 from standout.evaluate.similar_records import SimilarRecords, similarities_to_all
 from standout.evaluate.simulate import simulate
 
@@ -74,9 +74,7 @@ def test_similarities_of_records_with_repeats_equal_their_slow_twin(rows, simila
     for record in range(n):
         row = slice(record * n, (record + 1) * n)
         expected = {
-            other
-            for other in range(n)
-            if other != record and slow[row][other] >= 0.4 and not close[row][other]
+            other for other in range(n) if other != record and slow[row][other] >= 0.4 and not close[row][other]
         }
         assert (
             expected
@@ -91,9 +89,7 @@ def test_every_outcome_with_repeats_equals_its_slow_twin(rows, wrong, top, theta
     release, cells = read(rows), naive.visits(rows)
     adversary = so.Adversary(knows=3, wrong=wrong, value_error=1, time_error=3)
     options = {"draws": 2, "top": top, "theta": theta, "similarity": so.Within(value=1, time=14)}
-    simulation = simulate(
-        release, adversary, facts=SIZES, targets="all", seed=5, attack=so.ScoreboardRH(), **options
-    )
+    simulation = simulate(release, adversary, facts=SIZES, targets="all", seed=5, attack=so.ScoreboardRH(), **options)
     able = {record for record, length in naive.lengths(cells).items() if length >= 3}
     targets = [target for target in targets_of(release, 5) if release.records[target] in able]
     assert {cell.too_few_items for cell in simulation.cells} == {release.n_records - len(able)}
@@ -127,8 +123,7 @@ def test_people_of_an_original_with_repeats_are_compared_with_what_is_released(a
     months = so.sanitize(original, "round-time month", seed=1)
     adversary = so.Adversary(knows=6)
     exact, rounded = (
-        simulate(release, adversary, targets="all", attack=attack, seed=2).cell()
-        for release in (original, months)
+        simulate(release, adversary, targets="all", attack=attack, seed=2).cell() for release in (original, months)
     )
     assert exact.outcomes.identified.mean() == 1.0
     assert 0.5 < rounded.outcomes.identified.mean() <= 1.0

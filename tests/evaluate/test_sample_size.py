@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from naive.sample_size import chance_to_prove, naive_trials_to_prove, wilson_end
 from standout.core.errors import ParameterError
-from standout.evaluate.estimates import rate
-from standout.evaluate.sample_size import trials_to_prove
+from standout.evaluate.estimates import rate, trials_to_prove
 
 pytestmark = pytest.mark.once
 

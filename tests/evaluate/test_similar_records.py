@@ -12,8 +12,7 @@ from standout.evaluate.similar_records import SimilarRecords
 
 @pytest.mark.large
 @pytest.mark.parametrize(
-    ("similarity", "theta"),
-    [(so.Present(), 0.28), (so.Present(), 0.56), (so.Within(1, 14), 0.28), (so.Equal(), 0.5)],
+    ("similarity", "theta"), [(so.Present(), 0.28), (so.Present(), 0.56), (so.Within(1, 14), 0.28), (so.Equal(), 0.5)]
 )
 def test_similar_records_are_the_same_in_large_releases(release, monkeypatch, similarity, theta):
     targets = np.arange(120)

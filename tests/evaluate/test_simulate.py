@@ -10,12 +10,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from evaluate.releases import (
-    ADVERSARY,
-    released,
-    same,
-    targets_of,
-)
+from evaluate.releases import ADVERSARY, released, same, targets_of
 from standout.evaluate.simulate import simulate
 
 
@@ -24,13 +19,10 @@ def test_threads_batches_and_the_order_of_targets_change_no_bit(release, monkeyp
     ask = partial(simulate, release, ADVERSARY, facts=[2, 6], seed=9, draws=2)
     first = ask(targets=20, threads=1)
     assert same(first, ask(targets=20, threads=2))
-    ids = [
-        release.records[p]
-        for p in np.sort([p for p in targets_of(release, 9) if release.lengths[p] >= 6][:20])
-    ]
+    ids = [release.records[p] for p in np.sort([p for p in targets_of(release, 9) if release.lengths[p] >= 6][:20])]
     named = ask(targets=ids)
     assert same(named, ask(targets=ids[::-1], threads=2))
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 7)
     assert same(first, ask(targets=20, threads=1))
     assert same(first, ask(targets=20, threads=3))
     assert named.estimate("identified", facts=6) == first.estimate("identified", facts=6)
@@ -57,7 +49,7 @@ def test_code_of_the_user_runs_in_the_thread_of_the_caller(release, monkeypatch,
 
     attack = {"attack": Mine(), "weights": so.ScoreboardRH(weights=weigh)}.get(own, so.ScoreboardRH())
     adversary = Friend(knows=3) if own == "adversary" else so.Adversary(knows=3)
-    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 7)
     simulate(release, adversary, attack=attack, targets=20, threads=3, absent=False)
     assert threads == {threading.get_ident()}
 
@@ -90,9 +82,7 @@ def test_the_table_has_one_row_per_measure_with_everything_needed_to_quote_it(re
     assert set(table["version"]) == {so.__version__}
     assert table["estimate"].is_not_null().all() and table["estimate"].is_finite().all()
     both = table.filter(pl.col("low").is_not_null())
-    assert (both["low"] <= both["estimate"] + 1e-12).all() and (
-        both["estimate"] <= both["high"] + 1e-12
-    ).all()
+    assert (both["low"] <= both["estimate"] + 1e-12).all() and (both["estimate"] <= both["high"] + 1e-12).all()
     row = table.filter(measure="identified", adversary="friend").row(0, named=True)
     estimate = simulation.estimate("identified", adversary="friend")
     assert (row["estimate"], row["low"], row["high"], row["n"]) == (
@@ -103,11 +93,7 @@ def test_the_table_has_one_row_per_measure_with_everything_needed_to_quote_it(re
     simulation.to_parquet(tmp_path / "t.parquet")
     simulation.to_json(tmp_path / "t.json")
     assert pl.read_parquet(tmp_path / "t.parquet").equals(table)
-    assert (
-        len(pl.read_csv(tmp_path / "t.csv"))
-        == len(json.loads((tmp_path / "t.json").read_text()))
-        == len(table)
-    )
+    assert len(pl.read_csv(tmp_path / "t.csv")) == len(json.loads((tmp_path / "t.json").read_text())) == len(table)
 
 
 def test_adversaries_with_the_same_description_are_numbered(release):
@@ -137,18 +123,14 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_releases_have_defined_results(name):
     release = released(DEGENERATE[name])
-    simulation = simulate(
-        release, so.Adversary(knows=2, value_error=0, time_error=0), facts=[1, 2], targets="all"
-    )
+    simulation = simulate(release, so.Adversary(knows=2, value_error=0, time_error=0), facts=[1, 2], targets="all")
     assert simulation.table["estimate"].is_finite().all()
     expected = {"one record": 1.0, "two identical": 0.5, "support 1": 1.0}
     if name in expected:
         assert simulation.estimate("identified", facts=2).value == expected[name]
     if name in ("one record", "two identical"):
         assert simulation.estimate("correct_claims", "phi=1.5", facts=2).value == 0
-        assert simulation.estimate("bits_left", "", facts=2).value == pytest.approx(
-            math.log2(release.n_records)
-        )
+        assert simulation.estimate("bits_left", "", facts=2).value == pytest.approx(math.log2(release.n_records))
 
 
 BAD_PARAMETERS = [

@@ -6,7 +6,7 @@ from starlette.testclient import TestClient
 
 from standout.explore.app import create_app
 from standout.explore.exploration import Exploration
-from standout.explore.guard import Site
+from standout.explore.server import Site
 
 PORT = 8421
 ORIGIN = f"http://127.0.0.1:{PORT}"

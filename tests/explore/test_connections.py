@@ -6,8 +6,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from standout.explore import connections
-from standout.explore.connections import Connection
+from standout.explore import server as connections
+from standout.explore.server import Connection
 
 pytestmark = pytest.mark.once
 TIMEOUT = 60

@@ -9,7 +9,7 @@ import pytest
 from standout.explore import answers, audits, requests
 from standout.explore.app import create_app
 from standout.explore.exploration import Exploration
-from standout.explore.guard import Site
+from standout.explore.server import Site
 
 pytestmark = pytest.mark.once
 PAGE = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text()

@@ -36,9 +36,7 @@ def test_exported_lineups_have_the_numbers_of_the_page_and_ids_only_on_demand(pa
     answers = page.lineup(FACTS, top=5, show_ids=show_ids)["answers"]
     rows = list(csv.DictReader(io.StringIO(download(page, "lineup.csv", top=5, show_ids=show_ids).text)))
     shown = [(attack, each) for attack, answer in answers.items() for each in answer["lineup"]]
-    assert [(row["attack"], row["name"]) for row in rows] == [
-        (attack, each["name"]) for attack, each in shown
-    ]
+    assert [(row["attack"], row["name"]) for row in rows] == [(attack, each["name"]) for attack, each in shown]
     assert [float(row["probability"]) for row in rows] == [each["probability"] for _, each in shown]
     assert [row["id"] or None for row in rows] == [each["id"] for _, each in shown]
     assert all(row["id"] for row in rows) == show_ids

@@ -3,7 +3,7 @@
 import pytest
 from explorer_client import ORIGIN, PORT, explorer
 
-from standout.explore.guard import SECURITY_HEADERS, Site
+from standout.explore.server import SECURITY_HEADERS, Site
 
 pytestmark = pytest.mark.once
 PATHS = ("/", "/audit", "/static/audit.js", "/api/release", "/api/items?q=1", "/nothing", "/api/nothing")
@@ -48,16 +48,13 @@ def test_the_token_becomes_a_cookie_that_scripts_and_other_sites_cannot_use(rele
         assert page.get("/api/release").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "cookie", ["", "x", "standout-explore-8421=", "standout-explore-8421=x", "a=b; ;;=", "é=1"]
-)
+@pytest.mark.parametrize("cookie", ["", "x", "standout-explore-8421=", "standout-explore-8421=x", "a=b; ;;=", "é=1"])
 def test_a_wrong_cookie_is_refused(stranger, cookie):
     assert_refused(stranger.client.get("/api/release", headers={"cookie": cookie.encode("latin-1")}))
 
 
 @pytest.mark.parametrize(
-    "others",
-    ['a={"x": [1, 2]}; {}', "{}; a b=1", "é=1; {}", 'a="; {}', "x; {}", "{name}=x; {}", "{}; {name}=x"],
+    "others", ['a={"x": [1, 2]}; {}', "{}; a b=1", "é=1; {}", 'a="; {}', "x; {}", "{name}=x; {}", "{}; {name}=x"]
 )
 def test_cookies_of_other_servers_lock_nobody_out(release, others):
     with explorer(release) as page:
@@ -91,9 +88,7 @@ def test_a_foreign_host_is_refused_even_with_cookie_and_token(page, host):
     assert_refused(page.get(f"/?token={page.site.token}", host=host))
 
 
-@pytest.mark.parametrize(
-    "host", [f"localhost:{PORT}", f"127.0.0.1:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"]
-)
+@pytest.mark.parametrize("host", [f"localhost:{PORT}", f"127.0.0.1:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"])
 def test_the_names_of_this_machine_are_admitted(page, host):
     cookie = f"standout-explore-{PORT}={page.site.session}"
     assert page.get("/api/release", host=host, cookie=cookie).status_code == 200
@@ -101,13 +96,7 @@ def test_the_names_of_this_machine_are_admitted(page, host):
 
 @pytest.mark.parametrize(
     "origin",
-    [
-        "http://evil.example",
-        "null",
-        f"https://127.0.0.1:{PORT}",
-        "http://127.0.0.1",
-        f"http://localhost:{PORT}",
-    ],
+    ["http://evil.example", "null", f"https://127.0.0.1:{PORT}", "http://127.0.0.1", f"http://localhost:{PORT}"],
 )
 def test_a_foreign_origin_is_refused(page, origin):
     assert_refused(page.post("/api/lineup", {"facts": []}, origin=origin))
@@ -136,9 +125,7 @@ def test_head_is_get_without_a_body(page):
     assert response.status_code == 200 and response.content == b""
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/release", "/audit", "/static/audit.js", "/nothing", "/api/items?count=x"]
-)
+@pytest.mark.parametrize("path", ["/api/release", "/audit", "/static/audit.js", "/nothing", "/api/items?count=x"])
 def test_every_response_has_the_security_headers(page, path):
     response = page.get(path)
     for name, value in SECURITY_HEADERS.items():
@@ -176,9 +163,7 @@ def test_only_files_of_the_list_are_served(page, path):
 
 def test_off_loopback_a_host_may_be_any_address_but_no_foreign_name():
     site = Site("0.0.0.0", 80)
-    assert (
-        site.admits_host("192.168.1.7:80") and site.admits_host("localhost") and site.admits_host("[::1]:80")
-    )
+    assert site.admits_host("192.168.1.7:80") and site.admits_host("localhost") and site.admits_host("[::1]:80")
     assert not site.admits_host("evil.example:80") and not site.admits_host("192.168.1.7:81")
     named = Site("fileserver", PORT)
     assert named.admits_host(f"fileserver:{PORT}") and not named.admits_host(f"127.0.0.1:{PORT}")

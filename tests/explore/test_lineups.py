@@ -65,9 +65,7 @@ def assert_same_numbers(answer, printed):
 
 
 @pytest.mark.parametrize("facts", CASES)
-@pytest.mark.parametrize(
-    "limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}, {"in_data": True}]
-)
+@pytest.mark.parametrize("limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}, {"in_data": True}])
 def test_the_numbers_are_those_of_the_command(opened, facts, limits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_facts(opened, facts)
@@ -198,10 +196,7 @@ def test_the_sentence_also_says_how_likely_the_first_is_if_the_person_is_in_the_
     first = answer["lineup"][0]["probability"]
     given = first / (1 - answer["nobody"])
     assert f"{100 * first:.0f}" != f"{100 * given:.0f}"
-    assert (
-        f"{100 * first:.0f}\xa0%, or {100 * given:.0f}\xa0% if the person is in the data."
-        in answer["sentence"]
-    )
+    assert f"{100 * first:.0f}\xa0%, or {100 * given:.0f}\xa0% if the person is in the data." in answer["sentence"]
     certain = page.lineup([*facts, {"item": "nothing"}], in_data=True)["answers"]["likelihood"]
     assert " or " not in certain["sentence"]
 

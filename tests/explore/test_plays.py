@@ -73,8 +73,7 @@ def test_every_adversary_can_be_played(opened, adversary):
 @pytest.mark.parametrize("attack", ["likelihood", "paper"])
 def test_the_reveal_compares_the_lineup_of_the_same_facts_with_the_target(opened, named, attack):
     facts = [
-        {name: fact[name] for name in fact if name not in ("title", "records")}
-        for fact in deal(opened, 8)["dealt"]
+        {name: fact[name] for name in fact if name not in ("title", "records")} for fact in deal(opened, 8)["dealt"]
     ]
     answer = reveal(opened, 8, attack=attack, show_ids=True)
     lineup = opened.lineup(facts, attacks=[attack], show_ids=True, top=100, in_data=True)["answers"][attack]

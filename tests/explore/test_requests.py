@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from standout.explore.errors import RequestError
-from standout.explore.json_input import parse_json
-from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest
+from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest, parse_json
 
 pytestmark = pytest.mark.once
 ENDPOINTS = ("/api/lineup", "/api/play", "/api/reveal", "/api/export", "/api/audit")

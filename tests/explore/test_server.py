@@ -30,21 +30,9 @@ def index(tmp_path_factory, release):
 @contextmanager
 def running(index, *options):
     """Run the command; yield the process and the address that it prints."""
-    command = [
-        sys.executable,
-        "-W",
-        "error",
-        "-m",
-        "standout",
-        "explore",
-        str(index),
-        "--no-browser",
-        *options,
-    ]
+    command = [sys.executable, "-W", "error", "-m", "standout", "explore", str(index), "--no-browser", *options]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     watchdog = threading.Timer(TIMEOUT, process.kill)
     watchdog.start()
     try:

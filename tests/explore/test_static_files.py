@@ -10,9 +10,7 @@ PACKAGE = files("standout.explore")
 SCRIPTS = sorted(path.name for path in (PACKAGE / "static").iterdir() if path.name.endswith(".js"))
 STYLES = sorted(path.name for path in (PACKAGE / "static").iterdir() if path.name.endswith(".css"))
 TEMPLATES = sorted(path.name for path in (PACKAGE / "templates").iterdir() if path.name.endswith(".html"))
-MARKUP_FROM_TEXT = (
-    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|setHTML"
-)
+MARKUP_FROM_TEXT = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|setHTML"
 
 
 def source(folder, name):
@@ -43,7 +41,5 @@ def test_templates_have_no_inline_code_and_trust_no_text(name):
 
 def test_every_name_that_the_script_looks_up_is_on_the_page():
     page = source("templates", "index.html") + source("templates", "top.html")
-    names = {
-        name for script in SCRIPTS for name in re.findall(r'byId\("([\w-]+)"\)', source("static", script))
-    }
+    names = {name for script in SCRIPTS for name in re.findall(r'byId\("([\w-]+)"\)', source("static", script))}
     assert {name for name in names if f'id="{name}"' not in page} <= {"adversary"}

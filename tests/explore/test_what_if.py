@@ -18,11 +18,7 @@ def test_facts_about_the_original_are_translated_for_its_sanitized_version(relea
     safer = so.sanitize(release, "round-time year", "round-value bins 2", seed=1)
     with explorer(release, what_if=safer, what_if_name="safer.csv") as page:
         stated = page.get("/api/release").json()["what_if"]
-        assert stated == {
-            "name": "safer.csv",
-            "steps": ["round-time year", "round-value bins 2"],
-            "records": 300,
-        }
+        assert stated == {"name": "safer.csv", "steps": ["round-time year", "round-value bins 2"], "records": 300}
         answer = page.lineup(FACTS, what_if=True, show_ids=True, top=5)
         assert page.lineup(FACTS, what_if=False)["what_if"] is None
     for name in ("likelihood", "paper"):

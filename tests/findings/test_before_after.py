@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from naive.paired import bonett_price
-from standout.findings.before_after import Successes, before_after, compare_before_after
+from standout.findings.adversaries import Successes, before_after, compare_before_after
 
 pytestmark = pytest.mark.once
 EVERYBODY = np.ones(100, np.bool_)

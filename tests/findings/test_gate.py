@@ -53,9 +53,7 @@ def test_the_threshold_is_about_people_in_the_release():
 
 
 def test_each_adversary_that_counts_is_a_condition():
-    gate = audit_gate(
-        findings(0.2, identifying(5), identifying(80, name="friend"), identifying(99, gate=False))
-    )
+    gate = audit_gate(findings(0.2, identifying(5), identifying(80, name="friend"), identifying(99, gate=False)))
     about = {condition.about: condition.passed for condition in gate.conditions}
     assert about == {"nosy": True, "friend": False, "self-check": True, "completeness": True}
     message = gate.failed[0].message
@@ -85,9 +83,7 @@ def test_a_limit_that_no_adversary_was_compared_with_does_not_pass():
 def test_a_search_passes_if_a_candidate_meets_the_limit_and_all_were_tried():
     assert advice_gate(recommending()).passed
     assert [each.rule for each in advice_gate(advice_findings()).failed] == ["no-sufficient-change"]
-    assert [each.rule for each in advice_gate(replace(recommending(), complete=False)).failed] == [
-        "not-decided"
-    ]
+    assert [each.rule for each in advice_gate(replace(recommending(), complete=False)).failed] == ["not-decided"]
 
 
 def test_a_command_that_has_not_finished_does_not_pass():

@@ -22,12 +22,7 @@ def read(tmp_path, text, **options):
 
 def test_a_reading_has_layout_columns_rejects_and_repeats(tmp_path):
     reading = read(tmp_path, ROWS.replace("4,5", "4.5"), max_rejects=1, repeats="last")
-    assert (reading.separator, reading.header, reading.rows, reading.rows_rejected) == (
-        "semicolon",
-        True,
-        4,
-        1,
-    )
+    assert (reading.separator, reading.header, reading.rows, reading.rows_rejected) == ("semicolon", True, 4, 1)
     assert [(column.role, column.column) for column in reading.columns] == [
         ("record", "user"), ("item", "film"), ("value", "stars"), ("time", "date"),
     ]  # fmt: skip

@@ -8,23 +8,19 @@ from typing import Literal
 import jsonschema
 import pytest
 
+from standout.core.json_files import JsonObject
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.findings import (
-    adversaries,
-    audit,
-    exposure,
-    links,
-    table_adversaries,
-    table_advice,
-    table_audit,
-    table_reading,
-    table_risk,
-    theory,
-)
+from standout.findings import adversaries, audit, links
+from standout.findings import adversaries as exposure
+from standout.findings import advice as table_advice
+from standout.findings import audit as theory
+from standout.findings import reading as table_reading
+from standout.findings import tables as table_adversaries
+from standout.findings import tables as table_audit
+from standout.findings import tables as table_risk
 from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION, AuditFindings
-from standout.findings.json_types import Count, Day, JsonObject, Rate
+from standout.findings.json_types import Count, Day, Rate, to_json
 from standout.findings.schema import attribute_descriptions, schema_of, schema_text
-from standout.findings.serialize import to_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -108,17 +104,7 @@ def test_docstrings_describe_the_properties():
 
 @pytest.mark.parametrize(
     "module",
-    [
-        adversaries,
-        audit,
-        exposure,
-        table_adversaries,
-        table_advice,
-        table_audit,
-        table_reading,
-        table_risk,
-        theory,
-    ],
+    [adversaries, audit, exposure, table_adversaries, table_advice, table_audit, table_reading, table_risk, theory],
 )
 def test_every_described_attribute_exists(module):
     for name in module.__all__:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.serialize import json_text, to_json, to_json_object
+from standout.findings.json_types import json_text, to_json, to_json_object
 
 
 @dataclass(frozen=True)

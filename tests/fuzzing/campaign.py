@@ -64,12 +64,8 @@ def shares(total, names):
 def commit():
     """The commit, and + if files differ from it."""
     command = ["git", "-C", str(ROOT)]
-    name = subprocess.run(
-        [*command, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False
-    )
-    changed = subprocess.run(
-        [*command, "status", "--porcelain", "src"], capture_output=True, text=True, check=False
-    )
+    name = subprocess.run([*command, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False)
+    changed = subprocess.run([*command, "status", "--porcelain", "src"], capture_output=True, text=True, check=False)
     return name.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
@@ -146,11 +142,7 @@ class _Workers:
                 done = line["next"]
             if done < end or process.poll() is not None:
                 at, code, errors = self._buried(task["name"])
-                if (
-                    code
-                    and done < end
-                    and not (lines and lines[-1]["failures"] and done > yield_from and at < done)
-                ):
+                if code and done < end and not (lines and lines[-1]["failures"] and done > yield_from and at < done):
                     lines.append(_crash(at, code, errors))
                     ranges = [(done, at), (at + 1, end), *ranges]
                 else:
@@ -194,12 +186,4 @@ class _Workers:
 def _crash(at, code, errors):
     kind = "hang" if "Timeout" in errors else "abort"
     failure = {"round": at, "kind": kind, "text": f"the process ended with {code}\n{errors[-4000:]}"}
-    return {
-        "inputs": 1,
-        "read": 0,
-        "refused": 0,
-        "failures": [failure],
-        "next": at + 1,
-        "peak": 0,
-        "seconds": 0.0,
-    }
+    return {"inputs": 1, "read": 0, "refused": 0, "failures": [failure], "next": at + 1, "peak": 0, "seconds": 0.0}

@@ -22,7 +22,7 @@ from tests.fuzzing.tables import HIERARCHY, SCHEMA
 from tests.fuzzing.texts import AUX, ITEM_MAP, REVIEW, SENSITIVE, TRUTH, sanitized_files, small_release
 
 from standout.cli.command_group import cli, run
-from standout.core.atomic_files import remove_empty_folders
+from standout.core.files import remove_empty_folders
 
 __all__ = ["COMMANDS"]
 
@@ -85,15 +85,8 @@ LINES = {
         "safer.csv --original original.csv --key key.csv --knows 2 --targets 5 --facts 1,2 --threads 1",
         "h.csv --value-error 1 --time-error 14 --items rarest --attack paper --phi 1.5 --targets 5",
     ],
-    "sparsity": [
-        "h.csv --threads 1",
-        "h.csv --within-value 1 --within-days 14 -o s.csv",
-        "index --sample 5 --json",
-    ],
-    "synthesize": [
-        "--records 20 --items 10 --entries 60 --seed 1 -o out",
-        "--like netflix --records 100 -o out",
-    ],
+    "sparsity": ["h.csv --threads 1", "h.csv --within-value 1 --within-days 14 -o s.csv", "index --sample 5 --json"],
+    "synthesize": ["--records 20 --items 10 --entries 60 --seed 1 -o out", "--like netflix --records 100 -o out"],
     "unicity": [
         "h.csv --points 1,2,3 --targets 5 --threads 1",
         "h.csv --points 2 --within-value 1 --bin-days 7",
@@ -129,15 +122,7 @@ COSTLY = {
 SMALL_NUMBERS = ["0", "-1", "1", "2", "3", "5", "x", "", "nan", "1e400", "0.5", "9" * 5000, "9" * 19, "1e3x"]
 NO_WORKERS = ["0", "-1", "1025", "x", "", "nan", "1e3", "0.5", "9" * 5000]
 """Numbers of workers that are refused: no round may start processes."""
-NAMES_MAY_BE_CELLS = {
-    "--separator",
-    "--header",
-    "--no-header",
-    "--quote",
-    "--encoding",
-    "--skip-lines",
-    "--missing",
-}
+NAMES_MAY_BE_CELLS = {"--separator", "--header", "--no-header", "--quote", "--encoding", "--skip-lines", "--missing"}
 EXIT_CODES = (0, 1, 2, 3, 4, 5)
 UNSAFE = re.compile(r"[/\\]|\.\.")
 
@@ -148,9 +133,7 @@ def _files():
     history = small_release().to_frame().write_csv().encode()
     rows = [
         (f"{SECRET}{i}", 20 + i * 7 % 50, sex, f"1{i % 7:04d}", f"19{50 + i}-0{1 + i % 9}-11", ill, rank)
-        for i, sex, ill, rank in zip(
-            range(24), cycle("fm"), cycle(["flu", "flu;cold"]), cycle(["low", "high"])
-        )
+        for i, sex, ill, rank in zip(range(24), cycle("fm"), cycle(["flu", "flu;cold"]), cycle(["low", "high"]))
     ]
     table = (
         pl.DataFrame(rows, schema=["id", "age", "sex", "zip", "born", "diagnoses", "rank"], orient="row")
@@ -158,8 +141,7 @@ def _files():
         .encode()
     )
     places = b"user,lat,lon,time\n" + b"".join(
-        b"Zq%d,52.%d,13.%d,2010-05-%02dT08:15:00Z\n" % (i % 6, i * 37 % 97, i * 53 % 97, 1 + i % 28)
-        for i in range(40)
+        b"Zq%d,52.%d,13.%d,2010-05-%02dT08:15:00Z\n" % (i % 6, i * 37 % 97, i * 53 % 97, 1 + i % 28) for i in range(40)
     )
     sanitized = {
         "original.csv" if name == "original.csv" else name: content
@@ -218,9 +200,7 @@ class Command:
 
     def good_cases(self):
         """All command lines unchanged."""
-        return [
-            Case(_named(words), {"words": [self.name, *words]}) for words in map(_words, LINES[self.name])
-        ]
+        return [Case(_named(words), {"words": [self.name, *words]}) for words in map(_words, LINES[self.name])]
 
     def _safe(self, word):
         """A word that cannot lead out of the folder of the round."""
@@ -260,11 +240,7 @@ def _without_workers(words):
 
 def _named(words):
     """The files that some words name."""
-    named = {
-        name: content
-        for name, content in _files().items()
-        if any(name.split("/")[0] in word for word in words)
-    }
+    named = {name: content for name, content in _files().items() if any(name.split("/")[0] in word for word in words)}
     if "key.csv" in words or "safer.csv" in words:
         named |= sanitized_files("release")
     if "s.toml" in words:
@@ -298,9 +274,7 @@ def _run(words):
 def _check_left(folder):
     """No unfinished file is left anywhere."""
     for _, _, names in os.walk(folder):
-        if left := [
-            name for name in names if name.startswith(".standout-") or name.endswith((".part", ".building"))
-        ]:
+        if left := [name for name in names if name.startswith(".standout-") or name.endswith((".part", ".building"))]:
             raise AssertionError(f"left behind: {left}")
 
 

@@ -43,9 +43,7 @@ class Kernel:
             "length": draw.choice([1, 3, 6]),
         }
         options |= {"missing": draw.choice([0.0, 0.0, 0.3]), "levels": draw.choice([1, 2, 5, 40])}
-        return Case(
-            {}, {"rows": {**options, "days": draw.choice([1, 20, 400])}, "choice": draw.randrange(1000)}
-        )
+        return Case({}, {"rows": {**options, "days": draw.choice([1, 20, 400])}, "choice": draw.randrange(1000)})
 
     def run(self, case, folder):
         """Compute both ways."""
@@ -76,12 +74,8 @@ def _build(rows, draw):
 def _attack(rows, draw):
     """The highest score of Algorithm 1B is that of the slow twin."""
     release, entries = read_rows(rows), naive.entries(rows)
-    known = draw.sample(
-        sorted({row[1] for row in rows}), min(len({row[1] for row in rows}), draw.choice([1, 3, 8]))
-    )
-    facts = {
-        item: draw.choice([cell for (_, other), cell in entries.items() if other == item]) for item in known
-    }
+    known = draw.sample(sorted({row[1] for row in rows}), min(len({row[1] for row in rows}), draw.choice([1, 3, 8])))
+    facts = {item: draw.choice([cell for (_, other), cell in entries.items() if other == item]) for item in known}
     aux = so.Aux([so.Fact(item, value, _day(day)) for item, (value, day) in facts.items()])
     verdict = so.ScoreboardRH().attack(release, aux)
     highest = naive.highest(naive.sums(entries, facts))
@@ -93,12 +87,8 @@ def _attack(rows, draw):
 
 def _simulate(rows, draw):
     """Many attacks at once; a person is found at most as often as tried."""
-    adversary = so.Adversary(
-        knows=draw.choice([1, 2]), wrong=draw.choice([0, 1]), value_error=1, time_error=2
-    )
-    so.simulate(
-        read_rows(rows), adversary, targets=5, threads=1, seed=1, attack=draw.choice([None, so.Scoreboard()])
-    )
+    adversary = so.Adversary(knows=draw.choice([1, 2]), wrong=draw.choice([0, 1]), value_error=1, time_error=2)
+    so.simulate(read_rows(rows), adversary, targets=5, threads=1, seed=1, attack=draw.choice([None, so.Scoreboard()]))
 
 
 def _neighbours(rows, draw):
@@ -119,9 +109,7 @@ def _table(rows, draw):
     """Classes of rows, their smallest sets, and attacks on rows."""
     columns = ["record", "item", "value", "day"]
     frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("record").str.slice(0, 1))
-    table = so.read_table(
-        frame.drop("value") if frame["value"].null_count() == len(frame) else frame, id=False
-    )
+    table = so.read_table(frame.drop("value") if frame["value"].null_count() == len(frame) else frame, id=False)
     names = [column.name for column in table]
     risk = so.table_risk(table, names, threads=1)
     cells = list(frame.select(names).iter_rows())

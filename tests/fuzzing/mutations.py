@@ -3,15 +3,7 @@
 import copy
 import re
 
-__all__ = [
-    "INTERESTING",
-    "ODD_JSON",
-    "ODD_NUMBERS",
-    "meddle",
-    "mutated",
-    "mutated_text",
-    "odd_number",
-]
+__all__ = ["INTERESTING", "ODD_JSON", "ODD_NUMBERS", "meddle", "mutated", "mutated_text", "odd_number"]
 
 INTERESTING = [
     b'"', b'""', b"'", b",", b";", b"\t", b"::", b":", b"|", b" ", b"\n", b"\r\n", b"\r", b"\n\n", b"\0",
@@ -45,9 +37,7 @@ def mutated(draw, data):
     for _ in range(draw.choice([1, 1, 2, 4])):
         at = draw.randrange(len(data) + 1)
         end = min(at + draw.choice([1, 1, 2, 8, 40]), len(data))
-        kind = draw.choice(
-            ["flip", "flip", "byte", "delete", "insert", "insert", "splice", "duplicate", "truncate"]
-        )
+        kind = draw.choice(["flip", "flip", "byte", "delete", "insert", "insert", "splice", "duplicate", "truncate"])
         if kind == "flip" and at < len(data):
             data[at] ^= 1 << draw.randrange(8)
         elif kind == "byte" and at < len(data):

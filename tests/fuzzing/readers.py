@@ -35,10 +35,11 @@ from tests.fuzzing.seeds import (
 )
 
 import standout as so
-from standout.ingest import sources, window
+from standout.data.index_files import open_index_writer
+from standout.ingest import sources
+from standout.ingest import tokens as window
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
-from standout.release.index_writer import open_index_writer
 
 __all__ = ["READERS", "index_files"]
 

@@ -53,9 +53,7 @@ PLACES = (
     b"7Zq7Jx,52.52,13.41,2010-05-02T23:59:59Z\n7Zq7Jx,0,0,2010-05-03T00:00:00Z\n"
 )
 COLONS = b"1::1193::5::978300760\r\n1::661::3::978302109\r\n2::1193::4::978298413\r\n12::9::1::978824291\r\n"
-MOVIES = (
-    b'movieId,title,genres\n31,Dangerous Minds (1995),Drama\n1029,"Dumbo, the (1941)",Animation|Children\n'
-)
+MOVIES = b'movieId,title,genres\n31,Dangerous Minds (1995),Drama\n1029,"Dumbo, the (1941)",Animation|Children\n'
 U_ITEM = "1193|One Flew Over|01-Jan-1975||x|0\n661|Jäm\xe9s|01-Jan-1996||x|0\n".encode("latin-1")
 NETFLIX = b"1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n1488844,4,2005-09-07\n30878,1,1999-12-31\n"
 FILMS = "1,2003,Dinosaur Planet\n2,NULL,Caf\xe9, the\n".encode("latin-1")
@@ -68,27 +66,7 @@ FRAME = pl.DataFrame(
     }
 )
 
-COLUMN = [
-    "userId",
-    "user",
-    "movieId",
-    "item",
-    "1",
-    "2",
-    "4",
-    "5",
-    "0",
-    "-1",
-    "x",
-    "",
-    1,
-    4,
-    0,
-    -1,
-    2**70,
-    "²",
-    "٣",
-]
+COLUMN = ["userId", "user", "movieId", "item", "1", "2", "4", "5", "0", "-1", "x", "", 1, 4, 0, -1, 2**70, "²", "٣"]
 
 ODD = {
     "record": COLUMN,

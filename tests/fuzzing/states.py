@@ -15,7 +15,7 @@ from tests.fuzzing.outcomes import READ, attempt
 from tests.fuzzing.texts import small_release, small_table
 
 import standout as so
-from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
+from standout.core.json_files import read_checkpoint, write_checkpoint
 
 __all__ = ["STATES"]
 
@@ -35,21 +35,13 @@ def _simulate(folder):
 def _advise(folder):
     people = so.synthesize(records=20, items=12, entries=160, seed=3)
     result = so.advise(
-        people,
-        so.Adversary(knows=2),
-        candidates=["round-time month"],
-        targets=8,
-        people=8,
-        work=folder,
-        **SMALL,
+        people, so.Adversary(knows=2), candidates=["round-time month"], targets=8, people=8, work=folder, **SMALL
     )
     return repr(result)
 
 
 def _advise_table(folder):
-    result = so.advise(
-        small_table(), candidates=["top-code:age=..60"], targets=4, people=4, work=folder, **SMALL
-    )
+    result = so.advise(small_table(), candidates=["top-code:age=..60"], targets=4, people=4, work=folder, **SMALL)
     return repr(result)
 
 
@@ -68,9 +60,7 @@ def _good(make):
             for path in sorted(Path(folder).rglob("*"))
             if path.is_file()
         }
-    return {
-        name: content for name, content in files.items() if content.startswith(b"standout checkpoint")
-    }, result
+    return {name: content for name, content in files.items() if content.startswith(b"standout checkpoint")}, result
 
 
 @dataclass(frozen=True)
@@ -154,9 +144,7 @@ class CheckpointFile:
         """Read the checkpoint."""
         results = []
         parse = lambda content: json.dumps(json.loads(content))  # noqa: E731
-        attempt(
-            lambda: results.append(read_checkpoint(folder / "a", "settings", parse)), expected=RuntimeWarning
-        )
+        attempt(lambda: results.append(read_checkpoint(folder / "a", "settings", parse)), expected=RuntimeWarning)
         if results not in ([None], [CONTENT]):
             raise AssertionError("a changed checkpoint is used")
         return READ if results[0] else "refused: it was changed"

@@ -8,7 +8,7 @@ from tests.fuzzing.mutations import mutated, mutated_text, odd_number
 from tests.fuzzing.outcomes import SECRET, attempt
 
 import standout as so
-from standout.tables.schema import Schema
+from standout.ingest.schema import Schema
 
 __all__ = ["HIERARCHY", "SCHEMA", "TABLE", "TABLES"]
 

@@ -14,10 +14,7 @@ from tests.fuzzing.texts import TEXTS
 
 __all__ = ["TARGETS", "Entry"]
 
-CHECKED = {
-    "NUMBA_BOUNDSCHECK": "1",
-    "NUMBA_CACHE_DIR": str(Path(__file__).parents[2] / "build" / "checked-kernels"),
-}
+CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(Path(__file__).parents[2] / "build" / "checked-kernels")}
 """Compiled code that checks its bounds, kept apart from the code that does not."""
 
 
@@ -39,9 +36,7 @@ class Entry(NamedTuple):
 
 def _named(group, share, milliseconds, environment=None):
     """The entries of a group. Names have no spaces, so that they can be options of make."""
-    return {
-        _slug(name): Entry(target, share, milliseconds, environment or {}) for name, target in group.items()
-    }
+    return {_slug(name): Entry(target, share, milliseconds, environment or {}) for name, target in group.items()}
 
 
 def _slug(name):

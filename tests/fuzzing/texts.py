@@ -13,18 +13,16 @@ from tests.fuzzing.outcomes import SECRET, attempt
 from tests.fuzzing.tables import TABLE
 
 import standout as so
+from standout.auditing.exposure import read_sensitive_list
 from standout.auditing.ladder import fit_ladder
 from standout.auditing.ladder_file import read_ladder
-from standout.auditing.sensitive import read_sensitive_list
+from standout.auditing.table_ladder import fit_table_ladder, read_table_ladder
 from standout.cli.typed_facts import Knowledge
-from standout.core.checked_json import checksum
-from standout.linking.item_map import read_item_map
-from standout.linking.review import read_decisions
-from standout.linking.truth import read_truth
-from standout.paper.qualifying_entries import count_qualifying
-from standout.sanitizing.sidecar import sidecar_path
-from standout.table_audit.table_ladder import fit_table_ladder
-from standout.table_audit.table_ladder_file import read_table_ladder
+from standout.core.json_files import checksum
+from standout.linking.align import read_decisions, read_item_map
+from standout.linking.links import read_truth
+from standout.paper.readings import count_qualifying
+from standout.sanitizing.output_files import sidecar_path
 
 __all__ = [
     "AUX",
@@ -118,23 +116,12 @@ class Knows:
         facts = [b"1=4@2005-03-01", b"4=3", b"2@2005-03-02T10:30", b"3", b"E=mc2=4@2005-03-01"]
         knows = [_argument(mutated_text(draw, draw.choice(facts))) for _ in range(draw.choice([1, 1, 2, 4]))]
         length = draw.choice(
-            [
-                None,
-                None,
-                None,
-                "10-30",
-                "8±50%",
-                "8±2",
-                odd_number(draw),
-                _argument(mutated_text(draw, b"8-12")),
-            ]
+            [None, None, None, "10-30", "8±50%", "8±2", odd_number(draw), _argument(mutated_text(draw, b"8-12"))]
         )
         joined = draw.choice(
             [None, None, None, "2005-03-01±30", _argument(mutated_text(draw, "2005-03-01±30".encode()))]
         )
-        return Case(
-            {}, {"knows": knows, "length": length, "joined": joined, "allow_unknown": draw.random() < 0.7}
-        )
+        return Case({}, {"knows": knows, "length": length, "joined": joined, "allow_unknown": draw.random() < 0.7})
 
     def run(self, case, folder):
         """Attack with the facts."""
@@ -153,18 +140,7 @@ class TableKnows:
 
     def case(self, draw):
         """Some known cells."""
-        cells = [
-            "34",
-            "f",
-            "10115",
-            "1990-01-31",
-            "low",
-            "flu;cold",
-            "",
-            "x",
-            odd_number(draw),
-            odd_number(draw),
-        ]
+        cells = ["34", "f", "10115", "1990-01-31", "low", "flu;cold", "", "x", odd_number(draw), odd_number(draw)]
         columns = draw.sample(
             ["age", "sex", "zip", "born", "diagnoses", "rank", "id", "nobody"], draw.choice([1, 2, 4])
         )
@@ -210,41 +186,9 @@ class AdversaryOptions:
 
     def case(self, draw):
         """Some odd parameters."""
-        numbers = [
-            0,
-            1,
-            1,
-            2,
-            2,
-            3,
-            5,
-            -1,
-            0.5,
-            1e400,
-            1e-300,
-            float("nan"),
-            10**30,
-            2**63,
-            True,
-            None,
-            "x",
-            [1],
-            1e15,
-        ]
-        names = [
-            "knows",
-            "wrong",
-            "value_error",
-            "time_error",
-            "length_error",
-            "joined_error",
-            "items",
-            "wrong_facts",
-        ]
-        items, wrong = (
-            ["any", "popular", "rarest", "recent", "burst", "", 7],
-            ["values", "items", "any items", "", 7],
-        )
+        numbers = [0, 1, 1, 2, 2, 3, 5, -1, 0.5, 1e400, 1e-300, float("nan"), 10**30, 2**63, True, None, "x", [1], 1e15]
+        names = ["knows", "wrong", "value_error", "time_error", "length_error", "joined_error", "items", "wrong_facts"]
+        items, wrong = (["any", "popular", "rarest", "recent", "burst", "", 7], ["values", "items", "any items", "", 7])
         odd = {**dict.fromkeys(names, numbers), "items": items, "wrong_facts": wrong}
         chosen = draw.sample(names, draw.choice([1, 2, 3]))
         return Case({}, {"knows": 3, "wrong": 1, **{name: draw.choice(odd[name]) for name in chosen}})
@@ -322,9 +266,7 @@ STEPS_ON_TABLES = (
     "suppress-to-k:2", "drop-column:rank", "drop-rows:age=2",
 )  # fmt: skip
 TEXTS = {
-    "ladder": TextFile(
-        _without_comments(LADDER), lambda path: fit_ladder(read_ladder(path), small_release())
-    ),
+    "ladder": TextFile(_without_comments(LADDER), lambda path: fit_ladder(read_ladder(path), small_release())),
     "table ladder": TextFile(
         _without_comments(TABLE_LADDER),
         lambda path: fit_table_ladder(read_table_ladder(path), small_table(), ["age", "sex", "zip"]),

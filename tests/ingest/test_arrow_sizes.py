@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.ingest.arrow_sizes import check_arrow_sizes
+from standout.ingest.size_limits import check_arrow_sizes
 
 FRAME = pl.DataFrame(
     {

@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from standout.ingest.as_release import as_release
+from standout.ingest.read import as_release
 
 
 @pytest.mark.once

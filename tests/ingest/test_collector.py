@@ -100,10 +100,7 @@ def test_values_and_times_are_ignored_on_request(put):
                 pair: (None if "value" in left_out else value, None if "time" in left_out else time)
                 for pair, (value, time) in KEPT.items()
             }
-            assert (release.levels is None, release.clock is None) == (
-                "value" in left_out,
-                "time" in left_out,
-            )
+            assert (release.levels is None, release.clock is None) == ("value" in left_out, "time" in left_out)
 
 
 def test_the_provenance_names_format_files_columns_and_settings(put):

@@ -54,27 +54,8 @@ def test_the_kind_comes_from_the_name_or_the_cells():
 
 def test_quasi_identifiers_are_known_in_several_languages_and_spellings():
     for name in [
-        *(
-            "postcode",
-            "ZIP Code",
-            "zip",
-            "Age",
-            "patient_age",
-            "sex",
-            "GENDER",
-            "birth_date",
-            "dateOfBirth",
-            "PLZ",
-        ),
-        *(
-            "Geburtsdatum",
-            "Geschlecht",
-            "code postal",
-            "sexe",
-            "fecha_nacimiento",
-            "occupation",
-            "marital-status",
-        ),
+        *("postcode", "ZIP Code", "zip", "Age", "patient_age", "sex", "GENDER", "birth_date", "dateOfBirth", "PLZ"),
+        *("Geburtsdatum", "Geschlecht", "code postal", "sexe", "fecha_nacimiento", "occupation", "marital-status"),
         *("income", "Country", "city", "ethnicity", "nationality", "Beruf", "edad"),
     ]:
         assert column_kinds([name], [["1"]]) == ["quasi-identifier"], name
@@ -84,16 +65,8 @@ def test_quasi_identifiers_are_known_in_several_languages_and_spellings():
 
 def test_two_decimal_columns_in_the_range_of_degrees_are_coordinates():
     names = ["a", "b", "c"]
-    assert column_kinds(names, [["37.75134", "-122.39488", "0"]] * 2) == [
-        "coordinate",
-        "coordinate",
-        "number",
-    ]
-    assert column_kinds(names, [["-122.39488", "37.75134", "0"]] * 2) == [
-        "coordinate",
-        "coordinate",
-        "number",
-    ]
+    assert column_kinds(names, [["37.75134", "-122.39488", "0"]] * 2) == ["coordinate", "coordinate", "number"]
+    assert column_kinds(names, [["-122.39488", "37.75134", "0"]] * 2) == ["coordinate", "coordinate", "number"]
     assert column_kinds(names, [["2.55", "19.99", "0"]] * 2) == ["number"] * 3
     assert column_kinds(names, [["237.75134", "-122.39488", "0"]] * 2) == ["number"] * 3
 
@@ -107,25 +80,8 @@ def test_a_name_has_a_role_by_its_last_words():
     for role, names in {
         "record": ["user", "User-ID", "CustomerID", "app_user_id", "id_user", "customer number"],
         "item": ["ISBN", "movieId", "StockCode", "store_product_id", "product code"],
-        "value": [
-            "Book-Rating",
-            "bookrating",
-            "ratingvalue",
-            "Rating Value",
-            "star_rating",
-            "order_quantity",
-        ],
-        "time": [
-            "when",
-            "seen",
-            "visited",
-            "created",
-            "created_at",
-            "purchase_time",
-            "visitTime",
-            "ts",
-            "tx_date",
-        ],
+        "value": ["Book-Rating", "bookrating", "ratingvalue", "Rating Value", "star_rating", "order_quantity"],
+        "time": ["when", "seen", "visited", "created", "created_at", "purchase_time", "visitTime", "ts", "tx_date"],
     }.items():
         assert [name for name in names if name_rank(name, role) is None] == []
     for role, names in {

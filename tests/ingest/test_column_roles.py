@@ -77,11 +77,7 @@ def test_a_file_of_unknown_format_without_a_header_needs_record_and_item(put):
         ("a,x\nb,x\n", "1 text, 2 text", "record=1, item=2"),
         ("a,x,5\nb,x,4\n", "1 text, 2 text, 3 number", "record=1, item=2, value=3"),
         ("a,x,1970-01-02\nb,x,1970-01-03\n", "3 date", "record=1, item=2, time=3"),
-        (
-            "6,2,4,1289241912\n6,5,2,1289241942\n",
-            "3 number, 4 date",
-            "record=1, item=2, value=3, time=4",
-        ),
+        ("6,2,4,1289241912\n6,5,2,1289241942\n", "3 number, 4 date", "record=1, item=2, value=3, time=4"),
         ("3/4/2005,x,a\n3/5/2005,y,b\n", "1 date, 2 text, 3 text", "record=2, item=3, time=1"),
         ("1,2,3,4,5,6\n1,2,3,4,5,6\n", "5 number, 6 number", "record=1, item=2, value=3"),
     ]:
@@ -90,10 +86,7 @@ def test_a_file_of_unknown_format_without_a_header_needs_record_and_item(put):
             with pytest.raises(so.ColumnError) as error:
                 so.read(path, **given)
             message = str(error.value)
-            assert (
-                f"the file has {rows.splitlines()[0].count(',') + 1} columns and no recognised header"
-                in message
-            )
+            assert f"the file has {rows.splitlines()[0].count(',') + 1} columns and no recognised header" in message
             assert kinds in message and message.endswith(f"so.read('{path}', {example})")
             assert "\n" not in message
 
@@ -117,19 +110,13 @@ def test_an_example_for_coordinates_makes_places_of_them(put):
         (f"7,{point}", {}, "record=1, latitude=2, longitude=3, grid=0.01)"),
         (f"{point},0", {}, "record_from_name='REGEX', latitude=1, longitude=2, grid=0.01)"),
         (f"{point},0", {"geohash": 6}, "record_from_name='REGEX', latitude=1, longitude=2, geohash=6)"),
-        (
-            f"{point},0",
-            {"record_from_name": "."},
-            "record_from_name='.', latitude=1, longitude=2, grid=0.01)",
-        ),
+        (f"{point},0", {"record_from_name": "."}, "record_from_name='.', latitude=1, longitude=2, grid=0.01)"),
     ]:
         with pytest.raises(so.ColumnError) as error:
             so.read(put(f"{row}\n{row}\n"), **given)
         message = str(error.value)
         assert message.endswith(example) and "37.7" not in message
-        assert ("if each file is one person" in message.lower()) == (
-            "ann" not in row and "." not in given.values()
-        )
+        assert ("if each file is one person" in message.lower()) == ("ann" not in row and "." not in given.values())
 
 
 def test_a_person_has_no_decimals(put):
@@ -196,11 +183,7 @@ def test_the_error_about_a_missing_column_names_the_next_step(put):
         ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no recognised header", "header=True"]),
         ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 1}, ["would have two roles"]),
         ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["would have two roles"]),
-        (
-            "a,b\n1,2\n",
-            {"record": 1, "item": 7, "header": True},
-            ["item must be a column number from 1 to 2, got 7"],
-        ),
+        ("a,b\n1,2\n", {"record": 1, "item": 7, "header": True}, ["item must be a column number from 1 to 2, got 7"]),
     ]:
         with pytest.raises(so.ColumnError) as error:
             so.read(put(text), **named)

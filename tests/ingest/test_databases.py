@@ -10,7 +10,7 @@ import pytest
 
 import standout as so
 from conftest import content
-from standout.ingest import databases
+from standout.ingest import frames as databases
 
 CSV = "user,item,rating,time\n007,a,4,2005-03-01\n7,a,0.5,2005-03-02\n7,b,,\n"
 ROWS = [("007", "a", 4, "2005-03-01"), ("7", "a", 0.5, "2005-03-02"), ("7", "b", None, None)]

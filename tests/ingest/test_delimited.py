@@ -122,9 +122,7 @@ def written(rows, separator, end, draw):
         must = text.startswith('"') or any(mark in text for mark in (separator, "\n", "\r"))
         return '"' + text.replace('"', '""') + '"' if must or draw.random() < 0.3 else text
 
-    return "".join(
-        separator.join(map(cell, row)) + end + (end if draw.random() < 0.2 else "") for row in rows
-    )
+    return "".join(separator.join(map(cell, row)) + end + (end if draw.random() < 0.2 else "") for row in rows)
 
 
 @given(rows_of_text, st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n"]), st.randoms(), sizes)
@@ -133,8 +131,7 @@ def test_windows_of_any_size_give_the_same_rows_as_the_csv_module(put, rows, sep
     twin = naive.cells(text, separator)
     assert twin[1:] == [list(row) for row in rows]
     wanted = naive.entries(
-        (record, item, naive.number(value), naive.day(date) if date else None)
-        for record, item, value, date in twin[1:]
+        (record, item, naive.number(value), naive.day(date) if date else None) for record, item, value, date in twin[1:]
     )
     with windows(size):
         assert content(so.read(put(text), separator=separator, repeats="last")) == wanted
@@ -176,9 +173,7 @@ def test_rows_on_the_edge_of_a_real_window_stay_whole(put):
     for compressed in [False, True]:
         seed = 11
         draw = random.Random(seed)
-        pairs = [
-            (f"u{draw.randrange(9_000)}", f"film,{i // 2}" * draw.randrange(1, 9)) for i in range(60_000)
-        ]
+        pairs = [(f"u{draw.randrange(9_000)}", f"film,{i // 2}" * draw.randrange(1, 9)) for i in range(60_000)]
         text = "user,item\n" + "".join(f'{user},"{item}"\n' for user, item in pairs)
         assert len(text) > 2 << 20
         data = text.encode()

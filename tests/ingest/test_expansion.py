@@ -9,9 +9,9 @@ import pytest
 from tests.fuzzing.seeds import archived
 
 import standout as so
-from standout.ingest import expansion, item_titles
-from standout.ingest.expansion import CappedReader
-from standout.ingest.sources import zstd
+from standout.ingest import item_titles
+from standout.ingest import sources as expansion
+from standout.ingest.sources import CappedReader, zstd
 
 ROWS = b"user,item,rating\n" + b"".join(b"u%d,i%d,3\n" % (n % 9, n % 5) for n in range(40))
 PADDED = ROWS + b"u1,i1,3\n" * 60_000
@@ -34,9 +34,7 @@ def packed(kind, content, path):
 def test_a_file_that_grows_too_much_is_refused_in_one_line(monkeypatch, tmp_path, kind, reader):
     path = packed(kind, PADDED, tmp_path / "data.csv")
     monkeypatch.setattr(expansion, "FREE_BYTES", 1 << 16)
-    with pytest.raises(
-        so.SourceError, match=r"more than 100 times.*for example STANDOUT_MAX_EXPANSION=1000"
-    ) as caught:
+    with pytest.raises(so.SourceError, match=r"more than 100 times.*for example STANDOUT_MAX_EXPANSION=1000") as caught:
         reader(path)
     assert "\n" not in str(caught.value) and "u1" not in str(caught.value)
 
@@ -83,9 +81,7 @@ def test_no_more_than_the_limit_is_read_whatever_was_asked_for(monkeypatch, size
 
 def movielens(folder, movies, **options):
     with zipfile.ZipFile(folder / "ml.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(
-            "ml/ratings.csv", "userId,movieId,rating,timestamp\n" + "1,7,3,0\n2,7,4,0\n2,8,1,0\n"
-        )
+        archive.writestr("ml/ratings.csv", "userId,movieId,rating,timestamp\n" + "1,7,3,0\n2,7,4,0\n2,8,1,0\n")
         archive.writestr("ml/movies.csv", movies)
     return so.read(folder / "ml.zip", **options)
 

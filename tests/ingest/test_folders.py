@@ -75,9 +75,7 @@ def test_tables_of_a_folder_may_have_their_columns_in_another_order(tmp_path):
         folder.mkdir()
         for i, row in enumerate(rows):
             frame, path = pl.DataFrame(row), folder / f"{i}.{kind}"
-            {"parquet": frame.write_parquet, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc}[kind](
-                path
-            )
+            {"parquet": frame.write_parquet, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc}[kind](path)
         assert content(so.read(folder)) == {("a", "x"): (1.0, None), ("b", "y"): (2.0, None)}
         pl.DataFrame({"user": ["c"], "item": ["x"]}).write_parquet(folder / "x")
         with pytest.raises(so.SourceError, match=r"different formats|other columns"):
@@ -147,10 +145,7 @@ def test_files_without_an_id_in_their_name_are_counted_and_not_named(tmp_path):
 
 def test_lines_are_skipped_and_line_numbers_count_them(tmp_path, monkeypatch):
     geolife = "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n0,2,255,My Track\r\n0\r\n"
-    lines = [
-        "39.98,116.31,0,492,39744.1,2008-10-23,02:53:04",
-        "39.98,116.32,0,492,39744.1,2008-10-23,02:53:10",
-    ]
+    lines = ["39.98,116.31,0,492,39744.1,2008-10-23,02:53:04", "39.98,116.32,0,492,39744.1,2008-10-23,02:53:10"]
     text = geolife + "".join(f"{line}\r\n" for line in lines)
     folder = write(tmp_path, {"000/T/1.plt": text, "001/T/1.plt": text})
     options = {

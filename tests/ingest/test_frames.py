@@ -67,8 +67,7 @@ rows = st.lists(
 def test_every_text_number_and_date_comes_back_from_every_kind_of_frame(rows):
     table = dict(zip(("user", "item", "rating", "time"), map(list, zip(*rows, strict=True)), strict=True))
     wanted = naive.entries(
-        (record, item, value, None if day is None else naive.day(day.isoformat()))
-        for record, item, value, day in rows
+        (record, item, value, None if day is None else naive.day(day.isoformat())) for record, item, value, day in rows
     )
     frame = pl.DataFrame(table, schema={"user": str, "item": str, "rating": float, "time": pl.Date})
     assert content(so.read(frame)) == wanted
@@ -168,9 +167,7 @@ def test_datetimes_are_moved_from_their_zone_to_the_declared_one():
     ]:
         times = [moment if column_zone is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
         walls = (
-            times
-            if column_zone is None
-            else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
+            times if column_zone is None else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
         )
         wanted = {("u", str(i)): (None, naive.units(wall, "minute")) for i, wall in enumerate(walls)}
         column = pl.Series(MOMENTS, dtype=pl.Datetime(resolution))
@@ -238,11 +235,9 @@ def test_rejects_are_counted_in_rows():
 
 
 def test_batches_are_put_together(monkeypatch):
-    monkeypatch.setattr("standout.ingest.tables.ROWS", 7)
+    monkeypatch.setattr("standout.ingest.frames.ROWS", 7)
     users, items = [f"u{i % 13}" for i in range(100)], [f"i{i // 2}" for i in range(100)]
-    assert set(content(so.read(pl.DataFrame({"user": users, "item": items})))) == set(
-        zip(users, items, strict=True)
-    )
+    assert set(content(so.read(pl.DataFrame({"user": users, "item": items})))) == set(zip(users, items, strict=True))
     users[50] = users[99] = None
     assert set(outcome(pl.DataFrame({"user": users, "item": items}))[1]) == {51, 100}
 
@@ -270,9 +265,7 @@ def test_a_frame_without_rows_says_so():
 
 
 def test_parquet_without_rows_says_so(tmp_path):
-    pl.DataFrame({"user": [], "item": []}, schema={"user": str, "item": str}).write_parquet(
-        tmp_path / "0.parquet"
-    )
+    pl.DataFrame({"user": [], "item": []}, schema={"user": str, "item": str}).write_parquet(tmp_path / "0.parquet")
     with pytest.raises(so.SourceError, match="no rows"):
         so.read(tmp_path)
 

@@ -14,7 +14,7 @@ import pytest
 
 import standout as so
 from standout.core.work_folders import RESUME
-from standout.release import code_blocks, sharded_index
+from standout.data import code_blocks, sharded_index
 
 BLOCK = 1 << 13
 TIMEOUT = 120
@@ -25,11 +25,7 @@ def rows(records, count, seed, repeats=0.0):
     """Lines in random order; some repeat a person and item, and some have no value or no time."""
     draw = np.random.default_rng(seed)
     people = np.concatenate([np.arange(records), draw.integers(0, records, count - records)])
-    items, stars, days = (
-        draw.integers(0, 2_000, count),
-        draw.integers(1, 6, count),
-        draw.integers(10, 29, count),
-    )
+    items, stars, days = (draw.integers(0, 2_000, count), draw.integers(1, 6, count), draw.integers(10, 29, count))
     again = draw.random(count) < repeats
     items[again] = people[again] % 3
     value = ["" if n % 11 == 0 else stars[n] for n in range(count)]
@@ -82,9 +78,7 @@ def test_any_number_of_shards_gives_the_index_of_the_release_built_in_memory(man
 def test_several_files_with_repeats_give_the_same_index(tmp_path, repeats, share):
     lines = rows(2 * BLOCK + 10, 30_000, 2, share)
     (tmp_path / "out").mkdir()
-    paths = [
-        write(tmp_path / name, lines[part::3]) for part, name in enumerate(["a.csv", "b.csv.gz", "c.csv"])
-    ]
+    paths = [write(tmp_path / name, lines[part::3]) for part, name in enumerate(["a.csv", "b.csv.gz", "c.csv"])]
     so.index(paths, tmp_path / "out" / "index", shards=2, repeats=repeats)
     check_same(tmp_path / "out" / "index", so.read(paths, repeats=repeats))
 
@@ -133,9 +127,7 @@ def test_shards_are_chosen_when_memory_does_not_suffice(many, tmp_path, monkeypa
 
 def test_memory_that_does_not_suffice_for_the_ids_is_refused_in_one_line(many, tmp_path):
     path, _ = many
-    with pytest.raises(
-        so.ParameterError, match=r"^memory must be at least [\d.]+ MB: .* MB for the ids"
-    ) as caught:
+    with pytest.raises(so.ParameterError, match=r"^memory must be at least [\d.]+ MB: .* MB for the ids") as caught:
         so.index(path, tmp_path / "index", memory="20MB")
     assert "\n" not in str(caught.value) and names(tmp_path) == []
 
@@ -153,9 +145,7 @@ def test_a_number_of_shards_that_cannot_work_is_refused(many, tmp_path, shards):
 
 
 @pytest.mark.parametrize("old", [True, False])
-@pytest.mark.parametrize(
-    ("name", "call"), [("write", 5), ("write", 60), ("posix_fallocate", 3), ("fsync", 20)]
-)
+@pytest.mark.parametrize(("name", "call"), [("write", 5), ("write", 60), ("posix_fallocate", 3), ("fsync", 20)])
 def test_a_full_disk_is_a_clear_error_and_leaves_nothing(many, tmp_path, monkeypatch, old, name, call):
     target, calls, real = tmp_path / "index", [], getattr(os, name)
     if old:

@@ -45,6 +45,4 @@ def test_ids_with_the_same_hash_stay_apart(put, monkeypatch):
     monkeypatch.setattr(intern, "_slot", lambda key: np.int64(1023))
     monkeypatch.setattr(intern, "_key", lambda buffer, start, end: intern.LONG)
     ids = [f"{kind}{i}" for kind in ("longer-than-seven-", "also-longer-than-") for i in range(40)]
-    assert set(so.read(put("user,item\n" + "".join(f"{label},12345678\n" for label in ids))).records) == set(
-        ids
-    )
+    assert set(so.read(put("user,item\n" + "".join(f"{label},12345678\n" for label in ids))).records) == set(ids)

@@ -82,10 +82,7 @@ def test_a_field_that_appears_late_is_a_column(put, monkeypatch):
 
 
 def test_nested_fields_are_refused_only_if_they_are_used(put):
-    rows = [
-        {"user": "u", "item": {"id": 1}, "note": "s", "x": [1]},
-        {"user": "v", "item": {"id": 2}, "x": {"y": 1}},
-    ]
+    rows = [{"user": "u", "item": {"id": 1}, "note": "s", "x": [1]}, {"user": "v", "item": {"id": 2}, "x": {"y": 1}}]
     path = put(lines([*rows, {"user": "v", "note": "t"}][::-1][1:]), "nested.jsonl")
     with pytest.raises(so.ColumnError, match="'item' has nested fields: choose another column"):
         so.read(path)
@@ -124,9 +121,7 @@ def test_braces_in_csv_are_no_json(put):
     assert so.read(put("{3F25-04E0},x\n{3F25-04E1},y\n"), header=False, record=1, item=2).n_records == 2
 
 
-@given(
-    st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.lists(st.integers())), max_size=5)
-)
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.lists(st.integers())), max_size=5))
 def test_an_array_is_split_into_its_objects(made):
     text = np.frombuffer(json.dumps(made, indent=2).encode(), np.uint8)
     for size in (1, 7, 1000):

@@ -93,8 +93,7 @@ def test_values_and_times_can_be_left_out_of_every_shape(shape):
     for left_out in ["value", "time"]:
         release = so.read(shape[0], **{left_out: False})
         assert content(release) == {
-            pair: (None, time) if left_out == "value" else (value, None)
-            for pair, (value, time) in KEPT.items()
+            pair: (None, time) if left_out == "value" else (value, None) for pair, (value, time) in KEPT.items()
         }
 
 

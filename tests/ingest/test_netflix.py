@@ -178,9 +178,7 @@ def test_a_film_ends_with_its_file(tmp_path):
 
 
 digits = st.text("0123456789", min_size=1, max_size=9)
-good_lines = st.builds(
-    "{},{},{}".format, digits, st.integers(1, 5), st.dates(naive.EPOCH.replace(year=1).date())
-)
+good_lines = st.builds("{},{},{}".format, digits, st.integers(1, 5), st.dates(naive.EPOCH.replace(year=1).date()))
 spoiled = st.builds(
     lambda line, at, mark, gone: line[: at % len(line)] + mark + line[at % len(line) + gone :],
     good_lines, st.integers(0, 30), st.text("0,:-\r xé", max_size=2), st.integers(0, 2),

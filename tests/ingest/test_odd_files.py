@@ -70,10 +70,7 @@ def test_numbers_of_thousands_of_digits_are_no_times_and_no_crash(tmp_path):
 @READERS
 @pytest.mark.parametrize("shape", ["{},{}", "[{},{}]"], ids=["lines", "array"])
 def test_a_json_number_of_thousands_of_digits_is_the_reason_given(reader, shape, tmp_path):
-    objects = (
-        f'{{"user": "u1", "item": "a", "rating": {MANY_DIGITS}}}',
-        '{"user": "u2", "item": "b", "rating": 2}',
-    )
+    objects = (f'{{"user": "u1", "item": "a", "rating": {MANY_DIGITS}}}', '{"user": "u2", "item": "b", "rating": 2}')
     path = tmp_path / "data.json"
     path.write_text(shape.format(*objects).replace("},{", "}\n{" if shape[0] == "{" else "},{"))
     refused(reader, path, "1 has a number with more digits than a number can have: put it in quotes")

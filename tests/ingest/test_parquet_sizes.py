@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import standout as so
-from standout.ingest.parquet_sizes import check_parquet_sizes
+from standout.ingest.size_limits import check_parquet_sizes
 
 FRAME = pl.DataFrame(
     {

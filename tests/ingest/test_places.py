@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
-from standout.ingest.place_cells import Geohash, Grid
-from standout.ingest.places import PlaceReader
+from standout.ingest.places import Geohash, Grid, PlaceReader
 from standout.ingest.rejects import Reason
 
 STEPS = ["0.01", "0.1", "0.001", "0.25", "0.0005", "1", "5", "0.7", "0.0000001", "0.03", "90"]
@@ -22,9 +21,7 @@ def degrees(limit):
     edges = st.integers(-limit * 20 - 40, limit * 20 + 40).map(lambda n: naive.decimal(Fraction(n, 20), 2))
     fine = st.decimals(-limit, limit, places=9, allow_nan=False).map(lambda n: f"{n:f}")
     floats = st.floats(-limit - 1, limit + 1, allow_nan=False).map(repr)
-    odd = st.sampled_from(
-        ["", " ", "x", "1e", "1e-", ".", "-", "+.5", "5.", " 7.25 ", "nan", "inf", "1,5", "1e400"]
-    )
+    odd = st.sampled_from(["", " ", "x", "1e", "1e-", ".", "-", "+.5", "5.", " 7.25 ", "nan", "inf", "1,5", "1e400"])
     return st.one_of(edges, fine, floats, odd)
 
 
@@ -84,12 +81,7 @@ def test_unusable_coordinates_have_their_own_reasons(put):
 
 def test_text_and_frames_give_the_same_places(put):
     frame = pl.DataFrame(
-        {
-            "user": ["a", "b", "c"],
-            "lat": [37.755, 1e-5, -0.005],
-            "lng": [-122.4, 2.0, 180.0],
-            "day": ["2005-01-01"] * 3,
-        }
+        {"user": ["a", "b", "c"], "lat": [37.755, 1e-5, -0.005], "lng": [-122.4, 2.0, 180.0], "day": ["2005-01-01"] * 3}
     )
     text = put(frame.write_csv())
     for how in ({"grid": 0.01}, {"grid": "0.010"}, {"geohash": 7}):

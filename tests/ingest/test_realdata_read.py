@@ -33,10 +33,7 @@ def rows_of(folder, name):
 def table(release):
     """{(record, item): (value, time)} by way of the exported frame: these releases are not small."""
     frame = release.to_frame()
-    if release.clock.unit == "day":
-        moments = frame["time"].to_physical()
-    else:
-        moments = frame["time"].dt.epoch("s") // 60
+    moments = frame["time"].to_physical() if release.clock.unit == "day" else frame["time"].dt.epoch("s") // 60
     return {
         (record, item): (value, time)
         for (record, item, value), time in zip(frame.drop("time").rows(), moments, strict=True)
@@ -91,11 +88,7 @@ def test_movietweetings_has_titles_with_accents(realdata):
 
 
 UNUSED = {"InvoiceNo": "id", "Description": "text", "UnitPrice": "number", "Country": "quasi-identifier"}
-RETAIL = {
-    "encoding": "latin-1",
-    "time_format": "%m/%d/%Y %H:%M",
-    "ignore": ["InvoiceNo", "UnitPrice", "Country"],
-}
+RETAIL = {"encoding": "latin-1", "time_format": "%m/%d/%Y %H:%M", "ignore": ["InvoiceNo", "UnitPrice", "Country"]}
 
 
 @pytest.mark.slow

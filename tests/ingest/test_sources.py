@@ -85,10 +85,7 @@ def test_text_in_a_declared_encoding_is_the_same_text(put):
         for packed in [bytes, gzip.compress]:
             path = put(packed(ACCENTS.encode(encoding)))
             with windows(16):
-                assert set(content(so.read(path, encoding=encoding))) == {
-                    ("José", "Amélie"),
-                    ("Müller", "Šum"),
-                }
+                assert set(content(so.read(path, encoding=encoding))) == {("José", "Amélie"), ("Müller", "Šum")}
 
 
 def test_latin_1_reads_when_it_is_declared(put):
@@ -144,9 +141,7 @@ def test_control_characters_do_not_decide_the_encoding_wherever_they_are(put):
 
 def test_a_header_in_windows_1252_can_be_named(put):
     text = "prénom,œuvre\nJosé,Amélie\n"
-    assert set(content(so.read(put(text.encode("cp1252")), record="prénom", item="œuvre"))) == {
-        ("José", "Amélie")
-    }
+    assert set(content(so.read(put(text.encode("cp1252")), record="prénom", item="œuvre"))) == {("José", "Amélie")}
 
 
 def test_damaged_utf_8_is_never_taken_for_windows_1252(put):
@@ -218,7 +213,7 @@ def test_a_header_without_rows_is_refused_with_the_reason(put):
 
 
 def test_a_row_that_never_ends_is_refused(put, monkeypatch):
-    monkeypatch.setattr("standout.ingest.window.LONGEST_ROW", 64)
+    monkeypatch.setattr("standout.ingest.tokens.LONGEST_ROW", 64)
     with windows(16), pytest.raises(so.SourceError, match="line 3 is longer than"):
         so.read(put("user,item\na,b\nc," + "d" * 100 + "\n"))
 

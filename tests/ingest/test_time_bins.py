@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.ingest.time_bins import TimeBin
+from standout.ingest.times import TimeBin
 
 WIDTHS = [
     ("minute", 1, "minute", "minute"), ("15min", 15, "minute", "minute"), ("90 min", 90, "minute", "minute"),
@@ -17,9 +17,7 @@ WIDTHS = [
     ("day", 1, "day", "day"), ("2d", 2, "day", "day"), ("24h", 24, "hour", "day"),
     ("week", 1, "week", "day"), ("2 weeks", 2, "week", "day"), ("month", 1, "month", "day"),
 ]  # fmt: skip
-moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(
-    lambda moment: moment.replace(microsecond=0)
-)
+moments = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(lambda moment: moment.replace(microsecond=0))
 
 
 def times(release):
@@ -30,9 +28,7 @@ def times(release):
 @example([datetime(1969, 12, 28, 23, 59), datetime(1969, 12, 29), datetime(1970, 1, 1)], WIDTHS[9])
 def test_a_time_becomes_the_beginning_of_its_bin(given, width):
     text, count, kind, unit = width
-    frame = pl.DataFrame(
-        {"user": [f"{i}" for i in range(len(given))], "item": ["x"] * len(given), "time": given}
-    )
+    frame = pl.DataFrame({"user": [f"{i}" for i in range(len(given))], "item": ["x"] * len(given), "time": given})
     release = so.read(frame, time_bin=text)
     expected = [naive.time_bin(moment, count, kind) for moment in given]
     assert release.clock.unit == unit

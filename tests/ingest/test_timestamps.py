@@ -12,7 +12,7 @@ import naive
 import standout as so
 from conftest import content, outcome
 from standout.ingest.rejects import Reason
-from standout.ingest.timestamps import TimeReader
+from standout.ingest.times import TimeReader
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia"]
 CHANGES = [  # clocks go forward, back, by half an hour, over a whole day, by odd seconds
@@ -72,20 +72,7 @@ def test_smaller_units_are_rounded_down_to_the_second(second, form, rest, unit):
 
 def test_fractions_and_negative_times_are_rounded_down():
     for form in PER_SECOND:
-        for text in [
-            "0",
-            "-0",
-            "+60",
-            "59.999",
-            "60.",
-            "-0.5",
-            "-1",
-            "-60.0",
-            "-60.001",
-            "-59.9",
-            " 61 ",
-            "0061",
-        ]:
+        for text in ["0", "-0", "+60", "59.999", "60.", "-0.5", "-1", "-60.0", "-60.001", "-59.9", " 61 ", "0061"]:
             wanted = naive.unix_time(text, PER_SECOND[form], "minute")
             assert read([text], "minute", form=form) == ([wanted], [0])
 
@@ -119,9 +106,7 @@ shifts = st.sampled_from(["", "Z", "+00", "+01:00", "-0330", "+05:45", "-23:59",
 
 
 @given(datetimes, st.sampled_from("T "), st.sampled_from([0, 5, 8, 10, 12, 15]), shifts, units)
-def test_iso_dates_and_datetimes_are_read_as_the_datetime_module_reads_them(
-    moment, separator, precision, shift, unit
-):
+def test_iso_dates_and_datetimes_are_read_as_the_datetime_module_reads_them(moment, separator, precision, shift, unit):
     text = iso_text(moment, separator, precision, shift)
     assert read([text, f" {text} "], unit) == ([naive.iso_time(text, unit)] * 2, [0, 0])
 
@@ -264,9 +249,7 @@ def test_the_zone_decides_the_day_and_is_in_the_provenance(put):
 
 def test_a_release_holds_times_in_the_requested_unit(put):
     for unit in ["day", "hour", "minute"]:
-        release = so.read(
-            put("user,item,time\na,x,2005-03-01 23:31:29\na,y,1969-12-31 23:59:59\n"), time_unit=unit
-        )
+        release = so.read(put("user,item,time\na,x,2005-03-01 23:31:29\na,y,1969-12-31 23:59:59\n"), time_unit=unit)
         assert content(release) == {
             ("a", "x"): (None, naive.iso_time("2005-03-01 23:31:29", unit)),
             ("a", "y"): (None, naive.iso_time("1969-12-31 23:59:59", unit)),

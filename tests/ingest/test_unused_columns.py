@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.ingest.unused_columns import overlooked
-from standout.release.provenance import UnusedColumn
+from standout.data.labels import UnusedColumn
+from standout.ingest.diagnosis import overlooked
 
 
 def unused(release):
@@ -28,11 +28,7 @@ def test_every_role_has_a_reason(put):
 def test_a_name_that_is_less_well_known_needs_cells_that_fit(put):
     release = so.read(put("user,item,play_time,created,item score\na,x,12,soon,good\n"), ignore="play_time")
     assert set(release.provenance.columns) == {"record", "item"}
-    assert unused(release) == {
-        "play_time": ("number", True),
-        "created": ("text", False),
-        "item score": ("text", False),
-    }
+    assert unused(release) == {"play_time": ("number", True), "created": ("text", False), "item score": ("text", False)}
 
 
 def test_columns_that_compete_for_a_role_are_not_guessed_in_silence(put):
@@ -52,9 +48,7 @@ def test_columns_that_compete_for_a_role_are_not_guessed_in_silence(put):
         release = so.read(put("session_id,user_id,movie_id,title\ns,u,m,t\n"))
     assert release.provenance.columns == {"record": "user_id", "item": "movie_id"}
     assert unused(release) == {"session_id": ("id", False), "title": ("text", False)}
-    with pytest.warns(
-        so.ReadingWarning, match=r'add time="day" \(instead of timestamp\), or ignore=\["day"\]'
-    ):
+    with pytest.warns(so.ReadingWarning, match=r'add time="day" \(instead of timestamp\), or ignore=\["day"\]'):
         so.read(put("user,item,day,timestamp\na,x,2005-03-01,881250949\n"))
 
 
@@ -75,10 +69,7 @@ def test_a_column_without_a_clear_name_is_named_by_its_number(put):
 
 def test_an_ignored_column_exists_and_has_no_role(put):
     path = put("user,item,rating,date\na,x,4,2005-03-01\n")
-    for ignore, message in [
-        ("when", "'when' not found"),
-        (9, "ignore must be a column number from 1 to 4, got 9"),
-    ]:
+    for ignore, message in [("when", "'when' not found"), (9, "ignore must be a column number from 1 to 4, got 9")]:
         with pytest.raises(so.ColumnError, match=message):
             so.read(path, ignore=ignore)
     with pytest.raises(so.ColumnError, match="'rating' has a role and cannot be ignored"):
@@ -149,14 +140,11 @@ def test_a_coordinate_is_offered_the_roles_that_its_name_allows(put):
 
 
 def test_a_nested_column_is_not_passed_over(put):
-    path = put(
-        '{"user": "a", "item": "x", "geo": {"lat": 1.5}}\n{"user": "b", "item": "x", "geo": [2]}\n', "a.jsonl"
-    )
+    path = put('{"user": "a", "item": "x", "geo": {"lat": 1.5}}\n{"user": "b", "item": "x", "geo": [2]}\n', "a.jsonl")
     frame = pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "geo": [[1.5], None]})
     for source in (path, frame):
         with pytest.warns(
-            so.ReadingWarning,
-            match=r"column 'geo' has nested or binary data and is not used: .* ignore=\[.geo.\]",
+            so.ReadingWarning, match=r"column 'geo' has nested or binary data and is not used: .* ignore=\[.geo.\]"
         ):
             release = so.read(source)
         with pytest.raises(so.ColumnError, match="'geo' has nested or binary data, which was not looked at"):

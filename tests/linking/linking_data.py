@@ -7,9 +7,9 @@ import polars as pl
 
 import standout as so
 from conftest import content
+from standout.data.labels import Labels
 from standout.linking.align import align
-from standout.linking.profiles import Profiles
-from standout.release.labels import Labels
+from standout.linking.decoys import Profiles
 
 FEW = {"budget": 0.1, "decoys": 24}
 """Parameters of a linking with few decoys."""
@@ -48,11 +48,7 @@ def entries_of(release):
 def facts_of(release, public, profile):
     """{item: (value, time)} of a profile, without items that the release does not have."""
     known = {item for _, item in entries_of(release)}
-    return {
-        item: cells
-        for (owner, item), cells in entries_of(public).items()
-        if owner == profile and item in known
-    }
+    return {item: cells for (owner, item), cells in entries_of(public).items() if owner == profile and item in known}
 
 
 def aligned_profiles(release, public):

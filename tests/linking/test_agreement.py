@@ -7,8 +7,7 @@ from linking_data import aligned_profiles, data, entries_of, facts_of
 
 import naive
 import standout as so
-from standout.linking.agreement import TIMES, VALUES, Agreement
-from standout.linking.evidence import EvidenceModel
+from standout.linking.records import TIMES, VALUES, Agreement, EvidenceModel
 
 pytestmark = pytest.mark.once
 
@@ -33,9 +32,7 @@ def test_strangers_are_two_people_with_the_same_item(larger_pair):
         others = [cells for (person, its), cells in entries.items() if its == item and person != owner]
         for other_value, other_time in others:
             distance, weight = abs(value - other_value), 1 / len(others)
-            values[0 if distance == 0 else 1 if distance <= step else 2 if distance <= 2 * step else 3] += (
-                weight
-            )
+            values[0 if distance == 0 else 1 if distance <= step else 2 if distance <= 2 * step else 3] += weight
             days[naive.days_apart(time, other_time)] += weight
         n += bool(others)
     assert counts[VALUES] / counts[VALUES].sum() == pytest.approx(np.array(values) / n, abs=0.02)
@@ -51,9 +48,7 @@ def test_distances_that_cannot_occur_are_not_expected():
         ([1.0, 2.0, 3.0, 5.0], [0, 1, 2, 3]),
         (["a", "b", "c", "a"], [0, 3]),
     ):
-        agreement = Agreement(
-            data([(f"{r}", f"i{k}", values[(r + k) % 4]) for r in range(40) for k in range(5)])
-        )
+        agreement = Agreement(data([(f"{r}", f"i{k}", values[(r + k) % 4]) for r in range(40) for k in range(5)]))
         assert np.flatnonzero(agreement.possible[VALUES]).tolist() == possible
         model = EvidenceModel.prior(agreement.stranger_counts(seed=1), agreement.possible)
         if len(possible) == 1:

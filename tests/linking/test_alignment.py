@@ -6,8 +6,8 @@ import pytest
 from linking_data import data
 
 import standout as so
-from standout.fact import Fact
-from standout.facts import Aux, encode_auxes
+from standout.know.fact import Fact
+from standout.know.facts import Aux, encode_auxes
 from standout.linking.align import align
 
 pytestmark = pytest.mark.once
@@ -49,9 +49,7 @@ def test_facts_equal_those_given_in_words_for_all_clocks():
             expected = encode_auxes(release, facts_in_words(alignment, public))
             for name in ("first", "item", "time", "timed", "length", "joined"):
                 assert getattr(known, name).tolist() == getattr(expected, name).tolist(), (name, ours, theirs)
-            values = [
-                [None if at < 0 else side.values[at] for at in side.value] for side in (known, expected)
-            ]
+            values = [[None if at < 0 else side.values[at] for at in side.value] for side in (known, expected)]
             assert values[0] == values[1] and not known.filtered and not known.names
             one, other = (so.ScoreboardRH().attacks(release, side) for side in (known, expected))
             assert [v.scores.tolist() for v in one] == [v.scores.tolist() for v in other]

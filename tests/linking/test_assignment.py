@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.linking.assignment import one_to_one, rival_claims
+from standout.linking.links import one_to_one, rival_claims
 
 pytestmark = pytest.mark.once
 

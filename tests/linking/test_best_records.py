@@ -8,7 +8,7 @@ from linking_data import FEW, entries_of, facts_of
 
 import naive
 import standout as so
-from standout.linking.best_records import TOP
+from standout.linking.records import TOP
 
 pytestmark = pytest.mark.once
 
@@ -143,7 +143,5 @@ def test_profiles_without_values_and_dates_are_linked_by_their_items(pair):
         assert row["by_values"] == row["by_dates"] == 0
     assert set(links.table["strongest_part"].drop_nulls()) <= {"items"}
     few = so.read(pl.DataFrame({"record": ["1", "2", "3"], "item": ["a", "b", "b"]}))
-    (row,) = so.link(
-        few, so.read(pl.DataFrame({"record": ["x"], "item": ["a"]})), phi=0, decoys=0
-    ).table.to_dicts()
+    (row,) = so.link(few, so.read(pl.DataFrame({"record": ["x"], "item": ["a"]})), phi=0, decoys=0).table.to_dicts()
     assert (row["strongest_part"], row["record"], row["facts_used"]) == ("items", "1", 1)

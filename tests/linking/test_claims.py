@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import naive
-from standout.linking.claims import DecoyStrengths, absent_share, draw_templates
+from standout.linking.decoys import DecoyStrengths, absent_share
 
 pytestmark = pytest.mark.once
 
@@ -67,13 +67,6 @@ def test_strengths_within_the_slack_are_equal():
     most = decoys.strength.max()
     near, above = decoys.false_claim(np.array([1.009 * most, 1.02 * most]))
     assert above < near
-
-
-def test_templates_have_facts_and_are_used_equally_often():
-    facts = np.array([0, 1, 1, 2, 8, 9, 0, 30])
-    templates = draw_templates(facts, 13, seed=4)
-    assert len(templates) == 13 and (facts[templates] > 0).all()
-    assert set(np.bincount(templates, minlength=8)[facts > 0].tolist()) == {2, 3}
 
 
 def test_the_absent_share_is_twice_the_share_of_false_claims_above_one_half():

@@ -45,12 +45,12 @@ def test_a_withheld_decoy_is_a_part_of_one_record_attacked_without_that_record(p
     release = pair[0]
     profiles = aligned_profiles(*pair)
     templates = np.flatnonzero(profiles.used > 2)[:8]
-    withheld = withhold(profiles, templates, seed=3)
-    verdicts = so.ScoreboardRH().attacks(release, withheld.known, exclude=withheld.record, top=2)
+    known, removed = withhold(profiles, templates, seed=3)
+    verdicts = so.ScoreboardRH().attacks(release, known, exclude=removed, top=2)
     entries = entries_of(release)
-    for number, (template, record) in enumerate(zip(templates, withheld.record, strict=True)):
+    for number, (template, record) in enumerate(zip(templates, removed, strict=True)):
         name = release.records[int(record)]
-        facts = {fact.item: entries[name, fact.item] for fact in withheld.known.aux(release, number)}
+        facts = {fact.item: entries[name, fact.item] for fact in known.aux(release, number)}
         assert len(facts) == min(profiles.used[template], release.lengths[record])
         scores = naive.sums(naive.without(entries, name), facts)
         assert verdicts[number].eccentricity == pytest.approx(naive.eccentricity(scores), rel=1e-5, abs=1e-9)

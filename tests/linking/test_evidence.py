@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from linking_data import data
 
-from standout.linking.agreement import COLUMNS, MISSING, SHARED, TIMES, VALUES
-from standout.linking.evidence import EvidenceModel, log_odds
-from standout.linking.link import link
+from standout.linking.links import link
+from standout.linking.records import COLUMNS, MISSING, SHARED, TIMES, VALUES, EvidenceModel, log_odds
 
 pytestmark = pytest.mark.once
 

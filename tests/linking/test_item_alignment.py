@@ -10,7 +10,7 @@ from linking_data import catalogue, data, pairs_of
 import standout as so
 from standout.ingest.item_titles import read_titles
 from standout.linking.align import align
-from standout.linking.title_names import parse_title
+from standout.linking.titles import parse_title
 
 pytestmark = pytest.mark.once
 
@@ -35,10 +35,7 @@ def test_ids_are_trusted_if_their_titles_agree_and_titles_are_used_otherwise():
     alignment = align(release, other, items="id")
     assert pairs_of(alignment, other) == {"1": "1", "2": "2", "3": "3"}
     assert alignment.counts.titles_differ == 3
-    assert (
-        "3 aligned items have a different title in the release and should be reviewed"
-        in alignment.explanation
-    )
+    assert "3 aligned items have a different title in the release and should be reviewed" in alignment.explanation
     assert "There were no titles to check" not in alignment.explanation
     assert alignment.doubtful["decision"].to_list() == ["yes"] * 3
     bare = data([("x", "2", 1.0), ("x", "9", 2.0)])
@@ -161,9 +158,7 @@ def test_a_catalogue_renamed_misspelt_redated_and_incomplete(realdata, tmp_path,
     assert precision >= 0.99
     by_kind = {kind: [item for item in truth if kinds[item] == kind] for kind in KINDS}
     share = {kind: len(correct.intersection(items)) / len(items) for kind, items in by_kind.items()}
-    visible = {
-        kind: len((correct | listed).intersection(items)) / len(items) for kind, items in by_kind.items()
-    }
+    visible = {kind: len((correct | listed).intersection(items)) / len(items) for kind, items in by_kind.items()}
     assert all(share[kind] >= 0.98 for kind in ("unchanged", "renamed", "a year off"))
     assert share["misspelt"] >= 0.85 and share["no year"] >= 0.85
     assert share["years off"] <= 0.02 and share["other name"] == 0

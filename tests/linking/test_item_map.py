@@ -48,10 +48,7 @@ def test_a_dict_maps_public_items_to_the_release():
 
 def test_a_bad_map_is_an_error_in_one_line(put):
     for content, message in (
-        (
-            "public,release\n0114709,1\n0113497,1\n007,2\n",
-            r"several public items to 1 item \(1\) of the release",
-        ),
+        ("public,release\n0114709,1\n0113497,1\n007,2\n", r"several public items to 1 item \(1\) of the release"),
         ("public,release\n0114709,1\n0114709,2\n007,3\n", r"1 public item \(0114709\) to several items of"),
         ("a,b\n0114709,1\n0113497,1\n0113497,2\n007,2\n", r"1 public item .0113497. .* to 2 items \(1, 2\)"),
         ("a\n1\n", "must name at least two columns"),

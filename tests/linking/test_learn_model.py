@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from standout.linking.claims import DecoyStrengths
-from standout.linking.learn_model import presence
+from standout.linking.decoys import DecoyStrengths, presence
 
 pytestmark = pytest.mark.once
 
@@ -16,9 +15,7 @@ def test_profiles_count_as_present_to_the_extent_that_they_are_stronger_than_dec
     present = presence(strength, np.ones(80, bool), decoys)
     false_claim = decoys.false_claim(strength)
     absent = min(1.0, 2 * float((false_claim > 0.5).mean()))
-    share = [
-        absent * p / max((strength >= s).mean(), 1 / 80) for p, s in zip(false_claim, strength, strict=True)
-    ]
+    share = [absent * p / max((strength >= s).mean(), 1 / 80) for p, s in zip(false_claim, strength, strict=True)]
     for s, probability in zip(strength.tolist(), present.tolist(), strict=True):
         least = min(own for own, other in zip(share, strength.tolist(), strict=True) if other <= s)
         assert probability == pytest.approx(1 - least if least < 0.5 else 0.0)

@@ -6,8 +6,8 @@ import pytest
 from linking_data import FEW
 
 import standout as so
-from standout.linking import profiles as profiles_module
-from standout.release.subset import subset
+from standout.data.subset import subset
+from standout.linking import decoys as profiles_module
 
 pytestmark = pytest.mark.once
 
@@ -114,9 +114,7 @@ def test_a_given_attack_decides_which_record_is_best(pair, dates):
             else:
                 assert row["eccentricity"] == pytest.approx(verdict.eccentricity, rel=1e-5, abs=1e-9)
             assert not row["claimed"] or row[links.by] >= links.phi
-    assert so.link(release, public, attack=MostItems(), **FEW).table["strongest_part"].null_count() == len(
-        links.table
-    )
+    assert so.link(release, public, attack=MostItems(), **FEW).table["strongest_part"].null_count() == len(links.table)
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,8 @@ from linking_data import aligned_profiles
 
 import naive
 import standout as so
-from standout.linking.agreement import COLUMNS, TIMES, VALUES, Agreement
-from standout.linking.best_records import TOP
-from standout.linking.decoys import _facts_of_records, fact_pool, withhold
-from standout.linking.latest_entries import latest_entries
+from standout.linking.decoys import _facts_of_records, fact_pool, latest_entries, withhold
+from standout.linking.records import COLUMNS, TIMES, TOP, VALUES, Agreement
 
 pytestmark = pytest.mark.once
 FIRST = pl.date(2010, 1, 1)
@@ -55,11 +53,7 @@ def visits(frame):
 def facts_of(release, public, profile):
     """{item: (value, day)} of a profile: the latest entry of each item that the release has."""
     known = {item for _, item in release}
-    return {
-        item: naive.latest(cells)
-        for (owner, item), cells in public.items()
-        if owner == profile and item in known
-    }
+    return {item: naive.latest(cells) for (owner, item), cells in public.items() if owner == profile and item in known}
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +107,7 @@ def test_strangers_with_repeats_are_two_people_with_the_same_item(sides, linked)
     counts, step = Agreement(linked[0]).stranger_counts(seed=1), naive.step_of(entries)
     values, days, n = np.zeros(4), np.zeros(7), 0
     for (owner, item), cells in entries.items():
-        others = [
-            c for (person, its), more in entries.items() if its == item and person != owner for c in more
-        ]
+        others = [c for (person, its), more in entries.items() if its == item and person != owner for c in more]
         for value, day in cells:
             for other_value, other_day in others:
                 values[naive.value_class(value, other_value, step)] += 1 / len(others)
@@ -149,14 +141,14 @@ def test_decoys_have_one_fact_for_each_item_as_profiles_do(linked):
     release, public, _ = linked
     profiles = aligned_profiles(release, public)
     templates = np.flatnonzero(profiles.used > 2)[:20]
-    withheld = withhold(profiles, templates, seed=3)
+    withheld, removed = withhold(profiles, templates, seed=3)
     pool = fact_pool(profiles, seed=3)
     recombined = pool.recombine(profiles, templates, seed=3)
-    for known in (withheld.known, recombined, _facts_of_records(release, np.arange(release.n_records))):
+    for known in (withheld, recombined, _facts_of_records(release, np.arange(release.n_records))):
         owner = np.repeat(np.arange(len(known)), np.diff(known.first))
         assert max(Counter(zip(owner.tolist(), known.item.tolist(), strict=True)).values()) == 1
-    n_facts = np.diff(withheld.known.first)
-    assert (n_facts <= np.minimum(profiles.used[templates], release.distinct_items[withheld.record])).all()
+    n_facts = np.diff(withheld.first)
+    assert (n_facts <= np.minimum(profiles.used[templates], release.distinct_items[removed])).all()
     assert (n_facts == profiles.used[templates]).mean() > 0.5
 
 

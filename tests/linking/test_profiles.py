@@ -7,8 +7,8 @@ import pytest
 from linking_data import FEW, aligned_profiles
 
 import standout as so
-from standout.linking import profiles as profiles_module
-from standout.linking.profiles import batches
+from standout.linking import decoys as profiles_module
+from standout.linking.decoys import batches
 
 pytestmark = pytest.mark.once
 

@@ -10,15 +10,7 @@ pytestmark = pytest.mark.once
 
 
 def explanation(**counts):
-    sizes = {
-        "items": 10,
-        "aligned": 4,
-        "by_id": 4,
-        "doubtful": 0,
-        "unknown": 6,
-        "entries": 50,
-        "aligned_entries": 20,
-    }
+    sizes = {"items": 10, "aligned": 4, "by_id": 4, "doubtful": 0, "unknown": 6, "entries": 50, "aligned_entries": 20}
     return sentences.alignment(AlignmentCounts(**sizes | counts), "Values are not compared.")
 
 
@@ -44,9 +36,6 @@ def test_the_rule_for_claims_mentions_decoys_only_if_there_are_some(pair):
 
 
 def test_rescaled_values_are_explained_with_their_formula():
-    assert (
-        sentences.rescaled_values(1.0, 0.0, "as specified", 0, 5)
-        == "Values are used unchanged: as specified."
-    )
+    assert sentences.rescaled_values(1.0, 0.0, "as specified", 0, 5) == "Values are used unchanged: as specified."
     text = sentences.rescaled_values(0.5, -1.0, "as specified", 2, 5)
     assert text.startswith("Values become 0.5 · value − 1: as specified. 2 of 5 public values lie outside")

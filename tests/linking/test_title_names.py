@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.linking.title_names import parse_title
+from standout.linking.titles import parse_title
 
 pytestmark = pytest.mark.once
 

@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 
 import naive
 from standout.ingest.item_titles import read_titles
-from standout.linking.title_names import parse_title
-from standout.linking.title_pairs import Pair, accept_pairs, similar_titles
-from standout.linking.title_scores import ACCEPTED, LISTED, similarity
-from standout.linking.titles import Titles
+from standout.linking.titles import (
+    ACCEPTED,
+    LISTED,
+    Pair,
+    Titles,
+    accept_pairs,
+    parse_title,
+    similar_titles,
+    similarity,
+)
 
 pytestmark = pytest.mark.once
 
@@ -31,7 +37,7 @@ def words_of(names):
 
 
 def slow_scores(public, release):
-    ours, theirs = Titles.of(release), Titles.of(public)
+    ours, theirs = Titles(release), Titles(public)
     vocabulary = words_of(ours.names), words_of(theirs.names)
     scores = {
         (i, j): naive.title_score(one, other, *vocabulary)
@@ -42,13 +48,11 @@ def slow_scores(public, release):
 
 
 def fast_scores(public, release):
-    return {pair.ends: pair.score for pair in similar_titles(Titles.of(public), Titles.of(release))}
+    return {pair.ends: pair.score for pair in similar_titles(Titles(public), Titles(release))}
 
 
 def same_scores(scores, expected):
-    return scores.keys() == expected.keys() and all(
-        abs(scores[pair] - expected[pair]) < 0.11 for pair in scores
-    )
+    return scores.keys() == expected.keys() and all(abs(scores[pair] - expected[pair]) < 0.11 for pair in scores)
 
 
 def test_scores_equal_those_of_every_pair_compared_slowly():
@@ -73,17 +77,14 @@ def test_scores_of_any_titles_equal_the_slow_ones(public, release):
 
 @given(
     st.dictionaries(
-        st.tuples(st.integers(0, 5), st.integers(0, 5)),
-        st.sampled_from([76.0, 83.0, 88.0, 90.0, 95.0, 100.0]),
+        st.tuples(st.integers(0, 5), st.integers(0, 5)), st.sampled_from([76.0, 83.0, 88.0, 90.0, 95.0, 100.0])
     )
 )
 def test_accepted_pairs_are_clearly_the_best_and_no_item_is_in_two(scores):
     pairs = [Pair(*ends, score, "") for ends, score in scores.items()]
     accepted, doubtful = accept_pairs(pairs)
     assert set(accepted) == naive.accepted_pairs(pairs, ACCEPTED)
-    assert (
-        len({pair.public for pair in accepted}) == len({pair.release for pair in accepted}) == len(accepted)
-    )
+    assert len({pair.public for pair in accepted}) == len({pair.release for pair in accepted}) == len(accepted)
     public, release = {pair.public for pair in accepted}, {pair.release for pair in accepted}
     rest = {pair.ends for pair in pairs if pair.public not in public and pair.release not in release}
     assert {pair.ends for pair in doubtful} == rest
@@ -91,7 +92,7 @@ def test_accepted_pairs_are_clearly_the_best_and_no_item_is_in_two(scores):
 
 def matched(public, release):
     """{public title: release title} of the accepted pairs."""
-    accepted, _ = accept_pairs(similar_titles(Titles.of(public), Titles.of(release)))
+    accepted, _ = accept_pairs(similar_titles(Titles(public), Titles(release)))
     return {public[pair.public]: release[pair.release] for pair in accepted}
 
 
@@ -105,12 +106,7 @@ def test_remakes_sequels_and_similar_words_are_not_merged():
 
 
 def test_the_same_film_is_matched_in_other_spellings():
-    release = [
-        "Matrix, The (1999)",
-        "Godfather: Part II, The (1974)",
-        "Misérables, Les (1995)",
-        "X-Men (2000)",
-    ]
+    release = ["Matrix, The (1999)", "Godfather: Part II, The (1974)", "Misérables, Les (1995)", "X-Men (2000)"]
     public = ["the matrix (2000)", "The Godfahter, Part 2 (1974)", "Les Miserables", "XMEN (2000)"]
     assert matched(public, release) == dict(zip(public, release, strict=True))
 
@@ -131,7 +127,7 @@ def test_two_real_catalogues_are_aligned_as_their_map_says(realdata):
     with (realdata / "movielens-latest-small" / "links.csv").open() as file:
         truth = {row["imdbId"]: row["movieId"] for row in csv.DictReader(file) if row["imdbId"] in theirs}
     release, public = list(ours), list(theirs)
-    accepted, doubtful = accept_pairs(similar_titles(Titles.of(theirs.values()), Titles.of(ours.values())))
+    accepted, doubtful = accept_pairs(similar_titles(Titles(theirs.values()), Titles(ours.values())))
     pairs = {public[pair.public]: release[pair.release] for pair in accepted}
     correct = {item for item, other in pairs.items() if truth.get(item) == other}
     assert len(correct) / len(pairs) >= 0.99

@@ -159,9 +159,7 @@ def uniform(scores, alpha):
 
 def entropy(distribution, record):
     """-log2 Pi(r): the bits left; log2 N if the record has no probability."""
-    return (
-        -math.log2(distribution[record]) if distribution.get(record) else math.log2(max(len(distribution), 1))
-    )
+    return -math.log2(distribution[record]) if distribution.get(record) else math.log2(max(len(distribution), 1))
 
 
 def rank(scores, score):

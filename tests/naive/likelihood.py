@@ -111,9 +111,7 @@ def session_share(entries, units_per_day):
     same, pairs = 0, 0
     for record in lengths(entries):
         days = [
-            time // units_per_day
-            for other, _, _, time in all_cells(entries)
-            if other == record and time is not None
+            time // units_per_day for other, _, _, time in all_cells(entries) if other == record and time is not None
         ]
         same += sum(count * (count - 1) for count in Counter(days).values())
         pairs += len(days) * (len(days) - 1)

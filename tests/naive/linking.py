@@ -167,9 +167,7 @@ def title_score(title, other, release_words, public_words):
         score = min(score, 80)
     elif sorted(words) == sorted(others):
         score = 96
-    elif (
-        len(words) == len(others) and any(u in release_words and v in public_words for u, v in changed)
-    ) or edits > 3:
+    elif (len(words) == len(others) and any(u in release_words and v in public_words for u, v in changed)) or edits > 3:
         score = min(score, 80)
     if score < 75:
         return 0

@@ -109,9 +109,7 @@ class NetflixStatistics:
         return numbers | {f"mean {all_ranks}": fmean(ratios), f"largest {all_ranks}": max(ratios)}
 
     def film_means(self):
-        rated = {
-            film: [value for value, _ in cells if value is not None] for film, cells in self.films.items()
-        }
+        rated = {film: [value for value, _ in cells if value is not None] for film, cells in self.films.items()}
         rated = {film: values for film, values in rated.items() if values}
         means = [fmean(values) for values in rated.values()]
         squares = sum((value - fmean(values)) ** 2 for values in rated.values() for value in values)
@@ -150,8 +148,7 @@ class NetflixStatistics:
         days = Counter(self.times)
         for reach in (14, 3):
             near = {
-                day: sum(count for other, count in days.items() if abs((other - day).days) <= reach)
-                for day in days
+                day: sum(count for other, count in days.items() if abs((other - day).days) <= reach) for day in days
             }
             bits = [-math.log2(near[time] / n) for time in self.times]
             numbers[f"bits of a date ± {reach} days"] = fmean(bits)
@@ -159,9 +156,7 @@ class NetflixStatistics:
 
     def first_and_last_days(self):
         times = [[time for _, time in cells if time is not None] for cells in self.people.values()]
-        ends = [
-            ((self.last_day - min(days)).days, (self.last_day - max(days)).days) for days in times if days
-        ]
+        ends = [((self.last_day - min(days)).days, (self.last_day - max(days)).days) for days in times if days]
         first, last = zip(*ends, strict=True)
         span = [before - after for before, after in ends]
         return {

@@ -2,18 +2,7 @@
 
 import math
 
-from naive.attack import (
-    EQUAL,
-    eccentricity,
-    fact_list,
-    highest,
-    lineup_size,
-    match,
-    probabilities,
-    rank,
-    sums,
-    tied,
-)
+from naive.attack import EQUAL, eccentricity, fact_list, highest, lineup_size, match, probabilities, rank, sums, tied
 from naive.release import cells_of, record_of, without
 from naive.similarity import within
 from naive.sparsity import similarity_of_histories
@@ -37,9 +26,7 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
     """
     scores = sums(entries, facts)
     distribution, best, n = probabilities(scores), tied(scores), len(scores)
-    near = [
-        record for record in scores if similarity_of_histories(person, record_of(entries, record)) >= theta
-    ]
+    near = [record for record in scores if similarity_of_histories(person, record_of(entries, record)) >= theta]
     revealed, correct = [], []
     for guess in best if highest(scores) > EQUAL else []:
         known = {item for item, _ in fact_list(facts)}

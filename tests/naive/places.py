@@ -104,8 +104,7 @@ def place_scores(entries, facts, step, days, place_similarity):
             if closeness == 0:
                 continue
             fits = date_known is None or (
-                when is not None
-                and abs((date.fromisoformat(when) - date.fromisoformat(date_known)).days) <= days
+                when is not None and abs((date.fromisoformat(when) - date.fromisoformat(date_known)).days) <= days
             )
             best[record] = max(best.get(record, 0.0), closeness * fits)
         for record, similarity in best.items():

@@ -108,16 +108,7 @@ def postings(entries, n_items, n_levels, span, block_bits=13):
     has_gaps = span > 0 and any(time is None for *_, time in rows)
     kinds = 2 * (n_levels + 1) if has_gaps else n_levels + 1
     value_bits, time_bits = digits(kinds - 1), digits(max(span - 1, 0))
-    columns = {
-        "start": [0],
-        "run": [0],
-        "block": [],
-        "begin": [],
-        "end": [],
-        "word": [],
-        "single": [],
-        "support": [],
-    }
+    columns = {"start": [0], "run": [0], "block": [], "begin": [], "end": [], "word": [], "single": [], "support": []}
     times_of = Counter((record, item) for record, item, *_ in rows)
     for item in range(n_items):
         own = [(record, value, time) for record, other, value, time in rows if other == item]
@@ -191,7 +182,5 @@ def outside_top(entries, tops=(100, 500, 1000), leasts=(1, 5, 10)):
     for top in tops:
         if top < len(rank):
             outside = Counter(record for record, item in entries if rank[item] > top)
-            table[top] = {
-                least: sum(outside[record] >= least for record in records) / len(records) for least in leasts
-            }
+            table[top] = {least: sum(outside[record] >= least for record in records) / len(records) for least in leasts}
     return table

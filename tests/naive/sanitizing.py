@@ -76,8 +76,7 @@ def km_pass(entries, k, m):
 
 def _records_with_rare_combinations(people, safe, k, m):
     sets = {
-        record: [items for size in range(m) for items in combinations(sorted(safe[record]), size)]
-        for record in people
+        record: [items for size in range(m) for items in combinations(sorted(safe[record]), size)] for record in people
     }
     counts = Counter(items for subsets in sets.values() for items in subsets)
     return {record for record, subsets in sets.items() if any(counts[items] < k for items in subsets)}

@@ -5,17 +5,7 @@ Facts and entries are (value, time), with None for what is not known. Times are 
 
 import math
 
-__all__ = [
-    "decay",
-    "decay_terms",
-    "equal",
-    "mean_decay",
-    "present",
-    "terms",
-    "value_distance",
-    "weight",
-    "within",
-]
+__all__ = ["decay", "decay_terms", "equal", "mean_decay", "present", "terms", "value_distance", "weight", "within"]
 
 
 def weight(count):

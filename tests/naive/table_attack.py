@@ -123,9 +123,7 @@ def scores(columns, facts, attack, wrong, coverage=0.98, without=None):
             else:
                 addend = similarity(column, known, cell)
             if attack == "paper":
-                support = sum(
-                    1 for r, c in enumerate(shown[position]) if c not in (None, []) and r != without
-                )
+                support = sum(1 for r, c in enumerate(shown[position]) if c not in (None, []) and r != without)
                 addend /= math.log(max(support, 2))
             addends.append(round(addend * UNIT))
         result.append(min(addends) if attack in ("threshold", "exact match") else sum(addends))

@@ -31,9 +31,7 @@ __all__ = [
 
 def agree(row, other, columns, missing="equal"):
     """Whether two rows agree in these columns."""
-    return all(
-        row[c] == other[c] or (missing == "any" and (row[c] is None or other[c] is None)) for c in columns
-    )
+    return all(row[c] == other[c] or (missing == "any" and (row[c] is None or other[c] is None)) for c in columns)
 
 
 def class_sizes(rows, columns, missing="equal"):
@@ -62,8 +60,7 @@ def best_column_sets(rows, n_columns, largest):
     best = []
     for size in range(1, min(largest, n_columns) + 1):
         shares = {
-            chosen: share_of_rows(rows, chosen, lambda f: f == 1)
-            for chosen in combinations(range(n_columns), size)
+            chosen: share_of_rows(rows, chosen, lambda f: f == 1) for chosen in combinations(range(n_columns), size)
         }
         best.append(max(shares.items(), key=lambda item: item[1]))
     return best

@@ -49,9 +49,7 @@ def target_classes(values, has_order):
 
 def released_label(released, originals, becomes, class_of):
     """Commonest class of the original cells that became this value; the first of several."""
-    counts = Counter(
-        class_of[value] for value in originals if value is not None and becomes[value] == released
-    )
+    counts = Counter(class_of[value] for value in originals if value is not None and becomes[value] == released)
     return min(counts, key=lambda label: (-counts[label], label)) if counts else None
 
 
@@ -61,8 +59,7 @@ def _pairs(x, y):
 
 def _mean_ranks(values):
     return [
-        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
-        for value in values
+        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2 for value in values
     ]
 
 
@@ -86,9 +83,7 @@ def cramers_v(x, y):
         return 0.0
     cells = Counter(pairs)
     chi2 = sum(
-        (cells[a, b] - rows[a] * columns[b] / n) ** 2 / (rows[a] * columns[b] / n)
-        for a in rows
-        for b in columns
+        (cells[a, b] - rows[a] * columns[b] / n) ** 2 / (rows[a] * columns[b] / n) for a in rows for b in columns
     )
     phi2 = max(chi2 / n - (r - 1) * (c - 1) / (n - 1), 0.0)
     r, c = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)

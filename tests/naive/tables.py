@@ -60,9 +60,7 @@ def band(number, width):
 def percentile_spread(numbers):
     """Distance between the 10th and the 90th percentile: the smallest with that share up to it."""
     ordered = sorted(numbers)
-    low, high = (
-        next(x for i, x in enumerate(ordered, 1) if i >= share * len(ordered) - 1e-9) for share in (0.1, 0.9)
-    )
+    low, high = (next(x for i, x in enumerate(ordered, 1) if i >= share * len(ordered) - 1e-9) for share in (0.1, 0.9))
     return high - low
 
 

@@ -47,8 +47,7 @@ def is_unique_trace(traces, record, known, value=0, days=None):
     """Whether no other trace has, for each known entry (item, value, time), an entry that agrees with it."""
     for other, trace in traces.items():
         if other != record and all(
-            any(entry[0] == fact[0] and _agree(fact[1:], entry[1:], value, days) for entry in trace)
-            for fact in known
+            any(entry[0] == fact[0] and _agree(fact[1:], entry[1:], value, days) for entry in trace) for fact in known
         ):
             return False
     return True
@@ -75,10 +74,7 @@ def altered_counts(history, record, value=0, time=0):
         differences += [min(parts, key=sum)] if parts else []
     values, times = (sum(part[i] for part in differences) for i in (0, 1))
     mine, theirs = {item for item, *_ in history}, {item for item, *_ in record}
-    missing, extra = (
-        sum(item not in theirs for item, *_ in history),
-        sum(item not in mine for item, *_ in record),
-    )
+    missing, extra = (sum(item not in theirs for item, *_ in history), sum(item not in mine for item, *_ in record))
     return len(differences), values, times, sum(map(any, differences)), missing, extra
 
 
@@ -90,7 +86,4 @@ def _trace(entries):
 
 def _differing_parts(mine, theirs, value, time):
     """Whether the values and the times of two entries differ."""
-    return (
-        within((mine[0], None), theirs, value, None) == 0,
-        within((None, mine[1]), theirs, None, time) == 0,
-    )
+    return (within((mine[0], None), theirs, value, None) == 0, within((None, mine[1]), theirs, None, time) == 0)

@@ -84,9 +84,7 @@ def smallest_difference(numbers, others):
     short, long = sorted((a, b), key=len)
     if not short:
         return 0, 0.0
-    totals = (
-        sum(abs(x - y) for x, y in zip(short, some, strict=True)) for some in permutations(long, len(short))
-    )
+    totals = (sum(abs(x - y) for x, y in zip(short, some, strict=True)) for some in permutations(long, len(short)))
     return len(short), min(totals)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from random_releases import FIRST, random_rows, read_rows
-from standout.theory.sparsity import sparsity
+from standout.measure.sparsity import sparsity
 
 COMPILED = not numba.config.DISABLE_JIT
 
@@ -167,9 +167,7 @@ def test_categories_and_hours():
             ]
             similarities[target] = -1.0
             assert result.nearest[target] == max(similarities)
-            assert result.neighbour[target] == (
-                similarities.index(max(similarities)) if max(similarities) else -1
-            )
+            assert result.neighbour[target] == (similarities.index(max(similarities)) if max(similarities) else -1)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -179,9 +177,7 @@ def test_minutes_over_years_need_words_of_64_bits(missing):
         (f"{record}", f"{item}", float(draw.integers(1, 4)), FIRST + pd.Timedelta(minutes=int(minute)))
         for record in range(60 if COMPILED else 20)
         for item, minute in zip(
-            draw.choice(9, 5, replace=False),
-            draw.choice([0, 3_000_000]) + draw.integers(0, 3000, 5),
-            strict=True,
+            draw.choice(9, 5, replace=False), draw.choice([0, 3_000_000]) + draw.integers(0, 3000, 5), strict=True
         )
     ]
     rows += [("none", "1", 2.0, None)] * missing
@@ -227,9 +223,7 @@ def test_threads_and_samples_change_nothing(release, similarity):
     assert_same(some, (everybody.nearest[some.records], everybody.neighbour[some.records]))
     with with_constants(FEW=1, **TINY):  # threads have tiles of their own
         stages = []
-        few = sparsity(
-            release, similarity, sample=20, seed=3, threads=3, progress=lambda *at: stages.append(at)
-        )
+        few = sparsity(release, similarity, sample=20, seed=3, threads=3, progress=lambda *at: stages.append(at))
     assert_same(few, (some.nearest, some.neighbour))
     assert stages[-1] == ("comparing", stages[-1][2], stages[-1][2])
 
@@ -259,8 +253,7 @@ def test_renaming_records_permutes_the_result():
 
 def test_stricter_similarities_are_never_nearer(release):
     sets, values, both = (
-        sparsity(release, similarity).nearest
-        for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3))
+        sparsity(release, similarity).nearest for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3))
     )
     assert (sets >= values).all() and (values >= both).all()
     assert (sparsity(release, over="first").nearest >= sets).all()

@@ -11,12 +11,11 @@ import naive
 import standout as so
 from attack_cases import COMPILED, SameWeekday, same_weekday
 from random_releases import random_rows, read_rows
+from standout.attack.any_similarity import nearest_by_sums
+from standout.attack.neighbours import nearest_neighbours, rule_of
 from standout.core.errors import ParameterError
 from standout.core.progress import no_progress
-from standout.neighbours.any_similarity import nearest_by_sums
-from standout.neighbours.nearest import nearest_neighbours
-from standout.neighbours.rules import rule_of
-from standout.theory.sparsity import sparsity
+from standout.measure.sparsity import sparsity
 
 COUNTING_TWINS = {
     so.Present(): naive.present,
@@ -63,12 +62,7 @@ def random_visits(records, items, seed):
     draw, rows = np.random.default_rng(seed), random_rows(records, items, seed, missing=0.05)
     more = draw.integers(0, 4, len(rows))
     return [
-        (
-            record,
-            item,
-            value if i == 0 else float(draw.integers(1, 6)),
-            day if i == 0 else int(draw.integers(20)),
-        )
+        (record, item, value if i == 0 else float(draw.integers(1, 6)), day if i == 0 else int(draw.integers(20)))
         for (record, item, value, day), count in zip(rows, more, strict=True)
         for i in range(1 + count)
     ]
@@ -91,16 +85,12 @@ def test_the_nearest_neighbour_with_repeats_equals_the_slow_twin(rows, pair, ove
         other = release.records[neighbour]
         found = naive.record_similarity(entries, record, other, twin, over)
         assert found == pytest.approx(expected[record][0], rel=1e-9)
-        assert so.record_similarity(release, record, other, similarity, over) == pytest.approx(
-            found, rel=1e-9
-        )
+        assert so.record_similarity(release, record, other, similarity, over) == pytest.approx(found, rel=1e-9)
 
 
 @settings(max_examples=60 if COMPILED else 15)
 @given(ROWS, st.sampled_from(list(COUNTING_TWINS)))
-def test_similarity_with_repeats_is_symmetric_where_nothing_is_missing_and_1_for_the_same_record(
-    rows, similarity
-):
+def test_similarity_with_repeats_is_symmetric_where_nothing_is_missing_and_1_for_the_same_record(rows, similarity):
     release = read_rows([row for row in rows if None not in row] or [("a", "u", 1.0, 0)], "keep")
     for one in release.records:
         assert so.record_similarity(release, one, one, similarity) == 1.0
@@ -118,7 +108,7 @@ def test_counted_items_with_repeats_are_those_of_the_sums_in_any_tiles(over, mon
     )  # fmt: skip
     for constants in ({}, TINY):
         for name, value in constants.items():
-            monkeypatch.setattr(f"standout.neighbours.nearest.{name}", value)
+            monkeypatch.setattr(f"standout.attack.neighbours.{name}", value)
         counted = sparsity(release, so.Present(), over=over)
         assert counted.nearest == pytest.approx(summed.similarity, abs=1e-15)
         assert counted.neighbour.tolist() == summed.record.tolist()
@@ -128,7 +118,7 @@ def test_counted_items_with_repeats_are_those_of_the_sums_in_any_tiles(over, mon
 def test_batches_samples_and_threads_change_no_neighbour_with_repeats(similarity, monkeypatch):
     release = read_rows(random_visits(60 if COMPILED else 12, 15, 3), "keep")
     whole = sparsity(release, similarity, threads=1)
-    monkeypatch.setattr("standout.neighbours.any_similarity.ENTRIES_AT_ONCE", 7)
+    monkeypatch.setattr("standout.attack.any_similarity.ENTRIES_AT_ONCE", 7)
     in_batches = sparsity(release, similarity, threads=3)
     assert in_batches.nearest.tobytes() == whole.nearest.tobytes()
     assert in_batches.neighbour.tolist() == whole.neighbour.tolist()
@@ -164,9 +154,7 @@ def test_more_entries_never_make_neighbours_less_similar():
 
 def test_values_of_repeats_are_not_counted_by_bitmaps():
     release = read_rows([("a", "u", 1.0, 0), ("a", "u", 2.0, 1), ("b", "u", 2.0, 1)], "keep")
-    with pytest.raises(
-        ParameterError, match=r"similarity must be Present\(\) where records have items several"
-    ):
+    with pytest.raises(ParameterError, match=r"similarity must be Present\(\) where records have items several"):
         nearest_neighbours(
             release, rule_of(release, so.Equal()), np.arange(2), over_first=False, threads=1,
             progress=no_progress,

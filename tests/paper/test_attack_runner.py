@@ -3,10 +3,11 @@
 import pytest
 
 import standout as so
-from standout.paper import attack_runner, bit_readings, readings
+from standout.paper import attack_runner, readings
+from standout.paper import readings as bit_readings
 from standout.paper.attack_runner import AttackRunner, NotPossible
+from standout.paper.comparison_rows import Setting, bars
 from standout.paper.figures import FIGURES
-from standout.paper.paper_results import Setting, bars
 
 pytestmark = pytest.mark.once
 
@@ -29,16 +30,10 @@ def test_a_figure_of_attacks_shows_what_the_bayesian_attack_reaches_on_the_same_
             release, bar.setting.adversary, attack=so.Likelihood(), targets=5, seed=4, absent=False
         )
         reached = simulation.estimate("identified")
-        assert (row.likelihood, row.likelihood_low, row.likelihood_high) == (
-            reached.value,
-            reached.low,
-            reached.high,
-        )
+        assert (row.likelihood, row.likelihood_low, row.likelihood_high) == (reached.value, reached.low, reached.high)
         assert row.gain == row.likelihood - row.measured
     claims = BY_KEY["2"].compute(AttackRunner(release, targets=4, seed=4)).rows
-    simulation = so.simulate(
-        release, bars("2")[0].setting.adversary, attack=so.Likelihood(), targets=4, seed=4
-    )
+    simulation = so.simulate(release, bars("2")[0].setting.adversary, attack=so.Likelihood(), targets=4, seed=4)
     assert claims[0].likelihood == simulation.estimate("correct_claims", "posterior=0.95").value
     assert claims[6].likelihood == simulation.estimate("absent_rejected", "posterior=0.95").value
 

@@ -6,9 +6,10 @@ import pytest
 import naive
 import standout as so
 from conftest import content
-from standout.paper import bit_readings, readings
+from standout.paper import readings
+from standout.paper import readings as bit_readings
 from standout.paper.attack_runner import AttackRunner
-from standout.paper.paper_results import Setting
+from standout.paper.comparison_rows import Setting
 
 pytestmark = pytest.mark.once
 
@@ -45,10 +46,7 @@ def test_readings_are_about_the_targets_of_the_attack(release):
     cell = runner.cell(EXACT)
     known = EXACT.adversary.observe_all(release, cell.targets, runner.seed)
     verdicts = so.ScoreboardRH().attacks(release, known)
-    bits = [
-        verdict.entropy(release.records[target])
-        for verdict, target in zip(verdicts, cell.targets, strict=True)
-    ]
+    bits = [verdict.entropy(release.records[target]) for verdict, target in zip(verdicts, cell.targets, strict=True)]
     assert bits == pytest.approx(cell.outcomes.bits_left[:, 0].tolist())
 
 
@@ -60,8 +58,7 @@ def test_wrong_ratings_drawn_from_all_levels_may_be_right(release):
     assert np.count_nonzero(known.value != codes) == len(targets)  # one of three is wrong
     entries, levels = content(release), release.levels.tolist()
     assert [levels[code] for code in codes] == [
-        entries[release.records[targets[index // 3]], release.items[item]][0]
-        for index, item in enumerate(known.item)
+        entries[release.records[targets[index // 3]], release.items[item]][0] for index, item in enumerate(known.item)
     ]
     left = bit_readings._bits_left_with_any_ratings(runner, targets, known)
     assert len(left) == len(targets) and (left > 0).all()

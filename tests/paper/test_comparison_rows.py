@@ -5,8 +5,7 @@ import math
 import pytest
 
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison_rows import ComparisonRow, comparison_row
-from standout.paper.number_text import difference
+from standout.paper.comparison_rows import ComparisonRow, comparison_row, difference
 from standout.paper.sentences import judgement, summary
 
 pytestmark = pytest.mark.once
@@ -33,21 +32,14 @@ def test_rates_agree_within_the_sampling_error_of_both():
 
 def test_bits_agree_within_the_deviation_between_targets():
     for measured, within_goal in ((14.0, True), (15.1, True), (16.0, False)):
-        row = ComparisonRow(
-            "", "", "bits_gained", "bits", 14.25, measured, n=1000, spread=3.0, paper_targets=150
-        )
+        row = ComparisonRow("", "", "bits_gained", "bits", 14.25, measured, n=1000, spread=3.0, paper_targets=150)
         assert row.sampling_error == pytest.approx(sampling_error(14.25, measured, 1000, 3.0))
         assert row.within_goal == within_goal
 
 
 def test_numbers_without_a_sample_have_no_sampling_error():
     row = comparison_row("", "", "share", "rate", 0.97, Estimate(0.96, 0.96, 0.96, 500))
-    assert (row.sampling_error, row.within_sampling_error, row.within_goal, row.low) == (
-        None,
-        None,
-        True,
-        None,
-    )
+    assert (row.sampling_error, row.within_sampling_error, row.within_goal, row.low) == (None, None, True, None)
     count = ComparisonRow("", "", "people", "number", 1000.0, 1037.4)
     assert (count.within_goal, difference(count), judgement(count)) == (None, "+37", "")
 

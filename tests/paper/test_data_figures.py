@@ -6,8 +6,8 @@ import pytest
 
 import standout as so
 from standout.paper.attack_runner import AttackRunner
+from standout.paper.comparison_rows import PEOPLE
 from standout.paper.figures import FIGURES
-from standout.paper.paper_results import PEOPLE
 
 pytestmark = pytest.mark.once
 

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 
 import standout as so
+from standout.data.labels import Provenance
 from standout.paper.sentences import data_note
-from standout.release.provenance import Provenance
 
 pytestmark = pytest.mark.once
 
@@ -28,9 +28,7 @@ class Page(HTMLParser):
         values = dict(attributes)
         self.tags[tag] += 1
         self.ids.update([values["id"]] if "id" in values else [])
-        self.requests += [
-            values[name] for name in ("src", "srcset", "data", "poster", "action") if name in values
-        ]
+        self.requests += [values[name] for name in ("src", "srcset", "data", "poster", "action") if name in values]
         self.requests += [values["href"]] if tag == "link" else []
         assert not any(name.startswith("on") or name == "style" for name in values)
         if values.get("http-equiv") == "Content-Security-Policy":

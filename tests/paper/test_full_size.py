@@ -7,11 +7,9 @@ import pytest
 from tools import paper_full_size
 
 import standout as so
+from standout.data.labels import Provenance
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison_rows import comparison_row
-from standout.paper.full_size import full_size_run, is_small_standin
-from standout.paper.paper_results import PEOPLE
-from standout.release.provenance import Provenance
+from standout.paper.comparison_rows import PEOPLE, comparison_row, full_size_run, is_small_standin
 
 pytestmark = pytest.mark.once
 STANDIN = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
@@ -27,9 +25,7 @@ def test_the_recorded_numbers_are_those_of_the_documentation():
 def test_a_small_stand_in_is_compared_with_full_size_and_other_data_with_the_paper(release, tmp_path):
     small = replace(release, provenance=STANDIN)
     settings = {"only": "1,12,table", "targets": 3, "seed": 1, "threads": 1}
-    ours, theirs = (
-        so.reproduce(each, tmp_path / str(at), **settings) for at, each in enumerate((small, release))
-    )
+    ours, theirs = (so.reproduce(each, tmp_path / str(at), **settings) for at, each in enumerate((small, release)))
     assert is_small_standin(small) and not is_small_standin(release)
     for (_, row), (_, other) in zip(ours.rows, theirs.rows, strict=True):
         assert (row.measured, row.paper) == (other.measured, other.paper) and other.full_size is None

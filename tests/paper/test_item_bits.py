@@ -8,7 +8,7 @@ import pytest
 import naive
 import standout as so
 from conftest import content
-from standout.paper.item_bits import bits_by_rank
+from standout.paper.figures import bits_by_rank
 
 pytestmark = pytest.mark.once
 

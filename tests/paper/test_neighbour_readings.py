@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from standout.paper import neighbour_readings
+from standout.paper import readings as neighbour_readings
 from standout.paper.attack_runner import AttackRunner
 
 pytestmark = pytest.mark.once

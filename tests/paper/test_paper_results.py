@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 import standout as so
+from standout.paper.comparison_rows import bars, neighbours
 from standout.paper.figures import FIGURES
-from standout.paper.paper_results import bars, neighbours
 
 pytestmark = pytest.mark.once
 

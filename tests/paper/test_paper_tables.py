@@ -4,7 +4,7 @@ import pytest
 from tools import paper_tables
 
 import standout as so
-from standout.paper.number_text import difference, interval, likelihood
+from standout.paper.comparison_rows import difference, interval, likelihood
 from standout.paper.sentences import judgement
 
 pytestmark = pytest.mark.once

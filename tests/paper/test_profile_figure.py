@@ -5,9 +5,9 @@ import pytest
 
 import standout as so
 from standout.core.rng import generator
-from standout.paper import profile_figure
+from standout.paper import figures as profile_figure
 from standout.paper.attack_runner import AttackRunner
-from standout.paper.paper_results import Setting
+from standout.paper.comparison_rows import Setting
 
 pytestmark = pytest.mark.once
 

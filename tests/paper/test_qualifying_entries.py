@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.paper.qualifying_entries import count_qualifying, draw_qualifying, find_qualifying
+from standout.paper.readings import count_qualifying, draw_qualifying, find_qualifying
 
 pytestmark = pytest.mark.once
 

@@ -5,7 +5,8 @@ import pytest
 
 import standout as so
 from standout.evaluate.target_attacks import TargetAttacks
-from standout.paper import data_figures, reproduce
+from standout.paper import figures as data_figures
+from standout.paper import reproduce
 from standout.paper.figures import FIGURES
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,7 @@ import pytest
 from index_checks import run_python
 
 import standout as so
-from standout.core import bus_errors
+from standout.core import memory as bus_errors
 
 pytestmark = [
     pytest.mark.once,
@@ -17,7 +17,7 @@ pytestmark = [
 CUT = """
 import os, signal, sys
 from pathlib import Path
-from standout.release import index_columns
+from standout.data import index_columns
 
 path = sys.argv[1]
 
@@ -63,15 +63,13 @@ def test_a_library_leaves_the_signal_alone(index):
 
 @pytest.mark.parametrize("handler", ["signal.signal(signal.SIGBUS, print)", "faulthandler.enable()"])
 def test_a_handler_of_somebody_else_is_kept(index, handler):
-    before = (
-        "import ctypes, faulthandler; lookup = ctypes.CDLL(None).signal; lookup.restype = ctypes.c_void_p"
-    )
+    before = "import ctypes, faulthandler; lookup = ctypes.CDLL(None).signal; lookup.restype = ctypes.c_void_p"
     code = f"""
 {before}
 import signal, sys
 {handler}
 import standout as so
-from standout.core import bus_errors
+from standout.core import memory as bus_errors
 
 def current():
     handler = lookup(signal.SIGBUS, None)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.facts import encode_auxes
-from standout.release.catalogue import Catalogue, normalise_title
-from standout.release.labels import Labels
+from standout.data.labels import Labels
+from standout.data.search import Catalogue, normalise_title
+from standout.know.facts import encode_auxes
 
 FILMS = {
     "1": "Toy Story (1995)",
@@ -213,11 +213,7 @@ def test_normalised_titles_ignore_case_blanks_and_the_position_of_the_article(wo
         == normalise_title(f"{article} {words}{year}")
         == normalise_title(f"  {article}   {words}{year} ")
     )
-    assert (
-        normalise_title(title)
-        == normalise_title(title.swapcase().swapcase())
-        == normalise_title(title.casefold())
-    )
+    assert normalise_title(title) == normalise_title(title.swapcase().swapcase()) == normalise_title(title.casefold())
     assert normalise_title(normalise_title(title)) == normalise_title(title)
 
 

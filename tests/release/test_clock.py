@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.release.clock import SECONDS, Clock
+from standout.data.labels import SECONDS, Clock
 
 # The clock.
 

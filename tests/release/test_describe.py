@@ -36,11 +36,7 @@ def check(release, entries):
     values = Counter(value for *_, value, _ in cells if value is not None)
     moments = [time for *_, time in cells if time is not None]
     lengths, supports = naive.lengths(entries), naive.support(entries)
-    assert (description.records, description.items, description.entries) == (
-        len(lengths),
-        len(supports),
-        len(cells),
-    )
+    assert (description.records, description.items, description.entries) == (len(lengths), len(supports), len(cells))
     assert description.repeats == len(cells) - len(entries)
     assert description.density == pytest.approx(len(entries) / len(lengths) / len(supports))
     assert description.lengths == pytest.approx(spread(list(lengths.values())))
@@ -49,9 +45,7 @@ def check(release, entries):
     assert description.values == len(values)
     assert description.without_value == (0 if release.levels is None else len(cells) - values.total())
     assert description.without_time == (0 if release.clock is None else len(cells) - len(moments))
-    assert description.time_range == (
-        (min(moments).isoformat(), max(moments).isoformat()) if moments else None
-    )
+    assert description.time_range == ((min(moments).isoformat(), max(moments).isoformat()) if moments else None)
     most = sorted(sorted(values), key=lambda value: -values[value])[:20]
     shares = [values[value] / values.total() for value in sorted(most)]
     assert list(description.value_shares.values()) == pytest.approx(shares)
@@ -92,9 +86,7 @@ ROWS = st.lists(
 @given(ROWS, st.sampled_from([("value", "time"), ("value",), ("time",), ()]))
 def test_every_number_of_any_table_equals_its_slow_twin(rows, kept):
     schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
-    rows = [
-        (*row[:2], row[2] if "value" in kept else None, row[3] if "time" in kept else None) for row in rows
-    ]
+    rows = [(*row[:2], row[2] if "value" in kept else None, row[3] if "time" in kept else None) for row in rows]
     frame = pl.DataFrame(rows, schema=schema, orient="row").select("record", "item", *kept)
     for repeats in ("last", "keep"):
         check(so.read(frame, repeats=repeats), naive.entries(rows, repeats))

@@ -4,8 +4,9 @@ import pytest
 from index_checks import arrays_of, check_alone, damaged_files
 
 import standout as so
-from standout.release import file_checks, index_columns, index_folder
-from standout.release.index_folder import is_index, open_file
+from standout.data import file_checks, index_columns
+from standout.data import index_files as index_folder
+from standout.data.index_files import is_index, open_file
 
 FILES = 14
 """Files that opening an index opens: the manifest and the columns."""

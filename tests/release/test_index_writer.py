@@ -12,9 +12,10 @@ import pytest
 from index_checks import TIMEOUT, check_alone, check_holds, damaged_files, run_python, tree
 
 import standout as so
-from standout.core import exchange, new_folders
-from standout.core.new_folders import random_name
-from standout.release.index_writer import open_index_writer
+from standout.core import files as exchange
+from standout.core import files as new_folders
+from standout.core.files import random_name
+from standout.data.index_files import open_index_writer
 
 
 def foreign_targets(folder):
@@ -61,9 +62,7 @@ def test_a_link_with_the_name_of_an_unfinished_folder_is_not_followed(release, t
 
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("name", [".index.old", ".index.new", ".index.building", ".standout-notes.part"])
-def test_folders_of_the_user_next_to_the_target_are_left_alone(
-    release, other, tmp_path, copy_index, old, name
-):
+def test_folders_of_the_user_next_to_the_target_are_left_alone(release, other, tmp_path, copy_index, old, name):
     """Also if they are indexes."""
     if old:
         so.save(release, tmp_path / "index")
@@ -144,19 +143,9 @@ def test_a_second_process_is_refused_while_a_build_is_running(index, release):
 @pytest.mark.parametrize("begins", ["before", "after"])
 @pytest.mark.parametrize(
     ("moment", "nth"),
-    [
-        ("write", 1),
-        ("fsync", 17),
-        ("_exchange_at_once", 1),
-        ("rmtree", 1),
-        ("rename", 1),
-        ("rename", 2),
-        ("rename", 3),
-    ],
+    [("write", 1), ("fsync", 17), ("_exchange_at_once", 1), ("rmtree", 1), ("rename", 1), ("rename", 2), ("rename", 3)],
 )
-def test_a_second_build_at_any_moment_is_refused_or_whole(
-    index, release, other, monkeypatch, moment, nth, begins
-):
+def test_a_second_build_at_any_moment_is_refused_or_whole(index, release, other, monkeypatch, moment, nth, begins):
     """A build of `other` begins before or after a step of a build of `release`, and ends after it."""
     monkeypatch.setattr(new_folders, "LONGEST_PAUSE", 0)
     owner = {"_exchange_at_once": exchange, "rmtree": shutil}.get(moment, os)
@@ -218,9 +207,7 @@ def test_a_build_that_fails_leaves_the_old_index_or_nothing(tmp_path, release, e
         ("fsync", 5, errno.ENOSPC),
     ],
 )
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing(
-    tmp_path, release, other, monkeypatch, old, code, name, call
-):
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(tmp_path, release, other, monkeypatch, old, code, name, call):
     path, calls, real = tmp_path / "index", [], getattr(os, name)
     if old:
         so.save(other, path)
@@ -274,7 +261,7 @@ def test_a_disk_that_is_really_full_is_a_clear_error_and_leaves_the_old_index(tm
 KILLED_BUILDS = """
 import os, signal, sys
 import standout as so
-from standout.core import exchange
+from standout.core import files as exchange
 
 release = so.synthesize(records=50, items=20, entries=200, seed=2)
 
@@ -328,9 +315,7 @@ def kill_builds(folder, kills):
     return paths
 
 
-def test_a_build_killed_at_any_moment_leaves_the_old_index_or_the_new_one(
-    tmp_path, release, other, copy_index
-):
+def test_a_build_killed_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path, release, other, copy_index):
     for name, nth in KILLS:
         copy_index(release, tmp_path / f"{name}-{nth}" / "index")
     for path in kill_builds(tmp_path, KILLS):

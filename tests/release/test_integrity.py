@@ -8,10 +8,10 @@ import pytest
 from index_checks import arrays_of, copy_of, damaged_files, forge_column
 
 import standout as so
-from standout.release import index_columns, integrity
-from standout.release.flat_arrays import release_columns
-from standout.release.integrity import _in_order, checked_meanwhile
-from standout.release.labels import Labels, shortlex
+from standout.data import flat_arrays as integrity
+from standout.data import index_columns
+from standout.data.flat_arrays import _in_order, checked_meanwhile, release_columns
+from standout.data.labels import Labels, shortlex
 
 
 @pytest.fixture
@@ -35,9 +35,7 @@ def test_a_flipped_bit_in_any_small_column_is_refused_at_opening(index, release,
 
 
 @pytest.mark.parametrize("few", [0, integrity.FEW])
-def test_a_flipped_bit_in_any_large_column_is_refused_by_check(
-    index, release, copy_index, large, monkeypatch, few
-):
+def test_a_flipped_bit_in_any_large_column_is_refused_by_check(index, release, copy_index, large, monkeypatch, few):
     """Also if the column is hashed on another thread. A flipped offset is refused at opening."""
     monkeypatch.setattr(integrity, "FEW", few)
     so.open(index).check()
@@ -91,9 +89,7 @@ def test_damage_that_is_found_during_the_work_replaces_its_result_and_its_error(
                 raise error
 
 
-@pytest.mark.parametrize(
-    "levels", [[2, 1, 3, 4, 5], [1, 1, 2, 3, 4], [1, 2, 3, 4, np.nan], [1, 2, 3, 4, np.inf]]
-)
+@pytest.mark.parametrize("levels", [[2, 1, 3, 4, 5], [1, 1, 2, 3, 4], [1, 2, 3, 4, np.nan], [1, 2, 3, 4, np.inf]])
 def test_levels_that_are_not_finite_and_ascending_are_refused_at_opening(index, release, levels):
     """Even if the checksums match."""
     assert len(release.levels) == 5
@@ -125,8 +121,6 @@ def test_ids_and_items_that_are_not_in_order_are_refused_by_check(index, release
 def test_ids_are_in_order_if_and_only_if_sorting_them_changes_nothing():
     draw = random.Random(5)
     for _ in range(300):
-        ids = [
-            "".join(draw.choices("ab", k=draw.choice([0, 1, 2, 2, 3]))) for _ in range(draw.randrange(1, 6))
-        ]
+        ids = ["".join(draw.choices("ab", k=draw.choice([0, 1, 2, 2, 3]))) for _ in range(draw.randrange(1, 6))]
         ordered = sorted(set(ids), key=lambda text: shortlex(text.encode()))
         assert _in_order(Labels.of(ordered)) and _in_order(Labels.of(ids)) == (ids == ordered)

@@ -15,11 +15,12 @@ from index_checks import arrays_of, check_alone, check_holds, damaged_files, edi
 
 import standout as so
 from random_releases import random_rows, read_rows
-from standout.core import address_ranges
-from standout.release import file_checks, index_columns, index_folder
-from standout.release.index_folder import open_file
-from standout.release.postings import Postings, unpack_item
-from standout.release.shard_writer import write_shard, write_shards
+from standout.core import memory as address_ranges
+from standout.data import file_checks, index_columns
+from standout.data import index_files as index_folder
+from standout.data.index_files import open_file
+from standout.data.postings import Postings, unpack_item
+from standout.data.sharded_index import write_shard, write_shards
 
 SHARDS = (1, 2, 3, 16)
 KINDS = {
@@ -52,7 +53,7 @@ def no_waiting(monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 2 records, so that small releases have many."""
-    monkeypatch.setattr("standout.release.postings.BLOCK_BITS", 1)
+    monkeypatch.setattr("standout.data.postings.BLOCK_BITS", 1)
     return 2
 
 
@@ -72,14 +73,10 @@ def test_a_release_in_shards_opens_as_it_was(kind, small_blocks, tmp_path):
         assert arrays_of(joined) == arrays_of(release)
         assert damaged_files(path) == []
         assert (
-            len(joined.stored_columns.shards)
-            == len(list(path.glob("shard-*")))
-            == min(shards, -(-37 // small_blocks))
+            len(joined.stored_columns.shards) == len(list(path.glob("shard-*"))) == min(shards, -(-37 // small_blocks))
         )
         for item in range(release.n_items):
-            ours, theirs = (
-                unpack_item(one.by_item, item, one.n_levels, one.span) for one in (joined, release)
-            )
+            ours, theirs = (unpack_item(one.by_item, item, one.n_levels, one.span) for one in (joined, release))
             assert all(map(np.array_equal, ours, theirs))
         so.save(joined, tmp_path / "again")
         assert tree(tmp_path / "again") == tree(tmp_path / "plain")
@@ -117,7 +114,7 @@ def test_without_mapping_the_release_is_the_same(kind, small_blocks, tmp_path, m
 @given(st.data())
 def test_any_bounds_give_the_same_release(tmp_path_factory, data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.release.postings.BLOCK_BITS", 1)
+        patch.setattr("standout.data.postings.BLOCK_BITS", 1)
         release = example(data.draw(st.sampled_from(list(KINDS))), data.draw(st.integers(1, 12)))
         blocks = range(2, release.n_records, 2)
         inner = data.draw(st.sets(st.sampled_from(blocks))) if blocks else set()
@@ -137,10 +134,7 @@ def test_a_shard_is_an_index_of_its_records_with_all_items(kind, small_blocks, t
         assert shard.clock == release.clock and damaged_files(folder) == []
         for record in shard.records:
             assert shard.record(record).entries == release.record(record).entries
-        counts = {
-            item: sum(item in shard.record(record).support for record in shard.records)
-            for item in shard.items
-        }
+        counts = {item: sum(item in shard.record(record).support for record in shard.records) for item in shard.items}
         assert dict(zip(shard.items, shard.support.tolist(), strict=True)) == counts
         so.save(shard, tmp_path / "copy")
         assert so.open(tmp_path / "copy").fingerprint == shard.fingerprint
@@ -169,7 +163,7 @@ def test_a_failed_build_of_shards_leaves_the_old_index(release, wide, index, mon
     def fail(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("standout.release.shard_writer.join_shards", fail)
+    monkeypatch.setattr("standout.data.sharded_index.join_shards", fail)
     with pytest.raises(so.StoreError, match="not enough disk space"):
         so.save(wide, index, shards=2)
     check_holds(index, release)
@@ -181,7 +175,7 @@ def test_a_shard_has_a_manifest_only_if_it_is_complete(wide, tmp_path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("standout.release.column_files.write_all", kill)
+        patch.setattr("standout.data.index_files.write_all", kill)
         write_shard(tmp_path / "shard-0000", wide, 0)
     assert not (tmp_path / "shard-0000" / "manifest.json").exists()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -248,9 +242,7 @@ def test_a_file_that_is_missing_or_cut_is_named(saved, tmp_path):
         path = shutil.copytree(saved, tmp_path / name.replace("/", "-"))
         size = (path / name).stat().st_size
         os.truncate(path / name, size - 1)
-        with pytest.raises(
-            so.StoreError, match=rf"is damaged: {name} has {size - 1:,} bytes instead of {size:,}"
-        ):
+        with pytest.raises(so.StoreError, match=rf"is damaged: {name} has {size - 1:,} bytes instead of {size:,}"):
             so.open(path)
         (path / name).unlink()
         with pytest.raises(so.StoreError, match=rf"is damaged: {name} is missing or cannot be read"):
@@ -341,10 +333,7 @@ def test_a_manifest_whose_shards_contradict_it_is_refused(sharded, wrong):
 
 def test_forged_runs_of_a_shard_are_found_before_anything_is_read(sharded, wide):
     shard = so.open(sharded / "shard-0001")
-    for name, column in (
-        ("by-item-end", shard.by_item.end.astype(np.uint32)),
-        ("by-item-start", shard.by_item.start),
-    ):
+    for name, column in (("by-item-end", shard.by_item.end.astype(np.uint32)), ("by-item-start", shard.by_item.start)):
         changed = column.copy()
         changed[-1] += 1
         forge_column(sharded / "shard-0001", name, changed)
@@ -365,7 +354,7 @@ def test_a_sharded_index_replaced_during_opening_opens_as_the_new_one(sharded, r
 
     for module in (index_folder, index_columns, file_checks):
         monkeypatch.setattr(module, "open_file", opening)
-    monkeypatch.setattr("standout.release.joined.open_file", opening)
+    monkeypatch.setattr("standout.data.joined.open_file", opening)
     opened = so.open(sharded).check()
     if len(calls) >= nth:
         assert arrays_of(opened) == arrays_of(release)

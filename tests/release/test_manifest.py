@@ -7,7 +7,7 @@ import pytest
 from index_checks import check_holds, damaged_files, edit_manifest, forge_column
 
 import standout as so
-from standout.release.flat_arrays import release_columns
+from standout.data.flat_arrays import release_columns
 
 UNUSABLE = [
     (b"", "damaged: its manifest.json is not JSON"),
@@ -38,11 +38,7 @@ def test_a_manifest_that_is_unusable_foreign_or_of_another_version_is_refused(in
 def test_a_cut_or_edited_manifest_is_refused(index):
     text = (index / "manifest.json").read_text()
     fingerprint = json.loads(text)["fingerprint"]
-    for changed in (
-        text[:-20],
-        text.replace(fingerprint, "0" * 32),
-        text.replace('"entries": 300', '"entries": 299'),
-    ):
+    for changed in (text[:-20], text.replace(fingerprint, "0" * 32), text.replace('"entries": 300', '"entries": 299')):
         assert changed != text
         (index / "manifest.json").write_text(changed)
         with pytest.raises(so.StoreError, match=r"damaged: its manifest\.json"):
@@ -50,9 +46,7 @@ def test_a_cut_or_edited_manifest_is_refused(index):
 
 
 def test_a_newer_index_is_recognised_whatever_else_it_contains(index):
-    edit_manifest(
-        index, lambda manifest: manifest.update(version=manifest["version"] + 1, columns="elsewhere")
-    )
+    edit_manifest(index, lambda manifest: manifest.update(version=manifest["version"] + 1, columns="elsewhere"))
     with pytest.raises(so.StoreError, match="newer Standout"):
         so.open(index)
 
@@ -63,8 +57,7 @@ def test_an_older_index_is_recognised_and_can_be_overwritten(index, release):
         with pytest.raises(so.StoreError) as caught:
             use(index)
         assert str(caught.value) == (
-            f"{index} was written by an older Standout (format 1, this version reads 3): "
-            "index the source again"
+            f"{index} was written by an older Standout (format 1, this version reads 3): index the source again"
         )
     so.save(release, index)
     check_holds(index, release)
@@ -77,9 +70,7 @@ CONTRADICTIONS = {
         {"by-item-record": manifest["columns"]["by-item-block"]}
     ),
     "a column's entry is a text": lambda manifest: manifest["columns"].update({"by-item-word": "x"}),
-    "file elsewhere": lambda manifest: manifest["columns"]["by-item-word"].update(
-        file="../index/by-item-word.bin"
-    ),
+    "file elsewhere": lambda manifest: manifest["columns"]["by-item-word"].update(file="../index/by-item-word.bin"),
     "absolute file": lambda manifest: manifest["columns"]["by-item-word"].update(file=os.devnull),
     "file is a number": lambda manifest: manifest["columns"]["by-item-word"].update(file=0),
     "object type": lambda manifest: manifest["columns"]["by-item-word"].update(type="object"),

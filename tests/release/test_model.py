@@ -14,10 +14,10 @@ from index_checks import arrays_of
 
 import naive
 import standout as so
-from standout.release.export import write_table
-from standout.release.labels import Labels
-from standout.release.model import code_type
-from standout.release.postings import BLOCK_BITS, unpack_item
+from standout.data.export import write_table
+from standout.data.labels import Labels
+from standout.data.postings import BLOCK_BITS, unpack_item
+from standout.data.release import code_type
 
 STEP = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
 TIME_TYPE = {"day": pl.Date, "hour": pl.Datetime("us"), "minute": pl.Datetime("us")}
@@ -25,23 +25,7 @@ VALUE_TYPE = {"number": pl.Float64, "text": pl.String}
 LAST = datetime(6_000, 1, 1)  # minutes since 1970 fit 32 bits until 6053
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])
-ODD_IDS = [
-    " ",
-    "  ",
-    "\t",
-    "\0",
-    "0",
-    "00",
-    "007",
-    "7",
-    "18446744073709551617",
-    '"',
-    "a,b",
-    "é",
-    "é",
-    "🙂",
-    "x" * 300,
-]
+ODD_IDS = [" ", "  ", "\t", "\0", "0", "00", "007", "7", "18446744073709551617", '"', "a,b", "é", "é", "🙂", "x" * 300]
 IDS = st.one_of(st.sampled_from(ODD_IDS), st.text(CHARACTERS, min_size=1, max_size=9))
 CATEGORIES = IDS.map(str.strip).filter(bool)
 NUMBERS = st.one_of(st.sampled_from([0.0, -0.0, 0.5, -3.0, 4.0]), st.floats(-1e100, 1e100))
@@ -157,7 +141,7 @@ def in_codes(entries, unit):
 def test_entries_by_item_equal_their_slow_twin_and_come_back(table, block_bits):
     entries, n_levels, span = in_codes(naive.entries(table.rows), table.unit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.release.postings.BLOCK_BITS", block_bits)
+        patch.setattr("standout.data.postings.BLOCK_BITS", block_bits)
         by_item = (release := table.read()).by_item
         columns = [unpack_item(by_item, item, n_levels, span) for item in range(release.n_items)]
     expected = naive.postings(entries, release.n_items, n_levels, span, block_bits)
@@ -260,9 +244,7 @@ def test_an_unknown_policy_for_repeats_is_refused():
 
 
 WIDTHS = [(255, np.uint8), (256, np.uint8), (257, np.uint16), (65_536, np.uint16), (65_537, np.uint32)]
-LARGE_WIDTHS = [
-    pytest.param(*width, marks=pytest.mark.large) if width[0] > 1_000 else width for width in WIDTHS
-]
+LARGE_WIDTHS = [pytest.param(*width, marks=pytest.mark.large) if width[0] > 1_000 else width for width in WIDTHS]
 
 
 def test_codes_are_of_the_narrowest_type_that_holds_them():

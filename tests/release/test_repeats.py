@@ -12,10 +12,9 @@ from index_checks import arrays_of, forge_column
 
 import naive
 import standout as so
-from standout.release.flat_arrays import release_columns
-from standout.release.postings import BLOCK_BITS, unpack_item
-from standout.release.run_columns import mismatched_column, stored_runs
-from standout.release.subset import subset
+from standout.data.flat_arrays import release_columns
+from standout.data.postings import BLOCK_BITS, mismatched_column, stored_runs, unpack_item
+from standout.data.subset import subset
 
 FIRST = date(2005, 3, 1)
 SCHEMA = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
@@ -75,7 +74,7 @@ def test_every_row_is_kept_and_any_row_order_gives_the_same_bytes(rows, random):
 def test_repeated_entries_by_item_equal_their_slow_twin_and_come_back(block_bits, rows):
     coded, n_levels, span = in_codes(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.release.postings.BLOCK_BITS", block_bits)
+        patch.setattr("standout.data.postings.BLOCK_BITS", block_bits)
         release = read(rows, repeats="keep")
         columns = [unpack_item(release.by_item, i, n_levels, span) for i in range(release.n_items)]
         assert mismatched_column(stored_runs(release.by_item), -(-release.n_records // 2**block_bits)) is None
@@ -141,10 +140,7 @@ def test_repeats_are_kept_by_default_if_more_than_one_percent_of_the_rows_repeat
     rows += [(f"{i:03}", "x", 4.0, FIRST) for i in range(repeated)]
     release = read(rows, repeats="auto")
     assert release.provenance.settings["repeats"] == kept
-    assert (release.provenance.repeats, release.provenance.merged) == (
-        repeated,
-        repeated if kept == "last" else 0,
-    )
+    assert (release.provenance.repeats, release.provenance.merged) == (repeated, repeated if kept == "last" else 0)
     assert arrays_of(release) == arrays_of(read(rows, repeats=kept))
 
 

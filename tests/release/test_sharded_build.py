@@ -6,16 +6,13 @@ import pytest
 from standout.core.arrays import offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import no_progress
+from standout.data import code_blocks
+from standout.data.build import rank_entries
+from standout.data.code_blocks import PER_ENTRY, MemoryPlan
+from standout.data.packed_blocks import append_block, read_blocks
+from standout.data.shards import PartitionedRows, ShardedBuild, ShardPlan, choose_bounds, load_plan, save_plan
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
-from standout.release import code_blocks
-from standout.release.code_blocks import PER_ENTRY, MemoryPlan
-from standout.release.coded_entries import rank_entries
-from standout.release.packed_blocks import append_block, read_blocks
-from standout.release.plan_files import load_plan, save_plan
-from standout.release.shard_parts import PartitionedRows
-from standout.release.shard_plan import ShardPlan, choose_bounds
-from standout.release.sharded_build import ShardedBuild
 
 BLOCK = 1 << 13
 
@@ -35,9 +32,7 @@ def test_blocks_in_files_are_those_that_were_written(tmp_path):
 
 
 def test_a_netflix_entry_takes_nine_bytes_in_a_file(tmp_path):
-    block = np.array(
-        [[480_188, 17_769, 4, (1 << 31) + 12_000], [0, 0, 0, (1 << 31) + 13_000]] * 500, np.uint32
-    )
+    block = np.array([[480_188, 17_769, 4, (1 << 31) + 12_000], [0, 0, 0, (1 << 31) + 13_000]] * 500, np.uint32)
     assert append_block(tmp_path / "blocks", block) <= 9 * len(block) + 50
 
 

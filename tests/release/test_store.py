@@ -9,10 +9,10 @@ import pytest
 from index_checks import arrays_of, check_holds, damaged_files, forge_column, run_python
 
 import standout as so
-from standout.release.flat_arrays import release_columns
-from standout.release.labels import Labels
-from standout.release.model import code_type
-from standout.release.postings import word_bits, word_type
+from standout.data.flat_arrays import release_columns
+from standout.data.labels import Labels
+from standout.data.postings import word_bits, word_type
+from standout.data.release import code_type
 
 
 def odd_releases():
@@ -95,13 +95,7 @@ def test_a_column_of_another_size_is_named_and_refused(index, release, copy_inde
 
 
 def test_offsets_that_do_not_match_are_named_and_refused(index, release, copy_index):
-    for start in (
-        "by-record-start",
-        "by-item-start",
-        "by-item-run",
-        "record-id-offsets",
-        "item-id-offsets",
-    ):
+    for start in ("by-record-start", "by-item-start", "by-item-run", "record-id-offsets", "item-id-offsets"):
         array = release_columns(release)[start].copy()
         array[1] = array[-1] + 1
         forge_column(copy_index(release, index), start, array)

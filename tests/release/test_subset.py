@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content
-from standout.release.subset import subset
+from standout.data.subset import subset
 
 COMPILED = not numba.config.DISABLE_JIT
 DAYS = [date(2005, 3, 1) + timedelta(days=step) for step in (0, 2, 14, 40)]
@@ -34,9 +34,7 @@ def releases(draw):
 @given(st.data())
 def test_a_subset_equals_the_release_read_from_its_entries(given):
     release = given.draw(releases())
-    keep = np.array(
-        given.draw(st.lists(st.booleans(), min_size=release.n_records, max_size=release.n_records))
-    )
+    keep = np.array(given.draw(st.lists(st.booleans(), min_size=release.n_records, max_size=release.n_records)))
     assume(keep.any())
     part, names = subset(release, keep), [release.records[index] for index in np.flatnonzero(keep)]
     assert content(part) == {pair: cells for pair, cells in content(release).items() if pair[0] in names}

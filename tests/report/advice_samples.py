@@ -85,7 +85,5 @@ def unproven_findings():
         targets_advised=5678,
     )
     command = "standout advise films.csv --targets 5678"
-    unproven = UnprovenFindings(
-        number=3, candidates=(below,), possible_targets=9000, targets=5678, command=command
-    )
+    unproven = UnprovenFindings(number=3, candidates=(below,), possible_targets=9000, targets=5678, command=command)
     return advice_findings(unproven=unproven)

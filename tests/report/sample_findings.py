@@ -11,30 +11,36 @@ from standout.findings.adversaries import (
     AttackFindings,
     Control,
     CurvePoint,
-    EnvelopePoint,
-    MeasuresAsNamed,
-)
-from standout.findings.audit import (
-    Answer,
-    AuditFindings,
-    Check,
-    DataSummary,
-    Run,
-    Settings,
-    Threshold,
-    Trust,
-    Verdict,
-    VerdictPart,
-)
-from standout.findings.error_grids import ErrorGrid, ErrorGrids, ErrorRow, GridCell
-from standout.findings.exposure import (
     DateGroup,
+    EnvelopePoint,
+    ErrorGrid,
+    ErrorGrids,
+    ErrorRow,
     Exposure,
     FactsNeeded,
+    GridCell,
+    MeasuresAsNamed,
     RankGroup,
     SensitiveCategory,
     SensitiveItems,
     SizeGroup,
+)
+from standout.findings.audit import (
+    Answer,
+    AuditFindings,
+    Bound,
+    Check,
+    DataSummary,
+    Run,
+    Settings,
+    Sparsity,
+    SparsityPoint,
+    Theory,
+    Threshold,
+    Trust,
+    Verdict,
+    VerdictPart,
+    Yardstick,
 )
 from standout.findings.reading import (
     ColumnRole,
@@ -45,8 +51,6 @@ from standout.findings.reading import (
     UnusedColumnFinding,
     ValueReading,
 )
-from standout.findings.theory import Bound, Sparsity, SparsityPoint, Theory
-from standout.findings.yardstick import Yardstick
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
 
@@ -194,23 +198,9 @@ def adversaries():
             0.84,
             4.0,
         ),
+        adversary("profile", "A reader of a public profile", "8 items, exact values, dates ± 3 days", 8, 0, 0.97, 2.2),
         adversary(
-            "profile",
-            "A reader of a public profile",
-            "8 items, exact values, dates ± 3 days",
-            8,
-            0,
-            0.97,
-            2.2,
-        ),
-        adversary(
-            "undated",
-            "An acquaintance who knows no dates",
-            "8 items, values ± 1, no dates, 2 wrong",
-            8,
-            2,
-            0.55,
-            7.0,
+            "undated", "An acquaintance who knows no dates", "8 items, values ± 1, no dates, 2 wrong", 8, 2, 0.55, 7.0
         ),
         adversary("worst", "The worst case", "8 of the rarest items, exact", 8, 0, 0.995, 0.9),
     )
@@ -227,9 +217,7 @@ def exposure():
         by_length=tuple(
             SizeGroup(label=label, low=1, high=20, people=120, identified=est(y, 200)) for label, y in lengths
         ),
-        by_popularity=tuple(
-            RankGroup(label=label, low=1, high=20, identified=est(y, 200)) for label, y in ranks
-        ),
+        by_popularity=tuple(RankGroup(label=label, low=1, high=20, identified=est(y, 200)) for label, y in ranks),
         by_first_date=tuple(
             DateGroup(
                 label=str(year),
@@ -276,11 +264,7 @@ def error_grids():
                     label=label,
                     is_own=is_own,
                     cells=tuple(
-                        GridCell(
-                            facts=facts,
-                            identified=est(0.99 * (1 - 0.8**facts) / (1 + row), 250),
-                            attack="paper",
-                        )
+                        GridCell(facts=facts, identified=est(0.99 * (1 - 0.8**facts) / (1 + row), 250), attack="paper")
                         for facts in FACTS[:6]
                     ),
                 )
@@ -313,9 +297,7 @@ def yardstick():
 
 
 def theory():
-    points = [
-        SparsityPoint(epsilon=round(0.05 * k, 2), share=est(math.exp(-k / 2.5), 610)) for k in range(1, 16)
-    ]
+    points = [SparsityPoint(epsilon=round(0.05 * k, 2), share=est(math.exp(-k / 2.5), 610)) for k in range(1, 16)]
     return Theory(
         sparsity=Sparsity(similarity="values within 1 and dates within 14 days", n=610, curve=tuple(points)),
         bounds=(
@@ -370,10 +352,7 @@ def verdict():
     return Verdict(
         summary="These adversaries succeed at singling out. The data cannot be considered anonymous.",
         singling_out=VerdictPart(
-            title="Singling out",
-            answer="yes",
-            explanation="An acquaintance identifies 84 % of people.",
-            rate=est(0.84),
+            title="Singling out", answer="yes", explanation="An acquaintance identifies 84 % of people.", rate=est(0.84)
         ),
         linkability=VerdictPart(
             title="Linkability",
@@ -382,10 +361,7 @@ def verdict():
             rate=est(0.46),
         ),
         inference=VerdictPart(
-            title="Inference",
-            answer="yes",
-            explanation="85 % of the items of the best guess are true.",
-            rate=est(0.85),
+            title="Inference", answer="yes", explanation="85 % of the items of the best guess are true.", rate=est(0.85)
         ),
     )
 
@@ -461,13 +437,7 @@ def full():
             "The targets are a sample of people with at least 8 items.",
             "An adversary with other knowledge may do better; none of these numbers is an upper bound.",
         ),
-        versions={
-            "standout": "0.1.0",
-            "python": "3.11",
-            "numpy": "2.4.6",
-            "numba": "0.68.1",
-            "polars": "2.1.0",
-        },
+        versions={"standout": "0.1.0", "python": "3.11", "numpy": "2.4.6", "numba": "0.68.1", "polars": "2.1.0"},
     )
 
 
@@ -554,9 +524,6 @@ def untrusted():
     """A check failed."""
     findings = minimal()
     failed = replace(
-        findings.trust.checks[0],
-        passed=False,
-        observed="3 of 20",
-        explanation="Planted records were not identified.",
+        findings.trust.checks[0], passed=False, observed="3 of 20", explanation="Planted records were not identified."
     )
     return replace(findings, trust=Trust(trusted=False, checks=(failed, *findings.trust.checks[1:])))

@@ -8,10 +8,10 @@ import pytest
 
 from report.advice_samples import advice_findings, candidate_findings, recommending, unproven_findings
 from report.sample_findings import HOSTILE
-from standout.core.formatting import estimate_text
+from standout.core.text import estimate_text
 from standout.findings.advice import AdviceFindings
+from standout.findings.json_types import to_json
 from standout.findings.schema import schema_of
-from standout.findings.serialize import to_json
 from standout.report.advice_page import advice_page, advice_section
 
 pytestmark = pytest.mark.once

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from report import sample_findings
-from standout.core.formatting import estimate_text
+from standout.core.text import estimate_text
 from standout.report.audit_charts import audit_figures
 from standout.report.audit_page import audit_charts, audit_page, write_report
 from standout.report.interval_charts import NARROW, PALE, WIDE
@@ -86,9 +86,7 @@ def test_report_and_charts_are_written(tmp_path):
     assert write_report(findings, tmp_path / "new" / "out") == tmp_path / "new" / "out" / "report.html"
     assert (tmp_path / "new" / "out" / "report.html").read_bytes() == page_for("full").encode()
     charts = sorted(path.name for path in (tmp_path / "new" / "out" / "charts").iterdir())
-    assert charts == sorted(
-        f"{name}.{ending}" for name in audit_figures(findings) for ending in ("png", "svg")
-    )
+    assert charts == sorted(f"{name}.{ending}" for name in audit_figures(findings) for ending in ("png", "svg"))
     for path in (tmp_path / "new" / "out" / "charts").glob("*.svg"):
         assert ElementTree.fromstring(path.read_text())[0].text
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").rglob("*.png"))

@@ -13,12 +13,11 @@ import standout as so
 from report import sample_findings
 from report.page_reader import Page
 from report.sample_pages import page_for
-from standout.core.foreign_text import LONG
-from standout.core.formatting import percent
-from standout.evaluate.claim_threshold import ClaimThreshold
+from standout.core.text import LONG, percent
+from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
-from standout.findings.measure_titles import measure_titles
+from standout.findings.gate import measure_titles
 from standout.report.audit_page import audit_charts, audit_page, write_report
 
 pytestmark = pytest.mark.once
@@ -85,17 +84,7 @@ def test_the_same_findings_give_the_same_bytes():
 
 
 SECTIONS = ["reading", "adversaries", "exposed", "learned", "help", "method", "annex"]
-PARTS = [
-    "questions",
-    "limits",
-    "check",
-    "theory",
-    "claims",
-    "calibration",
-    "measures",
-    "glossary",
-    "settings",
-]
+PARTS = ["questions", "limits", "check", "theory", "claims", "calibration", "measures", "glossary", "settings"]
 
 
 def test_the_page_for_a_board_comes_first_and_the_sections_follow_in_order():
@@ -205,13 +194,7 @@ def test_measures_have_the_titles_of_the_console():
 def test_missing_parts_leave_no_trace():
     page = Page(page_for("minimal"))
     assert len(page.drawings) == 4 and not page.ids.keys() & {"exposed", "theory"}
-    for words in (
-        "threshold of",
-        "Sensitive",
-        "of the probability falls",
-        "Grey: the other",
-        "Audited on",
-    ):
+    for words in ("threshold of", "Sensitive", "of the probability falls", "Grey: the other", "Audited on"):
         assert words not in page.text
     assert not re.search(r"\b(?:nan|inf|None)\b", page.text)
     for words in ("these people do not exist", "quick audit", "has no dates", "may be identified by others"):
@@ -238,9 +221,7 @@ def test_a_report_that_cannot_be_trusted_says_so_first():
 )
 def test_the_threshold_is_judged_near_the_top(exceeded, low, words):
     measured = None if exceeded is None else Estimate(0.1, low, 0.2, 9)
-    threshold = Threshold(
-        fail_above=0.05, measured=measured, adversary="a", exceeded=exceeded, explanation="So."
-    )
+    threshold = Threshold(fail_above=0.05, measured=measured, adversary="a", exceeded=exceeded, explanation="So.")
     text = audit_page(replace(sample_findings.minimal(), threshold=threshold))
     assert text.index(words) < text.index("<nav") and ("verdict over" in text) == bool(exceeded)
 
@@ -299,9 +280,7 @@ def test_long_texts_are_cut_and_isolated():
     runs = re.findall("W{20,}", page_for("hostile"))
     assert max(map(len, runs)) < LONG and len(page_for("hostile")) < 3 * len(page_for("full"))
     text = page_for("hostile").split("</head>")[1]
-    outside = re.sub(
-        r"<svg.*?</svg>|<[^<>]*aria-label[^<>]*>|<figcaption>.*?</figcaption>", "", text, flags=re.DOTALL
-    )
+    outside = re.sub(r"<svg.*?</svg>|<[^<>]*aria-label[^<>]*>|<figcaption>.*?</figcaption>", "", text, flags=re.DOTALL)
     assert not re.search("W{20,}", re.sub(r"<bdi>[^<]*</bdi>", "", outside))
 
 
@@ -321,12 +300,7 @@ def test_the_findings_of_an_audit_have_a_page():
 
 def test_the_page_says_how_the_file_was_read():
     words = " ".join(Page(page_for("full")).words)
-    for part in (
-        "userId",
-        "Unix seconds",
-        "3 × no record id (line 17, 18, 99)",
-        "postcode (quasi-identifier)",
-    ):
+    for part in ("userId", "Unix seconds", "3 × no record id (line 17, 18, 99)", "postcode (quasi-identifier)"):
         assert part in words
     assert "not measured by this audit: postcode" in words and "3 were dropped" in words
 

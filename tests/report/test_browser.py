@@ -119,9 +119,7 @@ element => {
 @pytest.mark.parametrize("kind", ["full", "untrusted"])
 def test_texts_have_enough_contrast(opened, kind, scheme):
     shown, _ = opened(kind, scheme=scheme)
-    words = shown.locator(
-        "p, h1, h2, h3, li, a, th, td, dt, dd, summary, figcaption, .cry, .said, .ends, strong"
-    )
+    words = shown.locator("p, h1, h2, h3, li, a, th, td, dt, dd, summary, figcaption, .cry, .said, .ends, strong")
     # white text stands on cells of the accent colour, not on the page
     drawn = shown.locator('svg:visible text:not([stroke="white"], [fill="white"])')
     for elements in (words, drawn) if kind == "full" else (words,):

@@ -14,9 +14,7 @@ BARS = [
     Bar("dates ± 3 days", "3 of 4", None, None, None, 0.9),
     Bar("no dates", "2", 0.02, None, None, None),
 ]
-LINES = [
-    Point(name, x, y + x, y, y + 2 * x) for name, y in (("ours", 0.0), ("paper", 0.1)) for x in (0.1, 0.2)
-]
+LINES = [Point(name, x, y + x, y, y + 2 * x) for name, y in (("ours", 0.0), ("paper", 0.1)) for x in (0.1, 0.2)]
 FALLING = [
     Point(name, x, max(0, 1 - steep * x), panel=panel)
     for name, steep in (("ours", 1.0), ("paper", 2.0))
@@ -25,9 +23,7 @@ FALLING = [
 ]
 CHARTS = {
     "bars": lambda: bars(BARS, Axis("share", 0, 1)),
-    "columns": lambda: columns(
-        [Point("people", x, 120.0 * x) for x in range(4)], Axis("entries"), Axis("people")
-    ),
+    "columns": lambda: columns([Point("people", x, 120.0 * x) for x in range(4)], Axis("entries"), Axis("people")),
     "curves": lambda: curves(LINES, Axis("x", 0, 1), Axis("y"), quiet=["paper"]),
     "log": lambda: curves(LINES, Axis("x", log=True), Axis("y")),
     "falling": lambda: curves(FALLING, Axis("x", 0, 1), Axis("y", 0, 1), quiet=["paper"]),
@@ -64,15 +60,7 @@ def test_a_second_measurement_has_a_bar_of_its_own():
 
 def test_each_bar_has_its_name_and_number():
     texts = words(CHARTS["bars"]())
-    for expected in (
-        "ours 0.70",
-        "paper 0.69",
-        "ours: not measured",
-        "paper 0.90",
-        "ours 0.02",
-        "no dates",
-        "share",
-    ):
+    for expected in ("ours 0.70", "paper 0.69", "ours: not measured", "paper 0.90", "ours 0.02", "no dates", "share"):
         assert expected in texts
     assert ACCENT in CHARTS["bars"]().svg() and GREY in CHARTS["bars"]().svg()
 

@@ -69,9 +69,7 @@ print(chart.svg_or_note())
 
 
 def test_too_little_memory_for_vl_convert_ends_only_the_child():
-    process = subprocess.run(
-        [sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=120, check=False
-    )
+    process = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=120, check=False)
     assert process.returncode == 0 and MISSING in process.stdout
     assert "vl-convert ended" in process.stderr and "Traceback" not in process.stderr
 

@@ -10,10 +10,8 @@ from report.page_reader import Page
 from report.sample_pages import page_for
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
-from standout.report.audit_page import audit_page
-from standout.report.first_page import release_first_page
-from standout.report.people_dots import MOST_DOTS, people_dots
-from standout.report.worked_example import release_example
+from standout.report.audit_page import audit_page, release_example, release_first_page
+from standout.report.interval_charts import MOST_DOTS, people_dots
 
 pytestmark = pytest.mark.once
 
@@ -85,9 +83,7 @@ def test_the_example_contains_nothing_of_the_data():
 def test_the_example_has_the_facts_and_the_errors_of_the_adversary(wrong_by, errors):
     (knows, wrong), (value_error, time_error) = wrong_by, errors
     findings = sample_findings.full()
-    adversary = replace(
-        findings.headline, knows=knows, wrong=wrong, value_error=value_error, time_error=time_error
-    )
+    adversary = replace(findings.headline, knows=knows, wrong=wrong, value_error=value_error, time_error=time_error)
     example = release_example(adversary, findings.data)
     shown_wrong = sum(fact.is_wrong for fact in example.facts)
     assert len(example.facts) == min(knows, 8) and shown_wrong <= wrong

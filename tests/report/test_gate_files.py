@@ -15,9 +15,7 @@ pytestmark = pytest.mark.once
 LOCATION = "data/ratings.csv"
 
 
-def condition(
-    rule="share-above-limit", about="colleague", passed=False, message="It is above 5 %.", share=None
-):
+def condition(rule="share-above-limit", about="colleague", passed=False, message="It is above 5 %.", share=None):
     title = f"The adversary “{about}” identifies at most 5 % of people"
     return GateCondition(rule=rule, about=about, title=title, passed=passed, message=message, rate=share)
 

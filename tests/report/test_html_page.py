@@ -2,7 +2,7 @@
 
 import pytest
 
-from standout.report.html_page import render_page
+from standout.report.page import render_page
 
 pytestmark = pytest.mark.once
 

@@ -19,9 +19,7 @@ def test_attributes_are_stripped_from_tags_and_not_from_texts():
     assert 'label style="x" class="y"' in "".join(ElementTree.fromstring(chart.svg()).itertext())
 
 
-@pytest.mark.parametrize(
-    ("most", "top"), [(0.02, "10"), (0.2, "25"), (0.3, "50"), (0.6, "100"), (None, "10")]
-)
+@pytest.mark.parametrize(("most", "top"), [(0.02, "10"), (0.2, "25"), (0.3, "50"), (0.6, "100"), (None, "10")])
 def test_small_shares_have_a_shorter_axis_from_0(most, top):
     svg = share_bars([ShareBar("", "a", most)]).svg()
     texts = {element.text for element in ElementTree.fromstring(svg).iter()}
@@ -30,11 +28,7 @@ def test_small_shares_have_a_shorter_axis_from_0(most, top):
 
 def test_curves_of_one_point_and_of_none_can_be_drawn():
     single = [Point("a", 2, 0.5, 0.4, 0.6)]
-    for series in (
-        {"a": single},
-        {"a": single, "b": [Point("b", 1, 0.1), Point("b", 2, 0.2)]},
-        {"a": single, "b": []},
-    ):
+    for series in ({"a": single}, {"a": single, "b": [Point("b", 1, 0.1), Point("b", 2, 0.2)]}, {"a": single, "b": []}):
         assert "title" in share_curves(series, "a", "title", AXIS).svg()
 
 

@@ -8,13 +8,15 @@ from standout.report.charts import Axis, Point
 from standout.report.interval_charts import (
     NARROW,
     WIDE,
+    Box,
     _Area,
+    _crosses,
     _name_box,
     _name_points,
     _ring_label,
+    free_box,
     share_curves,
 )
-from standout.report.label_places import Box, _crosses, free_box
 
 pytestmark = pytest.mark.once
 

@@ -6,15 +6,13 @@ import pytest
 from linking_data import FEW, data
 
 import standout as so
-from standout.findings.serialize import to_json
+from standout.findings.json_types import to_json
 
 pytestmark = pytest.mark.once
 
 
 def test_the_report_names_nobody_and_needs_no_other_file(tmp_path):
-    rows = [
-        (f"id{r:03}secret", f"{i}", float((r * i) % 5 + 1)) for r in range(40) for i in range(r % 7, 14, 2)
-    ]
+    rows = [(f"id{r:03}secret", f"{i}", float((r * i) % 5 + 1)) for r in range(40) for i in range(r % 7, 14, 2)]
     release, public = data(rows), data([(f"p{record}", item, value) for record, item, value in rows])
     truth = {f"pid{r:03}secret": f"id{r:03}secret" for r in range(40)}
     links = so.link(release, public, truth=truth, **FEW)

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from standout.report.safe_tables import inert
+from standout.data.export import inert
 
 
 def test_texts_that_a_spreadsheet_would_execute_get_an_apostrophe():

@@ -7,7 +7,7 @@ from page_reader import Page
 from tests.table_attack.made_tables import made_table
 
 import standout as so
-from standout.core.formatting import estimate_text
+from standout.core.text import estimate_text
 from standout.report.table_page import table_page, write_table_report
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
@@ -52,10 +52,7 @@ def test_the_page_shows_each_attack_of_each_adversary_side_by_side(findings):
 
 def test_the_page_shows_the_answer_the_classes_the_population_and_the_checks(findings):
     words = " ".join(" ".join(Page(table_page(findings)).words).split())
-    assert (
-        findings.answer.sentence.replace(" %", "\xa0%") in words.replace(" %", "\xa0%")
-        or "identifies" in words
-    )
+    assert findings.answer.sentence.replace(" %", "\xa0%") in words.replace(" %", "\xa0%") or "identifies" in words
     for part in ("k = 1", "(journalist)", "for absent people", "Planted rows are found", "threshold"):
         assert part in words
 

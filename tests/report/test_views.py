@@ -46,7 +46,7 @@ RESULTS = {
     "unicity": lambda r: so.unicity(r, 2),
     "links": lambda r: so.link(r, r, budget=0.1, decoys=40),
     "table": lambda r: so.read_table(
-        pl.DataFrame({"id": [SECRET, "x", "y"], "age": [3, 4, 4], "city": ["Ulm", "Rom", "Rom"]}),
+        pl.DataFrame({"id": [SECRET, "x", "y"], "age": [3, 4, 4], "city": ["Ulm", "Rom", "Rom"]})
     ),
 }
 
@@ -74,9 +74,7 @@ def test_a_result_shows_a_headline_a_table_and_a_chart_and_names_nobody(result):
     assert SECRET not in chart.to_json()
 
 
-@pytest.mark.parametrize(
-    "findings", [sample_findings.full, sample_findings.minimal, advice_samples.recommending]
-)
+@pytest.mark.parametrize("findings", [sample_findings.full, sample_findings.minimal, advice_samples.recommending])
 def test_findings_show_a_headline_a_table_and_a_chart(findings):
     check_view(notebook_html(findings()))
     assert isinstance(altair_chart(findings()), alt.TopLevelMixin)
@@ -111,10 +109,8 @@ def test_results_are_frames_for_pandas_arrow_and_polars(result):
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it(release, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setattr("standout.core.frame_export.find_spec", lambda name: None)
-    with pytest.raises(
-        StandoutError, match=r"to_pandas.* needs pandas and pyarrow.*pip install pandas pyarrow"
-    ):
+    monkeypatch.setattr("standout.core.results.find_spec", lambda name: None)
+    with pytest.raises(StandoutError, match=r"to_pandas.* needs pandas and pyarrow.*pip install pandas pyarrow"):
         release.to_pandas()
     with pytest.raises(StandoutError, match=r"to_arrow.* needs pyarrow, which is not.*pip install pyarrow$"):
         release.to_arrow()
@@ -126,9 +122,7 @@ def test_a_result_of_standout_is_not_read_as_a_release(result):
             so.sparsity(result)
 
 
-SHOWN = (
-    "Release Sanitized Verdict PosteriorVerdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
-)
+SHOWN = "Release Sanitized Verdict PosteriorVerdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
 TABLES = "Table SanitizedTable TableAudit TableAdvice"
 
 

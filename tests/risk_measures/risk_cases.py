@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from standout.tables.column import Column, code_dtype
-from standout.tables.model import Table
+from standout.data.column import Column, code_dtype
+from standout.data.table import Table
 
 CELLS = {
     "category": ["a", "b", "c"],

@@ -12,21 +12,12 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.risk_measures.disclosure import attribute_disclosure
-from standout.risk_measures.identity import identity_risk
-from standout.risk_measures.keys import find_keys
+from standout.measure.classes import identity_risk
+from standout.measure.column_sets import find_keys
+from standout.measure.disclosure import attribute_disclosure
 
 THREE = ["age", "sex", "race"]
-EIGHT = [
-    "age",
-    "education",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "native-country",
-]
+EIGHT = ["age", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country"]
 COLUMN_SETS = {"three": THREE, "eight": EIGHT}
 SENSITIVE = ["income", "relationship", "hours-per-week"]
 
@@ -72,8 +63,7 @@ def test_the_best_sets_of_columns_are_those_that_polars_counts(adult, adult_tabl
     search = find_keys(adult_table, EIGHT, 3)
     for found in search.sets:
         counts = [
-            (adult.group_by(chosen).len()["len"] == 1).sum()
-            for chosen in combinations(EIGHT, len(found.columns))
+            (adult.group_by(chosen).len()["len"] == 1).sum() for chosen in combinations(EIGHT, len(found.columns))
         ]
         assert found.unique.value == max(counts) / len(adult) and found.search == "exhaustive"
 
@@ -90,9 +80,6 @@ def test_k_l_and_t_are_those_of_pycanon(adult, pycanon, known):
             continue
         found = attribute_disclosure(risk_table, known, secret)
         assert found.distinct_l == pycanon.l_diversity(frame, known, [secret])
-        rounded_down = {
-            int(found.entropy_l),
-            int(found.entropy_l - 1e-9),
-        }  # 1 for an even split over two values
+        rounded_down = {int(found.entropy_l), int(found.entropy_l - 1e-9)}  # 1 for an even split over two values
         assert pycanon.entropy_l_diversity(frame, known, [secret]) in rounded_down
         assert found.t == pytest.approx(pycanon.t_closeness(frame, known, [secret]), rel=1e-12)

@@ -8,10 +8,9 @@ from risk_cases import column, table, tables
 
 import naive
 import standout as so
-from standout.risk_measures import classes as classes_module
-from standout.risk_measures.classes import MISSING, cell_codes, equivalence_classes, matching_rows
-from standout.risk_measures.identity import identity_risk
-from standout.tables.model import Table
+from standout.data.table import Table
+from standout.measure import classes as classes_module
+from standout.measure.classes import MISSING, cell_codes, equivalence_classes, identity_risk, matching_rows
 
 
 @given(tables())

@@ -10,9 +10,8 @@ from risk_cases import table, tables
 
 import naive
 import standout as so
-from standout.risk_measures import keys as keys_module
-from standout.risk_measures.keys import find_keys
-from standout.risk_measures.set_counter import SetCounter
+from standout.measure import column_sets as keys_module
+from standout.measure.column_sets import SetCounter, find_keys
 
 
 def wide_rows(n_rows, n_columns, n_levels, seed=1):
@@ -42,9 +41,7 @@ def test_unique_rows_and_classes_of_all_sets_are_those_of_the_slow_twin(case):
     sets = [chosen for size in range(1, len(kinds) + 1) for chosen in combinations(columns, size)]
     counts = SetCounter(risk_table.columns, threads=2).count(sets)
     assert counts.unique.tolist() == [naive.class_sizes(rows, chosen).count(1) for chosen in sets]
-    assert counts.classes.tolist() == [
-        len({tuple(row[c] for c in chosen) for row in rows}) for chosen in sets
-    ]
+    assert counts.classes.tolist() == [len({tuple(row[c] for c in chosen) for row in rows}) for chosen in sets]
 
 
 @settings(max_examples=8)
@@ -65,9 +62,7 @@ def test_a_beam_search_says_so_and_its_share_is_exact_for_its_set(seed):
 
 def test_sets_do_not_depend_on_the_number_of_threads():
     risk_table = table(wide_rows(60, 8, 5), ["number"] * 8)
-    assert find_keys(risk_table, risk_table.names, threads=1) == find_keys(
-        risk_table, risk_table.names, threads=3
-    )
+    assert find_keys(risk_table, risk_table.names, threads=1) == find_keys(risk_table, risk_table.names, threads=3)
 
 
 def test_the_smallest_set_that_singles_out_a_share_is_the_first_that_reaches_it():

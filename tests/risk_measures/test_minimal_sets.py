@@ -7,9 +7,8 @@ from risk_cases import table, tables
 
 import naive
 import standout as so
-from standout.risk_measures import minimal_sets as module
-from standout.risk_measures.minimal_set_kernels import find_smallest_sizes
-from standout.risk_measures.minimal_sets import minimal_sets, row_cells
+from standout.measure import column_sets as module
+from standout.measure.column_sets import find_smallest_sizes, minimal_sets, row_cells
 
 
 @given(tables(max_columns=5))

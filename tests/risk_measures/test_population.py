@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.risk_measures.identity import risk_of_sizes
-from standout.risk_measures.pitman import digamma, fit_pitman
-from standout.risk_measures.population import population_risk
-from standout.risk_measures.population_models import expected_inverse, model_risks, zayatz_weights
+from standout.measure.classes import risk_of_sizes
+from standout.measure.population import (
+    digamma,
+    expected_inverse,
+    fit_pitman,
+    model_risks,
+    population_risk,
+    zayatz_weights,
+)
 
 
 def sample_of(sizes_of_classes):
@@ -128,7 +133,7 @@ def test_a_census_has_the_prosecutors_risk():
 def test_the_headline_is_the_highest_model_and_never_exceeds_the_prosecutor(sizes_of_classes, more):
     sample = sample_of(sizes_of_classes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.risk_measures.population.RESAMPLES", 5)
+        patch.setattr("standout.measure.population.RESAMPLES", 5)
         risk = population_risk(sample, sample.n_rows + more, seed=1)
     for name in ("unique", "mean", "highest"):
         number = getattr(risk, name)
@@ -148,7 +153,7 @@ def test_all_unique_rows_may_all_be_unique_in_the_population():
 @pytest.mark.once
 @pytest.mark.parametrize("fraction", [0.02, 0.1, 0.5])
 def test_a_sample_of_a_known_population_is_not_understated(fraction, monkeypatch):
-    monkeypatch.setattr("standout.risk_measures.population.RESAMPLES", 20)
+    monkeypatch.setattr("standout.measure.population.RESAMPLES", 20)
     rng = np.random.default_rng(3)
     group = (30 * rng.pareto(0.8, 20_000)).astype(np.int64)
     population_class = np.unique(group, return_inverse=True)[1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content
-from standout.facts import facts_from_entries
+from standout.know.facts import facts_from_entries
 
 START = date(2005, 2, 25)
 FIXED = [

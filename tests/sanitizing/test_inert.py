@@ -9,9 +9,9 @@ from sanitizing_data import assert_same
 
 import naive
 import standout as so
-from standout.core.checked_json import dump_with_checksum
-from standout.release.inert_cells import exact, exact_text, inert, inert_text
-from standout.sanitizing.sidecar import sidecar_path
+from standout.core.json_files import dump_with_checksum
+from standout.data.export import exact, exact_text, inert, inert_text
+from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once
 TEXTS = ["=1+1", "'=1+1", "''=1", "+a", "-3", "@x", "＝1", "\tt", "\r", "\nn", "'Round", "7", "a=1", "it's"]

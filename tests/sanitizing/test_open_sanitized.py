@@ -8,13 +8,7 @@ import standout as so
 
 pytestmark = pytest.mark.once
 NAMES = ["safer.csv", "safer.parquet", "safer.index", "safer"]
-MIXED = [
-    "round-time month",
-    "drop-rare-items 3",
-    "perturb-value 1 0.5",
-    "round-value bins 2",
-    "round-value liked 3",
-]
+MIXED = ["round-time month", "drop-rare-items 3", "perturb-value 1 0.5", "round-value bins 2", "round-value liked 3"]
 CHAINS = [
     [],
     ["round-time none", "round-value none"],
@@ -72,9 +66,7 @@ def test_categories_and_minutes_come_back(tmp_path):
 
 
 def test_titles_come_from_the_original(put, tmp_path):
-    release = so.read(
-        put("record,item\na,1\na,2\nb,2\nb,3\n"), titles=put("item,title\n1,A\n2,B\n3,C\n", "titles.csv")
-    )
+    release = so.read(put("record,item\na,1\na,2\nb,2\nb,3\n"), titles=put("item,title\n1,A\n2,B\n3,C\n", "titles.csv"))
     safer = so.sanitize(release, "drop-items 1")
     for name in NAMES:
         so.write_sanitized(safer, tmp_path / name)

@@ -22,8 +22,9 @@ from sanitizing_data import (
 import naive
 import standout as so
 from conftest import content
-from standout.release.flat_arrays import release_columns
-from standout.sanitized import Bins, Period
+from standout.data.flat_arrays import release_columns
+from standout.data.labels import Bins
+from standout.know.sanitized import Period
 
 
 def test_the_output_equals_a_release_read_from_its_entries(small_release):
@@ -63,16 +64,12 @@ def test_the_order_of_rows_does_not_matter():
         assert first.fingerprint == second.fingerprint, words
 
 
-@pytest.mark.parametrize(
-    "words", ["perturb-time 14 1", "drop-entries 0.25", "cap-records 3", "perturb-value 1 0.5"]
-)
+@pytest.mark.parametrize("words", ["perturb-time 14 1", "drop-entries 0.25", "cap-records 3", "perturb-value 1 0.5"])
 def test_the_noise_of_a_record_does_not_depend_on_other_records(words):
     rows = list(drawn_rows(4))
     two_records = [row for row in rows if row[0] in ("r1", "r3")]
     levels = [("x", str(i), value, START) for i, value in enumerate((1.0, 2.0, 3.5, 4.0, 5.0))]
-    whole, part = (
-        content(so.sanitize(table([*some, *levels]), words, seed=3)) for some in (rows, two_records)
-    )
+    whole, part = (content(so.sanitize(table([*some, *levels]), words, seed=3)) for some in (rows, two_records))
     assert {cell: entry for cell, entry in whole.items() if cell[0] in ("r1", "r3")} == {
         cell: entry for cell, entry in part.items() if cell[0] != "x"
     }
@@ -121,10 +118,7 @@ def test_without_a_seed_every_call_draws_a_new_one(small_release):
 def test_counts_are_the_sizes_before_and_after_each_step(small_release):
     safer = so.sanitize(small_release, "drop-rare-items 3", "cluster-records 3")
     first, second = (report.counts for report in safer.step_reports)
-    assert (first["records before"], first["entries before"]) == (
-        small_release.n_records,
-        small_release.n_entries,
-    )
+    assert (first["records before"], first["entries before"]) == (small_release.n_records, small_release.n_entries)
     assert all(first[name] == second[f"{name} before"] for name in ("records", "items", "entries"))
     sizes = second["records"], second["items"], second["entries"]
     assert sizes == (safer.n_records, safer.n_items, safer.n_entries)
@@ -210,8 +204,7 @@ def test_new_ids_are_numbers_in_a_random_order(small_release, words):
 def test_each_order_of_new_ids_is_equally_likely():
     release = table([("a", "1", 1.0, START), ("b", "1", 1.0, START), ("c", "1", 1.0, START)])
     orders = Counter(
-        tuple(so.sanitize(release, seed=seed, renumber=True).mapping.representatives.tolist())
-        for seed in range(300)
+        tuple(so.sanitize(release, seed=seed, renumber=True).mapping.representatives.tolist()) for seed in range(300)
     )
     assert len(orders) == 6
     assert all(abs(count - 50) < 5 * math.sqrt(50) for count in orders.values())

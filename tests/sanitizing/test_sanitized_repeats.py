@@ -13,8 +13,8 @@ from sanitizing_data import ALL, START, assert_same, drawn_rows, table
 
 import naive
 import standout as so
-from standout.release.flat_arrays import release_columns
-from standout.sanitized import TimeSpread, ValueSpread
+from standout.data.flat_arrays import release_columns
+from standout.know.sanitized import TimeSpread, ValueSpread
 from standout.sanitizing.step import Step, StepResult
 
 SCHEMA = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
@@ -97,9 +97,7 @@ def test_entries_that_a_step_makes_equal_stay_separate(rows):
     release = read(rows)
     assume(release.clock is not None and release.span)
     safer = so.sanitize(release, "round-time year", seed=1)
-    expected = Counter(
-        (*row[:3], None if row[3] is None else naive.period_start(row[3], "year")) for row in rows
-    )
+    expected = Counter((*row[:3], None if row[3] is None else naive.period_start(row[3], "year")) for row in rows)
     assert Counter(rows_of(safer)) == expected
 
 
@@ -155,8 +153,7 @@ def test_a_removed_entry_whose_item_is_left_is_replaced_not_lost(rows, words):
         assert [spread.probability for spread in spreads] == ([changed / known] if changed else [])
     moved = [abs((old[3] - new[3]).days) for old, new in replaced if old[3] and new[3] and old[3] != new[3]]
     assert all(
-        spread.days == pytest.approx(2 * sum(moved) / len(moved) if moved else 0)
-        for spread in safer.noise.times
+        spread.days == pytest.approx(2 * sum(moved) / len(moved) if moved else 0) for spread in safer.noise.times
     )
 
 
@@ -224,13 +221,7 @@ def test_repeated_entries_have_independent_noise():
 
 
 def test_two_calls_with_one_seed_equal_one_call_and_threads_do_not_matter(repeated):
-    steps = [
-        "perturb-time 14",
-        "perturb-value 1 0.5",
-        "drop-entries 0.2",
-        "round-time month",
-        "cap-records 5",
-    ]
+    steps = ["perturb-time 14", "perturb-value 1 0.5", "drop-entries 0.2", "round-time month", "cap-records 5"]
     once = so.sanitize(repeated, *steps, seed=4, threads=1)
     assert_same(once, so.sanitize(so.sanitize(repeated, *steps[:2], seed=4), *steps[2:], seed=4, threads=2))
 
@@ -256,7 +247,7 @@ def test_outputs_with_repeats_come_back(repeated, tmp_path, name):
 @pytest.mark.once
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 def test_an_exported_table_has_every_row(repeated, tmp_path, name):
-    from standout.release.export import write_table
+    from standout.data.export import write_table
 
     write_table(repeated, tmp_path / name)
     again = so.read(tmp_path / name, repeats="keep")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import standout as so
-from standout.core.checked_json import dump_with_checksum
-from standout.sanitizing.sidecar import sidecar_path
+from standout.core.json_files import dump_with_checksum
+from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once
 BAD_BINS = {"step": "round-value bins 2", "counts": {}, "bins": {"edges": [1], "tells": [1]}}

@@ -4,7 +4,7 @@ import pytest
 from sanitizing_data import ALL
 
 import standout as so
-from standout.sanitizing.step_parser import STEPS
+from standout.sanitizing.sanitize import STEPS
 
 pytestmark = pytest.mark.once
 

@@ -11,7 +11,7 @@ from sanitizing_data import START, releases, table
 import naive
 import standout as so
 from conftest import content
-from standout.sanitized import Bins
+from standout.data.labels import Bins
 
 
 @given(releases(), st.sampled_from([{"bins": 1}, {"bins": 2}, {"bins": 3}, {"bins": 9}, {"edges": (2, 4)}]))

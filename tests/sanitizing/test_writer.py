@@ -9,8 +9,8 @@ import pytest
 from sanitizing_data import assert_same
 
 import standout as so
-from standout.core.new_files import sweep
-from standout.sanitizing.sidecar import sidecar_path
+from standout.core.files import sweep
+from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once
 NAMES = ["safer.csv", "safer.parquet", "safer.index", "safer"]
@@ -120,7 +120,7 @@ def test_a_file_that_is_not_a_sidecar_is_overwritten_with_force_only(named_relea
 KILLED = """
 import os, signal, sys
 import standout as so
-import standout.sanitizing.writer as writer
+import standout.sanitizing.output_files as writer
 out, moment = sys.argv[1:]
 release = so.synthesize(records=60, items=30, entries=700, seed=3)
 safer = so.sanitize(release, "round-time year", seed=1)
@@ -131,7 +131,7 @@ def then_die(function):
         die()
     return run
 if moment == "while writing":
-    import standout.release.export as export, standout.release.column_files as column_files
+    import standout.data.export as export, standout.data.index_files as column_files
     export._write_csv = column_files._write_column = die
 elif moment == "after writing":
     writer.write_table, writer.save = then_die(writer.write_table), then_die(writer.save)
@@ -171,9 +171,7 @@ def check_killed_run(folder, name, moment, exists):
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_an_output_is_complete_or_absent_when_a_run_is_killed(tmp_path, moment):
-    check_killed_run(
-        tmp_path, "safer.index" if moment == "after writing" else "safer.csv", moment, exists=True
-    )
+    check_killed_run(tmp_path, "safer.index" if moment == "after writing" else "safer.csv", moment, exists=True)
 
 
 @pytest.mark.slow
@@ -241,7 +239,7 @@ def test_an_output_stays_as_it_was_when_its_sidecar_cannot_be_written(named_rele
     def disk_full(*args, **more):
         raise so.StandoutError("no space")
 
-    monkeypatch.setattr("standout.sanitizing.writer.write_atomically", disk_full)
+    monkeypatch.setattr("standout.sanitizing.output_files.write_atomically", disk_full)
     with pytest.raises(so.StandoutError, match="no space"):
         so.write_sanitized(so.sanitize(named_release, "round-time year"), out, force=True)
     assert_same(so.open_sanitized(out, named_release), first)

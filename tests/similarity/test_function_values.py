@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.similarity.function_values import FunctionValues
+from standout.know.similarity import FunctionValues
 
 RELEASE = so.synthesize(records=200, items=80, entries=4_000, seed=3)
 ADVERSARY = so.Adversary(knows=3, value_error=1, time_error=14)
@@ -69,10 +69,7 @@ def test_a_subclass_that_overrides_the_call_takes_effect():
             return super().__call__(known, value, days) / 2
 
     whole, half = (kind(near_one) for kind in (so.Custom, Halved))
-    scores = [
-        so.ScoreboardRH(each).attacks(RELEASE, known_facts(slice(5))).columns.highest
-        for each in (whole, half)
-    ]
+    scores = [so.ScoreboardRH(each).attacks(RELEASE, known_facts(slice(5))).columns.highest for each in (whole, half)]
     assert scores[1] == pytest.approx(scores[0] / 2)
 
 
@@ -109,7 +106,7 @@ def test_a_function_need_not_answer_for_distances_that_cannot_come_up():
 
 
 def test_no_more_results_are_kept_than_fit(monkeypatch):
-    monkeypatch.setattr("standout.similarity.function_values.MOST", 1_000)
+    monkeypatch.setattr("standout.know.similarity.MOST", 1_000)
     values = FunctionValues(lambda known, value, days: 1 / (1 + np.abs(days)))
     for known in range(20):
         row = values.over_times(float(known), 3.0, np.arange(512), 1.0, many=True)
@@ -118,9 +115,7 @@ def test_no_more_results_are_kept_than_fit(monkeypatch):
 
 
 def test_levels_are_given_as_an_array_where_there_are_many():
-    calling, calls = counted(
-        lambda known, value, days: 0.0 if value is None else 1 / (1 + abs(value - known))
-    )
+    calling, calls = counted(lambda known, value, days: 0.0 if value is None else 1 / (1 + abs(value - known)))
     levels = [*np.arange(500.0).tolist(), None]
     row = FunctionValues(calling).over_levels(7.0, levels)
     assert row.tolist() == [*(1 / (1 + abs(np.arange(500.0) - 7.0))), 0.0]

@@ -22,8 +22,8 @@ from similarity_cases import (
     released,
     same,
 )
-from standout.facts import encode_auxes
-from standout.similarity.lookup_tables import CALLS, tabulate
+from standout.know.facts import encode_auxes
+from standout.know.lookup_tables import CALLS, tabulate
 
 # Tables.
 
@@ -234,7 +234,7 @@ def test_a_function_that_would_be_asked_too_often_is_refused_with_a_way_out():
 def test_the_calls_for_all_facts_count_together(monkeypatch):
     release = released([("p", "x", 4.0, DAY), ("p", "y", 3.0, DAY + timedelta(days=9))])
     facts = [so.Fact("x", value=4, time=DAY), so.Fact("y", value=3, time=DAY)]
-    monkeypatch.setattr("standout.similarity.lookup_tables.CALLS", 3 * 10)  # levels and none, 10 days apart
+    monkeypatch.setattr("standout.know.lookup_tables.CALLS", 3 * 10)  # levels and none, 10 days apart
     assert so.ScoreboardRH(so.Custom(near)).attack(release, so.Aux(facts[:1])).best == "p"
     with pytest.raises(so.ParameterError, match="more than 30 times"):
         so.ScoreboardRH(so.Custom(near)).attack(release, so.Aux(facts))

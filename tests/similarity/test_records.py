@@ -5,18 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import standout as so
-from similarity_cases import (
-    ANY_VALUES,
-    FIRST,
-    FUNCTIONS,
-    PER_DAY,
-    TWINS,
-    histories,
-    moment,
-    released,
-    same,
-    sim,
-)
+from similarity_cases import ANY_VALUES, FIRST, FUNCTIONS, PER_DAY, TWINS, histories, moment, released, same, sim
 
 
 def record_sim(similarity, one, other, unit, over):
@@ -69,9 +58,7 @@ def test_record_similarity_over_the_union_is_symmetric_where_nothing_is_missing(
 
 def test_what_the_first_record_lacks_is_not_compared_and_what_the_second_lacks_is_not_alike():
     day = FIRST.date()
-    release = released(
-        [("p", "x", None, day), ("q", "x", 4.0, day), ("p", "y", 1.0, None), ("q", "y", 1.0, day)]
-    )
+    release = released([("p", "x", None, day), ("q", "x", 4.0, day), ("p", "y", 1.0, None), ("q", "y", 1.0, day)])
     assert so.record_similarity(release, "p", "q", so.Within()) == 1.0
     assert so.record_similarity(release, "q", "p", so.Within()) == 0.0
     assert so.record_similarity(release, "q", "p", so.Decay()) == 0.5
@@ -79,9 +66,7 @@ def test_what_the_first_record_lacks_is_not_compared_and_what_the_second_lacks_i
 
 @settings(max_examples=60)
 @given(histories(kinds=("number", None)), st.sampled_from(list(TWINS)))
-def test_a_superset_is_as_similar_as_the_record_itself_over_the_first_but_not_over_the_union(
-    history, similarity
-):
+def test_a_superset_is_as_similar_as_the_record_itself_over_the_first_but_not_over_the_union(history, similarity):
     """Convention 14: Lemma 1 does not hold with the union below the line."""
     release, people, unit = history
     record = max(people, key=lambda name: len(people[name]))
@@ -90,9 +75,7 @@ def test_a_superset_is_as_similar_as_the_record_itself_over_the_first_but_not_ov
     assume(extra)
     both = [("r", own), ("s", own | extra)]
     kind = None if release.levels is None else "number"
-    rows = [
-        (name, item, value, moment(t, unit)) for name, cells in both for item, (value, t) in cells.items()
-    ]
+    rows = [(name, item, value, moment(t, unit)) for name, cells in both for item, (value, t) in cells.items()]
     larger = released(rows, kind, unit)
     assert so.record_similarity(larger, "r", "s", similarity, over="first") == 1.0
     share = len(own) / (len(own) + len(extra))

@@ -8,12 +8,11 @@ import pytest
 
 import standout as so
 from standout.core.arrays import codes_in_use
-from standout.facts import encode_auxes
-from standout.similarity.lookup_tables import tabulate
-from standout.similarity.time_cells import COLUMN_BITS, MIDDLE, time_cell, time_similarity
+from standout.know.facts import encode_auxes
+from standout.know.lookup_tables import COLUMN_BITS, MIDDLE, tabulate, time_cell, time_similarity
 
 START = datetime(2001, 1, 1)
-WIDE = "standout.similarity.lookup_tables.WIDE"
+WIDE = "standout.know.lookup_tables.WIDE"
 
 
 def release_of(repeats, minutes=40_000, unit="minute", records=60, last=()):

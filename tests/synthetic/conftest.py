@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.synthetic.survey import Survey
+from standout.paper.marginals import Survey
 
 COMPILED = not numba.config.DISABLE_JIT
 RECORDS = 160 if COMPILED else 120
@@ -20,9 +20,9 @@ LAST_DAY = date(2005, 12, 31)
 @pytest.fixture
 def compare_everything(monkeypatch):
     """compare_everything(scale): compare small releases by all statistics, as if they had this scale."""
-    monkeypatch.setattr("standout.synthetic.calibration.MINIMUM_RECORDS", 1)
-    monkeypatch.setattr("standout.synthetic.netflix_statistics.MINIMUM_RATINGS", 0)
-    monkeypatch.setattr("standout.synthetic.netflix_statistics.RARE", RARE)
+    monkeypatch.setattr("standout.paper.calibration.MINIMUM_RECORDS", 1)
+    monkeypatch.setattr("standout.paper.netflix_statistics.MINIMUM_RATINGS", 0)
+    monkeypatch.setattr("standout.paper.netflix_statistics.RARE", RARE)
 
     def set_scale(scale):
         monkeypatch.setattr(Survey, "scale", property(lambda survey: scale))
@@ -43,15 +43,11 @@ def _random_release(columns=("value", "time"), missing=0.0, records=RECORDS, see
         length = [1, 9, 35][record] if record < 3 else 2 + int(draw.exponential(12))
         joined = int(draw.integers(1500))
         for item in draw.choice(ITEMS, length, False, popularity / popularity.sum()):
-            value = (
-                None if draw.random() < missing else float(draw.choice(5, p=[0.1, 0.1, 0.3, 0.3, 0.2]) + 1)
-            )
+            value = None if draw.random() < missing else float(draw.choice(5, p=[0.1, 0.1, 0.3, 0.3, 0.2]) + 1)
             later = int(draw.exponential(20) if draw.random() < 0.8 else 0)
             day = date(2001, 11, 22) + timedelta(joined + later)
             rows.append((str(record), str(item), value, None if draw.random() < missing else day))
-    rows += [
-        ("0", str(item), 3.0, LAST_DAY) for item in range(ITEMS)
-    ]  # every item and the last day are there
+    rows += [("0", str(item), 3.0, LAST_DAY) for item in range(ITEMS)]  # every item and the last day are there
     schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return so.read(frame.select("record", "item", *columns))

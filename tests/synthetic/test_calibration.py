@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.synthetic.survey import Statistic
+from standout.paper.marginals import Statistic
 
 
 def test_a_number_is_met_within_its_tolerance_and_near_within_twice_the_tolerance():
@@ -38,9 +38,7 @@ def test_the_table_has_a_row_for_each_statistic(compare_everything, random_relea
     assert pl.read_csv(tmp_path / "table.csv")["statistic"].to_list() == table["statistic"].to_list()
 
 
-def test_an_index_gives_the_same_table_for_any_number_of_threads(
-    compare_everything, random_release, tmp_path
-):
+def test_an_index_gives_the_same_table_for_any_number_of_threads(compare_everything, random_release, tmp_path):
     compare_everything(1.0)
     release = random_release(missing=0.1)
     so.save(release, tmp_path / "index")
@@ -61,7 +59,7 @@ def test_parameters_out_of_range_are_rejected():
 def test_releases_that_cannot_be_compared_are_rejected(monkeypatch):
     with pytest.raises(so.ParameterError, match="at least 1,000 records, got 999"):
         so.calibration(so.synthesize(records=999, items=10, entries=1_000, seed=1))
-    monkeypatch.setattr("standout.synthetic.calibration.MINIMUM_RECORDS", 1)
+    monkeypatch.setattr("standout.paper.calibration.MINIMUM_RECORDS", 1)
     for values in ([0.5, 3.0], ["good", "bad"]):
         with pytest.raises(so.ParameterError, match="from 1 to 5"):
             so.calibration(so.read(pl.DataFrame({"user": ["p", "q"], "item": ["x", "x"], "rating": values})))

@@ -1,7 +1,8 @@
 """Titles are different, and only the stand-in has them."""
 
 import standout as so
-from standout.synthetic.invented_titles import FIRST, FORMS, SECOND, invented_titles
+from standout.paper.netflix_generator import FIRST_INVENTED_TITLES as FIRST
+from standout.paper.netflix_generator import FORMS, SECOND, invented_titles
 
 
 def test_only_the_stand_in_has_titles_and_no_two_are_the_same():

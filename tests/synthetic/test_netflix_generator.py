@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.synthetic import netflix_generator
+from standout.paper import netflix_generator
 
 
 @pytest.mark.parametrize(("stride", "threads"), [(1, 1), (7, 2), (64, 3)])
@@ -19,8 +19,8 @@ def test_portions_and_threads_change_nothing(monkeypatch, stride, threads):
 def test_a_small_stand_in_agrees_with_the_published_statistics():
     """The tolerances include the sampling error at this size."""
     calibration = so.calibration(so.synthesize(like="netflix", records=4_000, seed=1), nearest=0)
-    assert calibration.verdicts["missed"] == 0 and calibration.verdicts["near"] <= 3, (
-        calibration.table.filter(calibration.table["verdict"] != "met")
+    assert calibration.verdicts["missed"] == 0 and calibration.verdicts["near"] <= 3, calibration.table.filter(
+        calibration.table["verdict"] != "met"
     )
 
 
@@ -28,8 +28,8 @@ def test_a_small_stand_in_agrees_with_the_published_statistics():
 @pytest.mark.slow
 def test_a_tenth_of_the_stand_in_agrees_with_the_published_statistics():
     calibration = so.calibration(so.synthesize(like="netflix", records=48_019, seed=1), nearest=0)
-    assert calibration.verdicts["missed"] == 0 and calibration.verdicts["near"] <= 3, (
-        calibration.table.filter(calibration.table["verdict"] != "met")
+    assert calibration.verdicts["missed"] == 0 and calibration.verdicts["near"] <= 3, calibration.table.filter(
+        calibration.table["verdict"] != "met"
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import naive
 import standout as so
-from standout.synthetic.published_statistics import published, published_lengths, published_support
+from standout.paper.published_statistics import published, published_lengths, published_support
 
 PEOPLE = published()["sizes"]["records"]
 LAST_DAY = date(2005, 12, 31)
@@ -47,9 +47,7 @@ def by_group(calibration):
         (0.4, (), 0.0),
     ],
 )
-def test_every_statistic_equals_that_of_the_slow_twin(
-    compare_everything, random_release, scale, columns, missing
-):
+def test_every_statistic_equals_that_of_the_slow_twin(compare_everything, random_release, scale, columns, missing):
     compare_everything(scale)
     release = random_release(columns, missing)
     groups, expected_groups = by_group(so.calibration(release, nearest=0)), twin_of(release, scale).groups()
@@ -76,11 +74,7 @@ def test_a_tolerance_is_the_stated_one_plus_two_standard_errors(compare_everythi
         ("two ratings of a person", "within 14 days", 0.03 + 2 * pstdev(near) / math.sqrt(len(near))),
         ("a person's mean rating", "mean", 0.02 + 2 * pstdev(means) / math.sqrt(n)),
         ("ratings of a person", "mean", 0.005 * 209.25 + 2 * pstdev(lengths) / math.sqrt(n)),
-        (
-            "ratings of a person",
-            "share of people with 1",
-            0.1 * single + 2 * math.sqrt(single * (1 - single) / n),
-        ),
+        ("ratings of a person", "share of people with 1", 0.1 * single + 2 * math.sqrt(single * (1 - single) / n)),
         ("films outside the most rated", outside, 0.02 + 2 * math.sqrt(0.97 * 0.03 / n)),
         ("a film's mean rating", "standard deviation", 0.03),
         ("support by rank", "mean |ln ratio|, ranks 1 to 17,770", 0.05),
@@ -122,12 +116,7 @@ def all_published_numbers():
     support["sd ÷ mean"] = support.pop("sd") / support.pop("mean")
     for name in ("q25", "q50", "q75", "q90", "q99", "max"):
         support[name] /= PEOPLE
-    for group, name in (
-        ("bits", "ranks"),
-        ("bursts", "days"),
-        ("bursts", "sizes"),
-        ("nearest", "similarity"),
-    ):
+    for group, name in (("bits", "ranks"), ("bursts", "days"), ("bursts", "sizes"), ("nearest", "similarity")):
         del sections[group][name]
     for section in sections.values():
         for name, numbers in section.items():

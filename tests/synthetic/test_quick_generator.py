@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.synthetic import quick_generator
+from standout.paper import synthesize as quick_generator
 
 
 @pytest.mark.parametrize("stride", [1, 7, 64])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from standout.synthetic.published_statistics import published, published_lengths
-from standout.synthetic.record_lengths import qualifying_entries, record_lengths
+from standout.paper.netflix_generator import qualifying_entries, record_lengths
+from standout.paper.published_statistics import published, published_lengths
 
 PEOPLE = published()["sizes"]["records"]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import standout as so
-from standout.synthetic.published_statistics import published, published_support
+from standout.paper.published_statistics import published, published_support
 
 TIMEOUT = 120
 LIKE = ("quick", "netflix", "flat")
@@ -33,9 +33,7 @@ def rows_of(release):
 @pytest.mark.parametrize("like", LIKE)
 def test_a_release_has_the_requested_sizes_and_no_empty_record_or_item(like):
     for number, (records, items, entries) in enumerate(SIZES):
-        release = so.synthesize(
-            like=like, records=records, items=items, entries=entries, seed=7 * (number % 2)
-        )
+        release = so.synthesize(like=like, records=records, items=items, entries=entries, seed=7 * (number % 2))
         assert (release.n_records, release.n_items, release.n_entries) == (records, items, entries)
         assert release.support.min() >= 1 and release.lengths.min() >= 1
         assert release.support.sum() == release.lengths.sum() == entries
@@ -75,9 +73,7 @@ def test_the_same_seed_gives_the_same_release_and_another_seed_another_one(like)
 
 
 def test_the_compiler_changes_nothing():
-    code = (
-        "import standout as so; print(so.synthesize(records=50, items=40, entries=600, seed=9).fingerprint)"
-    )
+    code = "import standout as so; print(so.synthesize(records=50, items=40, entries=600, seed=9).fingerprint)"
     off = "0" if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0") else "1"
     process = subprocess.run(
         [sys.executable, "-c", code],

@@ -10,9 +10,9 @@ import pytest
 
 import standout as so
 from standout.core.errors import ParameterError
-from standout.release import sharded_index
-from standout.synthetic import synthesize_index as synthetic
-from standout.synthetic.unused_items import give_unused_items
+from standout.data import sharded_index
+from standout.paper import synthesize as synthetic
+from standout.paper.synthesize import give_unused_items
 
 BLOCK = 1 << 13
 TIMEOUT = 120
@@ -70,7 +70,7 @@ def test_a_scale_multiplies_the_people():
 KILLED = """
 import os, signal, sys
 import standout as so
-from standout.release import sharded_index as module
+from standout.data import sharded_index as module
 
 real, calls = module.write_shard, []
 
@@ -81,7 +81,7 @@ def killing(*args):
     return real(*args)
 
 module.write_shard = killing
-from standout.synthetic import synthesize_index as synthetic
+from standout.paper import synthesize as synthetic
 synthetic.IN_MEMORY, synthetic.PROGRAM, synthetic.PER_PERSON = 10**9, 0, 0
 so.synthesize_index(sys.argv[1], seed=4, memory="300kB", records={records}, entries={entries})
 """

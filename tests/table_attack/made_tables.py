@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from standout.tables.column import Column, code_dtype
-from standout.tables.column_similarity import ColumnSimilarity
-from standout.tables.hierarchy import Hierarchy
-from standout.tables.model import Channel, SanitizedTable, Table
+from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
+from standout.data.table import Channel, SanitizedTable, Table
 
 GROUPS = np.array([[0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 
@@ -96,8 +94,6 @@ def released_table(table, seed=0):
             if column.name == "grade":
                 swapped = np.flatnonzero(draw.random(len(order)) < 0.3)
                 codes[swapped] = codes[draw.permutation(swapped)]
-            part = Column(
-                column.name, column.kind, levels, codes.astype(np.uint8), similarity=column.similarity
-            )
+            part = Column(column.name, column.kind, levels, codes.astype(np.uint8), similarity=column.similarity)
         columns.append(part)
     return SanitizedTable(tuple(columns), original=table, channels=channels, original_row=order)

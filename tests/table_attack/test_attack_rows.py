@@ -5,10 +5,10 @@ import pytest
 from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
 
 from naive import table_attack as naive
-from standout.table_attack.row_verdicts import attack_rows, weighted_votes
-from standout.table_attack.simulate_table import table_attack_named
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableLikelihood
+from standout.attack.row_verdicts import attack_rows, weighted_votes
+from standout.attack.table_attacks import TableLikelihood
+from standout.evaluate.simulate_table import table_attack_named
+from standout.know.table_adversary import TableAdversary
 
 ATTACKS = ("likelihood", "paper", "threshold", "exact match")
 ADVERSARY = TableAdversary(knows=4, wrong=1)

@@ -8,10 +8,10 @@ from tests.table_attack.made_tables import as_twin, cells_of, made_table, releas
 
 import standout as so
 from naive import table_attack as naive
-from standout.table_attack.row_verdicts import attack_rows, weighted_votes
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableLikelihood
-from standout.tables.model import Table
+from standout.attack.row_verdicts import attack_rows, weighted_votes
+from standout.attack.table_attacks import TableLikelihood
+from standout.data.table import Table
+from standout.know.table_adversary import TableAdversary
 
 LAST_DIGITS = 1e-9
 
@@ -34,8 +34,7 @@ def tuple_table():
     """Two of the columns are one attribute."""
     table = made_table(50, seed=3)
     columns = [
-        replace(column, attribute="work") if column.name in ("job", "grade") else column
-        for column in table.columns
+        replace(column, attribute="work") if column.name in ("job", "grade") else column for column in table.columns
     ]
     return Table(tuple(columns))
 
@@ -82,8 +81,7 @@ def test_without_wrong_facts_it_is_the_sum_of_logarithms():
     table, adversary = made_table(60, seed=2), TableAdversary(knows=4, wrong=0)
     assert not TableLikelihood(adversary).counts_wrong
     counted, each = (
-        so.simulate_table(table, adversary, TableLikelihood(adversary, counted=c), targets=20)
-        for c in (True, False)
+        so.simulate_table(table, adversary, TableLikelihood(adversary, counted=c), targets=20) for c in (True, False)
     )
     assert (counted.verdicts.posterior == each.verdicts.posterior).all()
 
@@ -119,15 +117,11 @@ def full_sets():
     draw = np.random.default_rng(1)
     sizes = draw.integers(1, 3, 40)
     members = [np.sort(draw.choice(2, size, replace=False)) for size in sizes]
-    columns = [
-        so.Column(f"c{i}", "category", tuple("abc"), draw.integers(0, 3, 40, np.uint8)) for i in range(2)
-    ]
+    columns = [so.Column(f"c{i}", "category", tuple("abc"), draw.integers(0, 3, 40, np.uint8)) for i in range(2)]
     grades = draw.integers(0, 3, 40, np.uint8)
     columns.append(so.Column("grade", "ordered", ("low", "middle", "high"), grades, error=1.0))
     columns.append(
-        so.Column(
-            "has", "set", ("A", "B"), np.concatenate(members).astype(np.uint8), np.append(0, np.cumsum(sizes))
-        )
+        so.Column("has", "set", ("A", "B"), np.concatenate(members).astype(np.uint8), np.append(0, np.cumsum(sizes)))
     )
     return Table(tuple(columns))
 
@@ -148,10 +142,7 @@ def test_a_fact_that_cannot_be_wrong_counts_as_right(wrong):
 @pytest.mark.parametrize("wrong", [0, 1, 200])
 def test_hundreds_of_known_columns_still_identify_everybody(wrong):
     draw = np.random.default_rng(3)
-    columns = [
-        so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8))
-        for i in range(600)
-    ]
+    columns = [so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8)) for i in range(600)]
     adversary = TableAdversary(knows=600, wrong=wrong)
     simulation = so.simulate_table(Table(tuple(columns)), adversary, targets=10)
     assert simulation.identified.value == 1

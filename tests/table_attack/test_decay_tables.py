@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from tests.table_attack.made_tables import made_table
 
-from standout.table_attack import evidence
-from standout.table_attack.decay_tables import DecayBlocks, DecayTable
-from standout.table_attack.row_verdicts import attack_rows
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableScoreboard
+from standout.attack import table_attacks as evidence
+from standout.attack.row_verdicts import attack_rows
+from standout.attack.table_attacks import DecayBlocks, DecayTable, TableScoreboard
+from standout.know.table_adversary import TableAdversary
 
 
 @pytest.mark.parametrize("scale", [0.3, 4.0, 1e6])
@@ -21,13 +20,9 @@ def test_a_table_in_blocks_equals_one_exponential_per_level(scale):
         low, high = blocks.ends(code)
         out = np.empty(high - low, np.int32)
         DecayTable(blocks, code, low, high, 75_000.0).fill(out)
-        expected = [
-            round(75_000 * math.exp(-abs(x - levels[code]) / scale)) for x in levels[low:high].tolist()
-        ]
+        expected = [round(75_000 * math.exp(-abs(x - levels[code]) / scale)) for x in levels[low:high].tolist()]
         assert out.tolist() == expected
-        assert all(
-            abs(levels[i] - levels[code]) > 15 * scale for i in range(len(levels)) if not low <= i < high
-        )
+        assert all(abs(levels[i] - levels[code]) > 15 * scale for i in range(len(levels)) if not low <= i < high)
 
 
 @pytest.mark.parametrize("absent", [False, True])

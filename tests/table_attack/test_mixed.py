@@ -12,9 +12,9 @@ from tests.table_attack.made_tables import as_twin, made_table
 import naive
 import standout as so
 from naive import table_attack
-from standout.table_attack.row_verdicts import attack_rows
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableLikelihood
+from standout.attack.row_verdicts import attack_rows
+from standout.attack.table_attacks import TableLikelihood
+from standout.know.table_adversary import TableAdversary
 
 ROWS = 40
 ENTRIES = so.Adversary(knows=3, value_error=1, time_error=10)
@@ -63,15 +63,8 @@ def test_a_mixed_score_is_the_sum_of_the_scores_of_table_and_history(absent):
     for query, row in enumerate(rows.tolist()):
         gone = row if absent else None
         cells = [
-            (
-                int(c),
-                table.columns[c].value(int(v))
-                if table.columns[c].kind != "date"
-                else table.columns[c].levels[v],
-            )
-            for c, v in zip(
-                facts.column[2 * query : 2 * query + 2], facts.code[2 * query : 2 * query + 2], strict=True
-            )
+            (int(c), table.columns[c].value(int(v)) if table.columns[c].kind != "date" else table.columns[c].levels[v])
+            for c, v in zip(facts.column[2 * query : 2 * query + 2], facts.code[2 * query : 2 * query + 2], strict=True)
         ]
         by_table = table_attack.scores(columns, cells, "likelihood", 0.5, without=gone)
         mistakes = naive.Mistakes(value_error=1.0, reach=10)

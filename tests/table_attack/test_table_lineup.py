@@ -6,7 +6,7 @@ from tests.table_attack.made_tables import as_twin, made_table
 
 import standout as so
 from naive import table_attack as naive
-from standout.table_attack.table_lineup import table_lineup
+from standout.attack.row_verdicts import table_lineup
 
 KNOWN = {"age": 30, "grade": "high", "job": "c", "ills": "B"}
 

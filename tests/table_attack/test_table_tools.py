@@ -12,9 +12,8 @@ from tools.table_results import END, marker, replaced
 from tools.table_rivals import exact_count, found, known_facts, leave_out, most_matches
 
 import standout as so
-from standout.tables.column import Column
-from standout.tables.model import Table
-from standout.tables.nearness import near_levels
+from standout.data.column import Column, near_levels
+from standout.data.table import Table
 
 pytestmark = pytest.mark.once
 LEVELS = (6, 5, 4, 9)
@@ -25,8 +24,7 @@ def table():
     draw = np.random.default_rng(3)
     age = Column("age", "number", np.arange(9.0), draw.integers(0, 9, 120, np.uint8), error=1.0)
     others = [
-        Column(f"c{n}", "category", tuple("abcdef"[:n]), draw.integers(0, n + 1, 120, np.uint8))
-        for n in LEVELS[:3]
+        Column(f"c{n}", "category", tuple("abcdef"[:n]), draw.integers(0, n + 1, 120, np.uint8)) for n in LEVELS[:3]
     ]
     return Table((age, *others))
 
@@ -93,8 +91,7 @@ def test_hand_counts_are_counts_by_class():
     ill = {key: Counter(row[2] for row in rows if row[:2] == key) for key in sizes}
     everybody = Counter(row[2] for row in rows)
     distances = [
-        sum(abs(ill[key][value] / sizes[key] - everybody[value] / 60) for value in everybody) / 2
-        for key in sizes
+        sum(abs(ill[key][value] / sizes[key] - everybody[value] / 60) for value in everybody) / 2 for key in sizes
     ]
     assert counts["k"] == min(sizes.values()) and counts["classes"] == len(sizes)
     assert counts["unique"] == sum(size == 1 for size in sizes.values())

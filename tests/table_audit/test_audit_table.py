@@ -12,14 +12,14 @@ from tests.table_attack.test_mixed import mixed
 
 import standout as so
 from naive import table_audit as naive
+from standout.attack import table_attacks as evidence
+from standout.auditing import table_checks, table_runs
+from standout.auditing.audit_table import audit_table
 from standout.core.errors import ParameterError
-from standout.findings.serialize import json_text, to_json
-from standout.release.labels import Labels
+from standout.data.labels import Labels
+from standout.evaluate.simulate_table import TableSimulation
+from standout.findings.json_types import json_text, to_json
 from standout.report.table_page import table_page
-from standout.table_attack import evidence
-from standout.table_attack.simulate_table import TableSimulation
-from standout.table_audit import table_checks, table_runs
-from standout.table_audit.audit_table import audit_table
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "table-findings.schema.json").read_text())
@@ -114,9 +114,7 @@ def test_only_the_headline_adversary_has_a_curve(audited):
 
 def test_the_curve_reaches_the_answer_in_a_table_with_few_attributes():
     rng = np.random.default_rng(4)
-    columns = [
-        so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"
-    ]
+    columns = [so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"]
     headline = audit_table(so.Table(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
     assert headline.knows == 5
     assert [point.knows for point in headline.attacks[0].curve] == [1, 5]
@@ -151,9 +149,7 @@ def test_what_the_right_row_shows_equals_a_count_over_cells():
     )
     facts = run.facts
     known = [set(facts.column[facts.first[q] : facts.first[q + 1]].tolist()) for q in range(len(facts))]
-    columns, bits = naive.learned(
-        [cells_of(column) for column in table.columns], facts.target.tolist(), known
-    )
+    columns, bits = naive.learned([cells_of(column) for column in table.columns], facts.target.tolist(), known)
     assert result.findings.learned.columns.value == pytest.approx(columns)
     assert result.findings.learned.bits.value == pytest.approx(bits)
 
@@ -204,7 +200,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch):
 
 
 def test_wrong_counts_of_classes_are_noticed(monkeypatch):
-    from standout.table_audit import audit_table as module
+    from standout.auditing import audit_table as module
 
     right = module.identity_findings
 
@@ -213,11 +209,7 @@ def test_wrong_counts_of_classes_are_noticed(monkeypatch):
         return replace(findings, k=findings.k + 1), risk
 
     monkeypatch.setattr(module, "identity_findings", wrong)
-    failed = [
-        check.name
-        for check in audit_table(marked_table(), **SETTINGS).findings.trust.checks
-        if not check.passed
-    ]
+    failed = [check.name for check in audit_table(marked_table(), **SETTINGS).findings.trust.checks if not check.passed]
     assert failed == ["classes"]
 
 
@@ -230,7 +222,7 @@ def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("standout.table_audit.audit_table.run_curve", interrupted)
+    monkeypatch.setattr("standout.auditing.audit_table.run_curve", interrupted)
     result = audit_table(marked_table(), **SETTINGS)
     assert not result.complete
     assert result.findings.identity is None
@@ -240,9 +232,7 @@ def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
 
 def test_ignored_columns_are_named_as_a_limit(tmp_path):
     path = tmp_path / "people.csv"
-    path.write_text(
-        "age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60))
-    )
+    path.write_text("age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60)))
     table = so.read_table(path, ignore="zip", id=False)
     findings = audit_table(table, **SETTINGS).findings
     assert findings.reading[0].ignored == ("zip",)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import standout as so
+from standout.auditing.audit_table import audit_table
 from standout.core.errors import ParameterError
+from standout.data.column import ColumnSimilarity, code_dtype
 from standout.report.table_page import table_page
-from standout.table_audit.audit_table import audit_table
-from standout.tables.column import code_dtype
-from standout.tables.column_similarity import ColumnSimilarity
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 KINDS = ("number", "category", "ordered", "boolean", "set", "date")

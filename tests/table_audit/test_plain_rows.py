@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.table_attack.made_tables import made_table, released_table
 
-from standout.table_attack.row_verdicts import attack_rows
-from standout.table_attack.simulate_table import table_attack_named
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_audit.plain_rows import plain_verdict
-from standout.table_audit.table_runs import ATTACKS
+from standout.attack.row_verdicts import attack_rows
+from standout.auditing.plain_rows import plain_verdict
+from standout.auditing.table_runs import ATTACKS
+from standout.evaluate.simulate_table import table_attack_named
+from standout.know.table_adversary import TableAdversary
 
 ADVERSARY = TableAdversary(knows=4, wrong=1)
 

@@ -8,16 +8,16 @@ from tests.table_attack.made_tables import made_table
 
 import standout as so
 from naive import table_audit as naive
-from standout.core.errors import ParameterError
-from standout.table_audit.adversary_sentences import describe_table_adversary
-from standout.table_audit.table_ladder import (
+from standout.auditing.table_ladder import (
     TableRung,
+    describe_table_adversary,
     fit_table_ladder,
     resolve_table_ladder,
     with_attributes,
 )
-from standout.table_audit.table_runs import first_attributes
-from standout.tables.column import Column
+from standout.auditing.table_runs import first_attributes
+from standout.core.errors import ParameterError
+from standout.data.column import Column
 
 pytestmark = pytest.mark.once
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,9 +31,7 @@ def test_an_adversary_knows_no_more_attributes_than_the_table_has_and_says_so():
     fitted = fit_table_ladder(resolve_table_ladder(None), made_table(), ["age", "job"])
     colleague = next(rung for rung in fitted.rungs if rung.name == "colleague")
     assert (colleague.known.most, colleague.known.wrong) == (8, 2)
-    assert (
-        colleague.note == "the table has 8 attributes, so the adversary knows 8 attributes, 2 of them wrong"
-    )
+    assert colleague.note == "the table has 8 attributes, so the adversary knows 8 attributes, 2 of them wrong"
 
 
 def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells():
@@ -64,10 +62,7 @@ def test_fewer_attributes_keep_the_share_of_wrong_ones():
 @pytest.mark.parametrize(
     ("adversary", "sentence"),
     [
-        (
-            so.TableAdversary(columns=("age", "job"), error=0),
-            "Knows age and job. Values are exact.",
-        ),
+        (so.TableAdversary(columns=("age", "job"), error=0), "Knows age and job. Values are exact."),
         (
             so.TableAdversary(knows=3, wrong=1, columns=("age", "job", "born", "grade")),
             "Knows 3 of age, job, born and grade, drawn at random for each person, 1 of them "
@@ -108,9 +103,7 @@ def test_a_ladder_may_name_columns_and_their_errors(tmp_path):
     fitted = fit_table_ladder(resolve_table_ladder(path), made_table(), ["age"])
     assert fitted.rungs[0].known.error_of(made_table().column("age")) == 5
     with pytest.raises(so.StandoutError, match="no column 'height'"):
-        fit_table_ladder(
-            resolve_table_ladder({"x": so.TableAdversary(columns=("height",))}), made_table(), ["age"]
-        )
+        fit_table_ladder(resolve_table_ladder({"x": so.TableAdversary(columns=("height",))}), made_table(), ["age"])
 
 
 def known_to(facts, q):
@@ -132,13 +125,7 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
         few = first_attributes(facts, table, most)
         for q in range(len(rows)):
             every, kept = (
-                list(
-                    zip(
-                        f.column[f.first[q] : f.first[q + 1]],
-                        f.code[f.first[q] : f.first[q + 1]],
-                        strict=True,
-                    )
-                )
+                list(zip(f.column[f.first[q] : f.first[q + 1]], f.code[f.first[q] : f.first[q + 1]], strict=True))
                 for f in (facts, few)
             )
             assert kept == naive.first_attributes(every, attribute_of, most)
@@ -146,9 +133,6 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
 
 def test_an_adversary_that_equals_another_keeps_its_say_about_the_threshold():
     table, adversary = made_table(60), so.TableAdversary(knows=3)
-    rungs = [
-        TableRung("w", "W", adversary, gate=False),
-        TableRung("g", "G", adversary, gate=True),
-    ]
+    rungs = [TableRung("w", "W", adversary, gate=False), TableRung("g", "G", adversary, gate=True)]
     fitted = fit_table_ladder(resolve_table_ladder(rungs), table, ())
     assert [(rung.name, rung.gate) for rung in fitted.rungs] == [("w", True)]

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from standout.release.labels import Labels
-from standout.table_sanitizing.level_change import compact
-from standout.tables.column import Column, code_dtype
-from standout.tables.column_similarity import ColumnSimilarity
-from standout.tables.hierarchy import Hierarchy
-from standout.tables.model import Table
+from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
+from standout.data.labels import Labels
+from standout.data.table import Table
+from standout.sanitizing.level_change import compact
 
 SIZES = ("tiny", "small", "medium", "large")
 

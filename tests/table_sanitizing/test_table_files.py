@@ -10,10 +10,10 @@ from test_sanitize_table import STEPS, same
 
 import standout as so
 from naive import table_sanitizing as naive
-from standout.core.checked_json import dump_with_checksum
 from standout.core.errors import ParameterError, SourceError
-from standout.tables.column import Column
-from standout.tables.model import Table
+from standout.core.json_files import dump_with_checksum
+from standout.data.column import Column
+from standout.data.table import Table
 
 pytestmark = pytest.mark.once
 

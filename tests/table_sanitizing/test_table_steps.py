@@ -5,9 +5,9 @@ from sanitizing_tables import SIZES, in_original_order, random_table, rows_of, v
 import standout as so
 from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError
-from standout.table_sanitizing.table_step_parser import TABLE_STEPS
-from standout.tables.column import Column
-from standout.tables.model import Table
+from standout.data.column import Column
+from standout.data.table import Table
+from standout.sanitizing.sanitize_table import TABLE_STEPS
 
 pytestmark = pytest.mark.once
 
@@ -127,8 +127,7 @@ def test_swapping_keeps_every_marginal_exactly_and_tuples_together(seed):
     pairs = lambda rows: sorted(map(repr, rows))  # noqa: E731
     assert pairs(rows_of(safer, ["zip", "size"])) == pairs(rows_of(table, ["zip", "size"]))
     changed = sum(
-        old != new
-        for old, new in zip(values(table.column("zip")), in_original_order(safer, "zip"), strict=True)
+        old != new for old, new in zip(values(table.column("zip")), in_original_order(safer, "zip"), strict=True)
     )
     assert 0 < changed <= 36
 
@@ -160,9 +159,7 @@ def test_local_suppression_leaves_k_rows_in_each_class_and_equals_the_slow_twin(
         assert in_original_order(safer, name) == cells
         counts, channel = safer.step_reports[0].counts, safer.channels.get(name)
         if channel is not None and f"emptied in {name}" in counts:
-            kept = [
-                old for old, new in zip(values(table.column(name)), cells, strict=True) if new != "removed"
-            ]
+            kept = [old for old, new in zip(values(table.column(name)), cells, strict=True) if new != "removed"]
             share = counts[f"emptied in {name}"] / sum(value is not None for value in kept)
             assert channel.suppressed == pytest.approx(share)
 

@@ -9,11 +9,11 @@ from sanitizing_tables import in_original_order, random_table, values
 import standout as so
 from naive import table_utility as naive
 from standout.core.errors import ParameterError
-from standout.data_utility import table_associations, table_prediction
-from standout.data_utility.table_associations import association, association_change
-from standout.tables.column import Column
-from standout.tables.hierarchy import Hierarchy
-from standout.tables.model import Table
+from standout.data.column import Column, Hierarchy
+from standout.data.table import Table
+from standout.sanitizing import table_prediction
+from standout.sanitizing import table_utility as table_associations
+from standout.sanitizing.table_utility import association, association_change
 
 pytestmark = pytest.mark.once
 
@@ -40,9 +40,7 @@ def becomes(safer, name):
     old, new = safer.original.column(name), safer.column(name)
     channel = safer.channels.get(name)
     codes = range(old.n_levels) if channel is None else channel.released.tolist()
-    return {
-        old.value(code): "emptied" if to == new.missing else new.value(to) for code, to in enumerate(codes)
-    }
+    return {old.value(code): "emptied" if to == new.missing else new.value(to) for code, to in enumerate(codes)}
 
 
 def test_steps_are_given_one_by_one_or_as_a_list_or_are_those_of_the_sanitized_table():
@@ -131,9 +129,7 @@ def predictable_table(n_rows=600, seed=0):
     return Table(
         (
             Column("x", "category", ("a", "b", "c", "d"), x.astype(np.uint8), hierarchy=tree),
-            Column(
-                "y", "category", ("p", "q", "r", "s"), y.astype(np.uint8), hierarchy=tree, role="sensitive"
-            ),
+            Column("y", "category", ("p", "q", "r", "s"), y.astype(np.uint8), hierarchy=tree, role="sensitive"),
             Column("z", "number", np.arange(50.0), draw.integers(0, 50, n_rows).astype(np.uint8)),
         )
     )

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 import standout as so
 from naive import tables as naive
-from standout.tables.column_defaults import spread
-from standout.tables.column_types import Wish, levels_of
-from standout.tables.distinct_cells import distinct_cells
-from standout.tables.make_column import make_column
+from standout.ingest.column_types import Wish, levels_of, make_column, spread
+from standout.ingest.distinct_cells import distinct_cells
 
 EMPTY = st.sampled_from([None, "", " ", "?", "NA", "n/a"])
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: repr(round(x, 2)))
@@ -73,9 +71,7 @@ def test_typed_cells_give_the_same_codes_as_their_texts(cells):
 @given(st.lists(st.integers(0, 50), min_size=3, max_size=40))
 def test_the_spread_is_between_the_10th_and_the_90th_percentile(numbers):
     frame = pl.DataFrame({"age": numbers})
-    column = (
-        so.read_table(frame, schema={"age": {"kind": "number"}}).columns[0] if len({*numbers}) > 1 else None
-    )
+    column = so.read_table(frame, schema={"age": {"kind": "number"}}).columns[0] if len({*numbers}) > 1 else None
     expected = naive.percentile_spread(numbers)
     if column is not None and expected > 0:
         assert spread(column) == expected
@@ -102,11 +98,7 @@ def test_the_spread_is_between_the_10th_and_the_90th_percentile(numbers):
         (["20101231", "20110201", "20110202"], "date", [14974.0, 15006.0, 15007.0]),
         (["2010-12", "2011-02"], "date", [14944.0, 15006.0]),
         (["low", "high", "medium"], "ordered", ["low", "medium", "high"]),
-        (
-            ["1 - never", "5 - always", "3 - sometimes"],
-            "ordered",
-            ["1 - never", "3 - sometimes", "5 - always"],
-        ),
+        (["1 - never", "5 - always", "3 - sometimes"], "ordered", ["1 - never", "3 - sometimes", "5 - always"]),
         (["20-29", "<20", "30+"], "ordered", ["<20", "20-29", "30+"]),
         (["100s", "20s", "0s"], "ordered", ["0s", "20s", "100s"]),
         (["inf", "1", "2"], "category", ["1", "2", "inf"]),

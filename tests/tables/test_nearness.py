@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import tables as naive
-from standout.tables.column import Column
-from standout.tables.hierarchy_sources import hierarchy_rows, with_hierarchy
-from standout.tables.nearness import near_levels
+from standout.data.column import Column, near_levels
+from standout.ingest.hierarchies import hierarchy_rows, with_hierarchy
 
 
 def ranges(column, error):
@@ -37,9 +36,7 @@ def test_ordered_levels_are_near_within_steps(n, error):
     assert ranges(column_of("ordered", levels), error) == naive.near(levels, "ordered", error)
 
 
-@given(
-    st.lists(st.text("012", min_size=3, max_size=3), min_size=1, max_size=12, unique=True), st.integers(0, 5)
-)
+@given(st.lists(st.text("012", min_size=3, max_size=3), min_size=1, max_size=12, unique=True), st.integers(0, 5))
 def test_categories_are_near_within_a_height_of_their_hierarchy(codes, error):
     column = with_hierarchy(column_of("category", tuple(sorted(codes))), "prefix", None)
     near = ranges(column, error)

@@ -73,9 +73,7 @@ def test_cells_come_back_as_they_were():
     same = ["patient_id", "age", "sex", "zip", "visit", "pain", "weight", "colour"]
     assert frame.select(same).equals(PEOPLE.select(same))
     assert frame["smoker"].to_list() == ["true", "false", "false", None] * (ROWS // 4)
-    assert frame["allergies"].to_list() == [["milk", "nuts"], ["nuts"], None, ["eggs", "milk", "nuts"]] * (
-        ROWS // 4
-    )
+    assert frame["allergies"].to_list() == [["milk", "nuts"], ["nuts"], None, ["eggs", "milk", "nuts"]] * (ROWS // 4)
 
 
 def test_packed_text_in_another_encoding_is_read(tmp_path):
@@ -83,9 +81,7 @@ def test_packed_text_in_another_encoding_is_read(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode("cp1252")))
     table = so.read_table(tmp_path / "a.csv.gz")
     assert kinds(table) == {"größe": "number", "ort": "category"}
-    assert table.column("größe").levels.tolist() == sorted(
-        float(f"1.{i}") for i in range(20) if i % 10 or not i
-    )
+    assert table.column("größe").levels.tolist() == sorted(float(f"1.{i}") for i in range(20) if i % 10 or not i)
     assert table.provenance.settings["encoding"] == "Windows-1252"
 
 

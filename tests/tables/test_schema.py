@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from naive import tables as naive
-from standout.tables.hierarchy_sources import hierarchy_rows
+from standout.ingest.hierarchies import hierarchy_rows
 
 FRAME = pl.DataFrame(
     {
@@ -58,9 +58,7 @@ def test_the_schema_of_the_documentation_can_be_read(tmp_path):
 def test_a_schema_file_explains_every_key(tmp_path):
     so.Schema.of(so.read_table(FRAME)).write(tmp_path / "s.toml")
     comments = [line for line in (tmp_path / "s.toml").read_text().splitlines() if line.startswith("#")]
-    assert {line[2:].split()[0] for line in comments if line[2:3].strip()} >= {
-        *so.ColumnSchema.__dataclass_fields__
-    }
+    assert {line[2:].split()[0] for line in comments if line[2:3].strip()} >= {*so.ColumnSchema.__dataclass_fields__}
 
 
 @pytest.mark.parametrize(
@@ -153,9 +151,7 @@ def test_prefixes_are_those_of_the_slow_twin(codes):
 @given(st.lists(st.integers(-50, 120), min_size=2, max_size=20, unique=True))
 def test_bands_are_those_of_the_slow_twin(numbers):
     frame = pl.DataFrame({"age": numbers})
-    column = so.read_table(frame, id=False, schema={"age": {"kind": "number", "hierarchy": [5, 10]}}).columns[
-        0
-    ]
+    column = so.read_table(frame, id=False, schema={"age": {"kind": "number", "hierarchy": [5, 10]}}).columns[0]
     for height, width in enumerate((5, 10), 1):
         groups = column.hierarchy.group_of(height)
         lows = [naive.band(number, width) for number in sorted(numbers)]

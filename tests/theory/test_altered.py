@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.theory.altered import Altered, altered
+from standout.measure.altered import Altered, altered
 
 START = date(2005, 3, 1)
 THINGS = ["b", "aa", "31", "4", "5"]

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
+from standout.data.subset import subset
 from standout.evaluate.targets import draw_targets, shuffled_entries
-from standout.release.subset import subset
-from standout.theory import bounds
-from standout.theory.matching_sets import matching_sets
-from standout.theory.theorem_checks import NO_LEMMA, OVER
+from standout.measure import bounds
+from standout.measure.theorem_checks import NO_LEMMA, OVER, matching_sets
 
 COMPILED = not numba.config.DISABLE_JIT
 NETFLIX = 480_189
@@ -124,10 +123,7 @@ BETWEEN = "must be above 0 and below 1, got"
         (lambda: bounds.facts_needed(9, 0.1, math.nan), f"delta {BETWEEN} nan"),
         (lambda: bounds.facts_needed(9, "0.1", 0.1), f"epsilon {BETWEEN} '0.1'"),
         (lambda: bounds.facts_needed(9, True, 0.1), f"epsilon {BETWEEN} True"),
-        (
-            lambda: bounds.facts_needed(9, 0.1, 5e-324),
-            "delta = 5e-324 is too small: the number of facts overflows",
-        ),
+        (lambda: bounds.facts_needed(9, 0.1, 5e-324), "delta = 5e-324 is too small: the number of facts overflows"),
         (lambda: bounds.facts_for_lineup(9, 1, 0.1), "k must be a whole number ≥ 2, got 1"),
         (lambda: bounds.false_matches(9, -1, 0.1), "facts must be a whole number ≥ 0, got -1"),
         (lambda: bounds.sample_sparsity(1.5, 0.1, 8), "delta must be from 0 to 1, got 1.5"),
@@ -184,9 +180,7 @@ def test_matches_in_a_sample_are_the_matches_in_the_release_that_the_sample_cont
     board = so.Scoreboard(so.Within(value=1, time=None))
     for q, verdict in enumerate(board.attacks(release, auxes, top=100)):
         expected = [
-            candidate.record
-            for candidate in verdict.lineup(100)
-            if sample.records.find(candidate.record) is not None
+            candidate.record for candidate in verdict.lineup(100) if sample.records.find(candidate.record) is not None
         ]
         lineup = board.attack(sample, auxes.aux(release, q), top=100).lineup(100)
         assert [candidate.record for candidate in lineup] == expected
@@ -277,10 +271,7 @@ def test_the_target_is_tried_in_the_sample_and_not_in_it():
 
 
 def test_records_that_are_too_short_are_too_few_items_and_counted():
-    rows = [("long", str(i), 1.0, START) for i in range(12)] + [
-        ("7", "0", 1.0, START),
-        ("9", "1", 2.0, START),
-    ]
+    rows = [("long", str(i), 1.0, START) for i in range(12)] + [("7", "0", 1.0, START), ("9", "1", 2.0, START)]
     checks = rows_of(read(rows), epsilon=0.1, delta=0.5, samples=1)
     check = checks[1, "a random match is similar", "first"]
     assert (check.settings.m, check.measured.n, check.too_few_items) == (5, 1, 2)
@@ -341,10 +332,7 @@ def test_no_theorem_that_follows_is_refuted_by_real_people(realdata):
     for similarity in (None, so.Present()):
         for delta in (0.5, 0.9):
             for row in bounds.check(release, delta=delta, similarity=similarity, seed=SEED):
-                follows = row.settings.over == "first" or row.statement in (
-                    "a random match is the target",
-                    "bits left",
-                )
+                follows = row.settings.over == "first" or row.statement in ("a random match is the target", "bits left")
                 assert not follows or row.statement.endswith("(premise)") or row.holds is not False
 
 

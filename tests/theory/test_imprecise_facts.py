@@ -11,9 +11,16 @@ import naive
 import standout as so
 from conftest import content
 from random_releases import random_rows, read_rows
-from standout.theory import bounds
-from standout.theory.imprecise_facts import FACTS_PREMISE, NOT_RANDOM, TWICE, WRONG, twice_as_wide
-from standout.theory.matching_sets import matching_sets, measured_by
+from standout.measure import bounds
+from standout.measure.theorem_checks import (
+    FACTS_PREMISE,
+    NOT_RANDOM,
+    TWICE,
+    WRONG,
+    matching_sets,
+    measured_by,
+    twice_as_wide,
+)
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.theory import prize
+from standout.measure import prize
 
-READINGS = [
-    {"relative": relative, "linear": linear} for relative in (False, True) for linear in (False, True)
-]
+READINGS = [{"relative": relative, "linear": linear} for relative in (False, True) for linear in (False, True)]
 
 
 def test_the_papers_number_is_its_linear_reading_of_a_hundredth_of_rmse():

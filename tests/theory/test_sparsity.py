@@ -6,7 +6,7 @@ import pytest
 
 import standout as so
 from random_releases import random_rows, read_rows
-from standout.theory.sparsity import EPSILONS, Sparsity, sparsity
+from standout.measure.sparsity import EPSILONS, Sparsity, sparsity
 
 COMPILED = not numba.config.DISABLE_JIT
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from random_releases import FIRST, random_rows, read_rows
-from standout.theory import bounds
-from standout.theory.altered import altered
-from standout.theory.imprecise_facts import BY_ENTRIES
-from standout.theory.matching_sets import _shuffled_facts, matching_sets
+from standout.measure import bounds
+from standout.measure.altered import altered
+from standout.measure.theorem_checks import BY_ENTRIES, _shuffled_facts, matching_sets
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008
@@ -71,10 +70,7 @@ def test_matching_records_with_repeats_equal_the_slow_twin(rows, m, pair, alpha)
 
 def test_every_item_is_equally_likely_to_be_known_and_every_entry_of_it():
     release = read_rows([("7", "b", 1.0, day) for day in range(5)] + [("7", "c", 1.0, 0)], "keep")
-    first = [
-        _shuffled_facts(release, np.array([0]), seed).fact(release, 0)
-        for seed in range(300 if COMPILED else 90)
-    ]
+    first = [_shuffled_facts(release, np.array([0]), seed).fact(release, 0) for seed in range(300 if COMPILED else 90)]
     n_b = sum(fact.item == "b" for fact in first)
     assert 0.35 < n_b / len(first) < 0.65
     assert len({fact.time for fact in first if fact.item == "b"}) == 5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.evaluate.targets import draw_targets, shuffled_entries
-from standout.theory.unicity import unicity
+from standout.measure.unicity import unicity
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008
@@ -67,8 +67,7 @@ def count_unique(release, entries, k, most, value, time):
     names = [release.records[target] for target in targets.tolist()]
     items = [[release.items[code] for code in release.by_record.item[at]] for at in entries_of_targets]
     is_unique = [
-        naive.is_unique(entries, record, known, value, time)
-        for record, known in zip(names, items, strict=True)
+        naive.is_unique(entries, record, known, value, time) for record, known in zip(names, items, strict=True)
     ]
     return sum(is_unique), len(is_unique), too_few_entries
 
@@ -162,9 +161,7 @@ def test_an_item_that_one_person_has_singles_out():
     assert unicity(read(rows), 1, value=None).share.value == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "unit"), [(None, None), ("number", None), (None, "day"), ("text", "minute")]
-)
+@pytest.mark.parametrize(("kind", "unit"), [(None, None), ("number", None), (None, "day"), ("text", "minute")])
 def test_a_release_without_values_or_times_has_its_unicity(kind, unit):
     rows = [("7", "b", "x", START), ("9", "b", "x", START), ("9", "aa", "x", START), ("2", "4", "x", START)]
     rows = [(*row[:2], 1.0, row[3]) if kind == "number" else row for row in rows]

@@ -13,19 +13,13 @@ import naive
 import standout as so
 from standout.core.rng import generator
 from standout.evaluate.estimates import rate
-from standout.ingest.place_cells import Geohash, Grid
-from standout.ingest.time_bins import TimeBin
+from standout.ingest.places import Geohash, Grid
+from standout.ingest.times import TimeBin
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2013
 START = datetime(2008, 5, 16, 22)
-WIDTHS = {
-    "hour": (1, "hour"),
-    "6 hours": (6, "hour"),
-    "day": (1, "day"),
-    "week": (1, "week"),
-    "month": (1, "month"),
-}
+WIDTHS = {"hour": (1, "hour"), "6 hours": (6, "hour"), "day": (1, "day"), "week": (1, "week"), "month": (1, "month")}
 rows = st.lists(
     st.tuples(st.sampled_from("abcde"), st.integers(-3, 3), st.integers(-3, 3), st.integers(0, 60)),
     min_size=1,
@@ -97,15 +91,9 @@ def test_a_coarser_resolution_of_a_release_is_that_of_its_source(given):
     frame = frame_of(given)
     how = {"time_bins": ["day"], "points": [1, 2], "seed": SEED}
     release = so.read(frame, grid=0.01, time_bin="hour", repeats="keep")
-    assert (
-        so.unicity_grid(release, grids=[0.05], **how).cells
-        == so.unicity_grid(frame, grids=[0.05], **how).cells
-    )
+    assert so.unicity_grid(release, grids=[0.05], **how).cells == so.unicity_grid(frame, grids=[0.05], **how).cells
     hashed = so.read(frame, geohash=8, time_bin="hour", repeats="keep")
-    assert (
-        so.unicity_grid(hashed, geohashes=[4], **how).cells
-        == so.unicity_grid(frame, geohashes=[4], **how).cells
-    )
+    assert so.unicity_grid(hashed, geohashes=[4], **how).cells == so.unicity_grid(frame, geohashes=[4], **how).cells
 
 
 def test_visits_at_other_times_are_points_of_their_own():
@@ -129,9 +117,7 @@ def test_the_centre_of_a_place_is_in_the_place(cells):
 
     generate = np.random.default_rng(0)
     latitudes, longitudes = generate.uniform(-89, 89, 50), generate.uniform(-179, 179, 50)
-    ids = PlaceReader(cells).read_texts(
-        list(map(repr, latitudes.tolist())), list(map(repr, longitudes.tolist()))
-    )
+    ids = PlaceReader(cells).read_texts(list(map(repr, latitudes.tolist())), list(map(repr, longitudes.tolist())))
     centres = cells.centres(ids)
     assert PlaceReader(cells).read_texts(*(list(map(repr, column)) for column in centres.T.tolist())) == ids
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import naive
 from random_releases import FIRST, read_rows
-from standout.theory.points import draw_points, record_points
-from standout.theory.unicity import unicity
+from standout.measure.unicity import draw_points, record_points, unicity
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008
@@ -123,9 +122,7 @@ def test_all_points_of_a_record_are_equally_likely_to_be_known():
 def test_kept_rows_without_a_repeat_give_the_unicity_of_merged_ones():
     rows = list({row[:2]: row for row in commuters()}.values())
     for time in (None, 1, 7):
-        kept, merged = (
-            unicity(read_rows(rows, repeats), [1, 2], time=time, seed=SEED) for repeats in ("keep", "last")
-        )
+        kept, merged = (unicity(read_rows(rows, repeats), [1, 2], time=time, seed=SEED) for repeats in ("keep", "last"))
         assert kept == merged
 
 

@@ -18,9 +18,7 @@ def _file(title: str) -> str:
 def api_links(overview: str) -> dict[str, str]:
     """Where each public name is described: address in the site by `so.name`."""
     return {
-        f"so.{name}": f"{_file(title)}#standout.{name}"
-        for title, names in sections(overview).items()
-        for name in names
+        f"so.{name}": f"{_file(title)}#standout.{name}" for title, names in sections(overview).items() for name in names
     }
 
 

@@ -15,9 +15,7 @@ def notebook_page(notebook: Path) -> str:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     title, *parts = (part for cell in cells for part in _parts(cell))
     heading, _, rest = title.partition("\n")
-    how = (
-        f"This page shows `notebooks/{notebook.name}` as it was run. Open that file in Jupyter to change it."
-    )
+    how = f"This page shows `notebooks/{notebook.name}` as it was run. Open that file in Jupyter to change it."
     return "\n\n".join([heading, f"*{how}*", rest.strip(), *parts]) + "\n"
 
 

@@ -16,9 +16,7 @@ SCHEMAS = {
 def schema_page(path: Path, title: str) -> str:
     """The schema as Markdown."""
     schema = json.loads(path.read_text(encoding="utf-8"))
-    intro = (
-        f"{schema.get('description', '')} The [schema]({path.name}) checks such a file; this page shows it."
-    )
+    intro = f"{schema.get('description', '')} The [schema]({path.name}) checks such a file; this page shows it."
     objects = [f"## {name}\n\n{_object(part)}" for name, part in schema["$defs"].items()]
     return "\n\n".join([f"# {title}", intro, "## The file", _table(schema), *objects]) + "\n"
 

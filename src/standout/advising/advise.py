@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args, overload
 
-from standout.adversary import Adversary, check_checkpoint_key
 from standout.advising.advice import Advice
 from standout.advising.candidate import Steps
 from standout.advising.composition import Composition, composition, have_people_in_common
@@ -13,26 +12,25 @@ from standout.advising.search import SearchResult, search_candidates
 from standout.advising.table_advice import TableAdvice
 from standout.advising.table_advise import TableAdviceSettings, advise_table
 from standout.attack.any_attack import AnyAttack, attacks_by_name
+from standout.attack.table_attacks import TableAttack
 from standout.auditing.ladder import fit_ladder, resolve_ladder
-from standout.core.atomic_files import make_folder
-from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
-from standout.core.foreign_text import printable
+from standout.core.errors import ParameterError, whole_number
+from standout.core.files import make_folder
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
+from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.data_utility.utility import Utility
+from standout.data.release import Release
+from standout.data.table import Table
 from standout.findings.advice import Among
-from standout.ingest.as_release import as_release
-from standout.release.model import Release
-from standout.sanitized import Sanitized
-from standout.sanitizing.sanitize import sanitize
+from standout.ingest.read import as_release
+from standout.know.adversary import Adversary, check_checkpoint_key
+from standout.know.sanitized import Sanitized
+from standout.know.table_adversary import TableAdversary
+from standout.sanitizing.sanitize import parse_step, sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_parser import parse_step
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableAttack
-from standout.table_sanitizing.table_step import TableStep
-from standout.tables.model import Table
+from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.utility import Utility
 
 __all__ = ["advise", "headline_adversary"]
 
@@ -244,9 +242,7 @@ def _parse_candidate(candidate: Any) -> Steps:
     return steps
 
 
-def _composition(
-    runner: CandidateRunner, result: SearchResult[Utility], progress: Progress
-) -> Composition | None:
+def _composition(runner: CandidateRunner, result: SearchResult[Utility], progress: Progress) -> Composition | None:
     """What two releases with the recommended steps reveal together; Ctrl-C makes the result incomplete."""
     if result.recommended is None or not result.recommended.steps:
         return None

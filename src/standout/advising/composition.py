@@ -6,16 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
+from standout.data.release import Release
+from standout.data.subset import subset
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.linking.link import link
-from standout.linking.links import Links
-from standout.release.model import Release
-from standout.release.subset import subset
-from standout.sanitized import Sanitized
+from standout.know.sanitized import Sanitized
+from standout.linking.links import Links, link
 
 __all__ = ["Composition", "composition", "have_people_in_common"]
 

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from standout.advising.candidate import Candidate, Steps, UtilityT, steps_text
-from standout.advising.checkpointed_runner import CheckpointedRunner
-from standout.advising.frontier import DIGITS, select_for_full_stage
+from standout.advising.candidate import DIGITS, Candidate, Steps, UtilityT, select_for_full_stage, steps_text
+from standout.advising.runner import CheckpointedRunner
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 
@@ -115,10 +114,7 @@ def _fresh_stage(
 
 
 def _safer(
-    runner: CheckpointedRunner[UtilityT],
-    result: SearchResult[UtilityT],
-    failed: Candidate[UtilityT],
-    share: float,
+    runner: CheckpointedRunner[UtilityT], result: SearchResult[UtilityT], failed: Candidate[UtilityT], share: float
 ) -> list[Candidate[UtilityT]]:
     """Candidates of any stage with at most this share of the risk of one that failed.
 

@@ -8,10 +8,9 @@ from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
 from standout.advising.search import SearchResult
 from standout.advising.unproven import Unproven, UnprovenCandidates
-from standout.core.formatting import count
-from standout.data_utility.utility import Utility
-from standout.evaluate.estimate_text import percent, rate_text
-from standout.evaluate.estimates import Estimate
+from standout.core.text import count
+from standout.evaluate.estimates import Estimate, percent, rate_text
+from standout.sanitizing.utility import Utility
 
 __all__ = [
     "RISK_LIMITATION",
@@ -67,17 +66,14 @@ def _recommendation(candidate: Candidate[Any], limit: float, wording: Wording) -
         return [f"This meets the limit of {percent(limit)}, so nothing has to be changed."]
     people = f"in the sanitized {wording.data}" if candidate.among == "released" else "in the original"
     return [
-        f"After {candidate.name}, the adversary identifies {rate_text(candidate.rate)} of the people "
-        f"{people}.",
+        f"After {candidate.name}, the adversary identifies {rate_text(candidate.rate)} of the people {people}.",
         "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
         f"limit of {percent(limit)}.",
         wording.utility_left(candidate),
     ]
 
 
-def _missing_people(
-    result: SearchResult[Any], best: Candidate[Any], limit: float, wording: Wording
-) -> list[str]:
+def _missing_people(result: SearchResult[Any], best: Candidate[Any], limit: float, wording: Wording) -> list[str]:
     """A warning if the limit is met for everybody, but not for the people in the sanitized data."""
     if best.risk.released.high <= limit:
         return []
@@ -99,11 +95,7 @@ def _missing_people(
 
 
 def _unproven(
-    result: SearchResult[Any],
-    unproven: UnprovenCandidates[Any],
-    closest: Unproven[Any],
-    limit: float,
-    wording: Wording,
+    result: SearchResult[Any], unproven: UnprovenCandidates[Any], closest: Unproven[Any], limit: float, wording: Wording
 ) -> list[str]:
     """That measured rates are below the limit, that none is proven to be, and what would settle it."""
     best, number = closest.candidate, unproven.number
@@ -136,21 +128,14 @@ def _what_settles(unproven: UnprovenCandidates[Any], closest: Unproven[Any], wor
             f"More targets cannot settle this: {needed}, and {people}.",
             "A stronger change or a larger limit is needed.",
         ]
-    settling = (
-        f"More targets would settle this: {needed}, and {count(targets)} prove it nine times out of ten."
-    )
+    settling = f"More targets would settle this: {needed}, and {count(targets)} prove it nine times out of ten."
     if targets < closest.targets_advised:
         settling = f"More targets may settle this: {needed}, and {people}."
-    return [
-        settling,
-        "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing.",
-    ]
+    return [settling, "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing."]
 
 
 def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording) -> list[str]:
-    best = min(
-        result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept)
-    )
+    best = min(result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept))
     tried = len(result.candidates) - 1
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
     if not tried:
@@ -171,10 +156,7 @@ def _failed(result: SearchResult[Any]) -> list[str]:
 def _utility_left(candidate: Candidate[Utility]) -> str:
     utility, kept = candidate.utility, candidate.utility.kept
     if kept is None:
-        return (
-            "The loss of utility is unknown, because a recommender learns nothing from the untouched release "
-            "either."
-        )
+        return "The loss of utility is unknown, because a recommender learns nothing from the untouched release either."
     parts = [f"top-10 hit rate {utility.hit_rate.value:.3f} (before: {utility.hit_rate_before.value:.3f})"]
     if utility.rmse is not None and utility.rmse_before is not None:
         parts.append(f"RMSE {utility.rmse.value:.3f} (before: {utility.rmse_before.value:.3f})")
@@ -182,17 +164,10 @@ def _utility_left(candidate: Candidate[Utility]) -> str:
     return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
 
-HISTORIES = Wording(
-    "release",
-    "entries",
-    _utility_left,
-    "Narayanan and Shmatikov (2008) predict this for sparse data.",
-)
+HISTORIES = Wording("release", "entries", _utility_left, "Narayanan and Shmatikov (2008) predict this for sparse data.")
 
 
-def sanitize_command(
-    candidate: Candidate[Any] | None, data: Sequence[str], output: str, renumber: bool = True
-) -> str:
+def sanitize_command(candidate: Candidate[Any] | None, data: Sequence[str], output: str, renumber: bool = True) -> str:
     """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
     if candidate is None or not candidate.steps:
         return ""
@@ -230,9 +205,7 @@ def limitations(result: SearchResult[Any], has_times: bool) -> list[str]:
     return [*sentences, *search_limitations(result)]
 
 
-def search_limitations(
-    result: SearchResult[Any], reason: str = "nothing would be left of the release"
-) -> list[str]:
+def search_limitations(result: SearchResult[Any], reason: str = "nothing would be left of the release") -> list[str]:
     """What a search does not say, whatever it is about; `reason` is why candidates were impossible."""
     sentences = [
         "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "

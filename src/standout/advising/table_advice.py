@@ -3,28 +3,90 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from standout._version import __version__
-from standout.advising.advice_result import AdviceResult
+from standout.advising.advice import AdviceResult
 from standout.advising.candidate import Candidate
 from standout.advising.search import SearchResult
-from standout.advising.sentences import sanitize_command, summary_sentences
-from standout.advising.table_candidate_utility import TableCandidateUtility
-from standout.advising.table_sentences import TABLES, known_attributes, table_limitations
-from standout.findings.advice import Among
-from standout.findings.table_advice import (
-    TableAdviceFindings,
-    TableCandidateFindings,
-    TableSize,
-    TableUtilityFindings,
+from standout.advising.sentences import (
+    RISK_LIMITATION,
+    Wording,
+    sanitize_command,
+    search_limitations,
+    summary_sentences,
 )
-from standout.table_attack.table_adversary import TableAdversary
-from standout.tables.model import Table
+from standout.advising.table_candidates import TableCandidateUtility
+from standout.core.text import count
+from standout.data.table import Table
+from standout.evaluate.estimates import percent
+from standout.findings.advice import Among, TableAdviceFindings, TableCandidateFindings, TableSize, TableUtilityFindings
+from standout.know.table_adversary import TableAdversary
 
-__all__ = ["TableAdvice"]
+__all__ = ["TABLES", "TableAdvice", "known_attributes", "table_limitations"]
+
+# What the advice on a table says in words.
+
+
+IMPOSSIBLE = "their steps do not fit the table, or nothing would be left of it"
+
+
+def known_attributes(adversary: TableAdversary, table: Table) -> str:
+    """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
+    named = adversary.columns
+    total = len(table.attributes) if named is None else len(named)
+    if named is not None and adversary.most == total:
+        known = ", ".join(named)
+    elif adversary.most == total:
+        known = count(total, "attribute", "attributes")
+    else:
+        known = f"{adversary.most} of {total} attributes"
+    parts = [known]
+    if adversary.choose == "rarest":
+        parts.append("those whose value fewest people share")
+    errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
+    parts.append("imprecise" if any(errors) else "exact")
+    if adversary.wrong:
+        parts.append(f"{adversary.wrong} wrong")
+    if adversary.entries is not None:
+        parts.append(f"{adversary.entries.knows} entries of the history")
+    return ", ".join(parts)
+
+
+def _utility_left(candidate: Candidate[TableCandidateUtility]) -> str:
+    utility = candidate.utility
+    parts = [f"{percent(utility.information.value)} of the information in its cells"]
+    if utility.associations is not None:
+        parts.append(f"{percent(utility.associations.value)} of the associations between its columns")
+    parts.append(f"{percent(utility.rows_kept.value)} of its rows")
+    return f"The sanitized table keeps {percent(utility.kept.value)} of the utility: {', '.join(parts)}."
+
+
+TABLES = Wording(
+    "table",
+    "attributes",
+    _utility_left,
+    "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
+)
+
+
+def table_limitations(result: SearchResult[Any], table: Table, adversary: TableAdversary) -> list[str]:
+    """What the numbers do not say."""
+    sentences = [
+        RISK_LIMITATION,
+        "Utility is the information in the cells, mean over the columns, or the associations of pairs of "
+        "columns, whichever is smaller. Every column counts the same. Other uses are not measured: "
+        "so.utility also runs a prediction task.",
+        "The risk is that of finding a person's row. It does not say what rows with equal values have in "
+        "common: standout audit shows what they disclose.",
+    ]
+    if table.history is not None:
+        known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
+        sentences.append(f"The steps do not change the history of the people, which {known}.")
+    return [*sentences, *search_limitations(result, IMPOSSIBLE)]
+
 
 TABLE_OPTION = "--table"
 
@@ -104,9 +166,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
             limit=self.limit,
             among=self.among,
             adversary=known_attributes(self.adversary, table),
-            data=TableSize(
-                name=self.name, fingerprint=table.fingerprint, rows=table.n_rows, columns=table.n_columns
-            ),
+            data=TableSize(name=self.name, fingerprint=table.fingerprint, rows=table.n_rows, columns=table.n_columns),
             summary=self.summary,
             sentences=tuple(self._sentences),
             command=self.command(self.name or "DATA"),

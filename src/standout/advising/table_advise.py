@@ -1,37 +1,200 @@
 """`advise` for a table: the smallest change that brings the risk below a limit, or that there is none."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from standout.adversary import check_checkpoint_key
-from standout.advising.candidate import Steps
+from standout._version import __version__
+from standout.advising.candidate import Candidate, Steps
+from standout.advising.runner import CheckpointedRunner
 from standout.advising.search import search_candidates
+from standout.advising.strongest_attack import IdentificationRisk
 from standout.advising.table_advice import TableAdvice
-from standout.advising.table_built_in_steps import step_columns
-from standout.advising.table_identification import table_attacks_by_name
-from standout.advising.table_runner import TableCandidateRunner
-from standout.core.atomic_files import make_folder
-from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
-from standout.core.foreign_text import printable
+from standout.advising.table_candidates import (
+    TableCandidateUtility,
+    TableUtilityBenchmark,
+    propose_table_combinations,
+    step_columns,
+    table_built_in_steps,
+)
+from standout.attack.row_verdicts import attack_rows
+from standout.attack.table_attacks import TableAttack
+from standout.attack.table_scores import original_of, representing_rows
+from standout.auditing.table_ladder import TableLadderSource, fit_table_ladder, resolve_table_ladder
+from standout.core.arrays import Floats
+from standout.core.errors import ParameterError, whole_number
+from standout.core.files import make_folder
+from standout.core.json_files import JsonObject
 from standout.core.progress import Progress
 from standout.core.rng import check_seed
+from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.findings.advice import Among
-from standout.risk_measures.known_columns import known_columns
-from standout.table_attack.table_adversary import TableAdversary
-from standout.table_audit.table_ladder import (
-    TableLadderSource,
-    fit_table_ladder,
-    resolve_table_ladder,
-)
-from standout.table_sanitizing.table_step import TableStep
-from standout.table_sanitizing.table_step_parser import parse_table_step
-from standout.tables.model import SanitizedTable, Table
+from standout.data.table import SanitizedTable, Table
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulate_table import AttackName, table_attack_named, table_targets
+from standout.findings.advice import Among, Stage
+from standout.know.adversary import check_checkpoint_key
+from standout.know.table_adversary import TableAdversary
+from standout.measure.classes import known_columns
+from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
+from standout.sanitizing.table_step import TableStep
 
-__all__ = ["TableAdviceSettings", "advise_table", "headline_table_adversary"]
+__all__ = [
+    "TableAdviceSettings",
+    "TableCandidateRunner",
+    "advise_table",
+    "headline_table_adversary",
+    "table_attacks_by_name",
+    "table_identification_risk",
+]
+
+# How many people of a table the strongest of several attacks identifies.
+
+
+ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
+"""The attacks that are tried, the strongest in theory first."""
+
+
+def table_identification_risk(
+    table: Table,
+    adversary: TableAdversary,
+    targets: int,
+    seed: int,
+    threads: int | None = None,
+    own_attacks: Mapping[str, TableAttack] | None = None,
+) -> IdentificationRisk:
+    """Share of targets whom the strongest attack identifies; they are drawn as `simulate_table` draws them.
+
+    The strongest attack is the one that identifies most of these targets. So the rate is a little too high,
+    by less than its sampling error. Choosing the attack on other targets would have no such bias, but where
+    few are identified it often chooses the weaker attack, and the rate is then too low: a limit would be met
+    by chance. `own_attacks` are tried as well.
+    """
+    rows, _ = table_targets(table, adversary, targets, seed)
+    facts = adversary.observe(original_of(table), rows, seed)
+    attacks = {name: table_attack_named(name, adversary) for name in ATTACKS} | dict(own_attacks or {})
+    is_present = representing_rows(table)[rows] >= 0
+    success = {
+        name: attack_rows(table, facts, attack, adversary, threads=threads).found for name, attack in attacks.items()
+    }
+    strongest = max(success, key=lambda name: math.fsum(success[name]))  # the first of equally strong ones
+    found, baseline = success[strongest], 1 / table.n_rows
+    return IdentificationRisk(
+        everybody=_rate(found, float(is_present.mean()) * baseline),
+        released=_rate(found[is_present], baseline),
+        attack=strongest,
+    )
+
+
+def _rate(success: Floats, baseline: float) -> Estimate:
+    # The sum of shares like 1/3 may exceed the number of targets by rounding.
+    return rate(min(math.fsum(success), len(success)), len(success), baseline)
+
+
+def table_attacks_by_name(attacks: object) -> dict[str, TableAttack]:
+    """Attacks on tables by name: a mapping, one attack or several."""
+    if isinstance(attacks, TableAttack):
+        attacks = [attacks]
+    if not isinstance(attacks, Mapping):
+        several = list(attacks) if isinstance(attacks, (list, tuple)) else [attacks]
+        attacks = {getattr(attack, "name", ""): attack for attack in several}
+    for name, attack in attacks.items():
+        if not isinstance(attack, TableAttack):
+            raise ParameterError(
+                f"attacks must be attacks on tables, such as TableLikelihood(), got {type(attack).__name__}"
+            )
+        if not isinstance(name, str) or not name or name in ATTACKS:
+            raise ParameterError(f"attacks must have names other than {', '.join(ATTACKS)}, got {name!r:.40}")
+    return dict(attacks)
+
+
+# Measures candidates for a table: quick, full and fresh.
+
+
+ROUNDS = (20, 16, 16)
+"""Number of combinations in each round; each round learns from those before."""
+QUICK_TARGETS = 500
+QUICK_ROWS, FULL_ROWS = 2_000, 10_000
+"""Number of people on whom associations are compared."""
+FULL, FRESH = 1, 2
+"""Added to the seed, so that each stage has other targets and known facts than the stage before."""
+
+
+@dataclass(eq=False)
+class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
+    """One table and one adversary. All candidates are measured with the same people."""
+
+    table: Table
+    adversary: TableAdversary
+    targets: int
+    seed: int
+    among: Among = "released"
+    threads: int | None = None
+    work: Path | None = None
+    attacks: Mapping[str, TableAttack] = field(default_factory=dict)
+    measured: dict[str, JsonObject] = field(default_factory=dict)
+
+    def built_in_candidates(self, limit: float) -> list[Steps]:
+        """Each built-in step on its own."""
+        return [(step,) for step in table_built_in_steps(self.table, self.adversary)]
+
+    def combination_rounds(self) -> tuple[int, ...]:
+        """Three rounds, because a table may need steps on many columns."""
+        return ROUNDS
+
+    def propose(self, tried: Mapping[Steps, Candidate[TableCandidateUtility]], limit: float, count: int) -> list[Steps]:
+        """Combinations of tried steps on different columns."""
+        attributes = len(self.table.attributes if self.adversary.columns is None else self.adversary.columns)
+        return propose_table_combinations(tried, limit, count, min(1.0, self.adversary.most / attributes))
+
+    def _run(self, stage: Stage, steps: Steps) -> Candidate[TableCandidateUtility]:
+        fresh = FRESH if stage == "fresh" else 0
+        draw = {"quick": 0, "full": FULL, "fresh": FRESH}[stage]
+        table_steps = [step for step in steps if isinstance(step, TableStep)]
+        safer = sanitize_table(self.table, table_steps, seed=self.seed + fresh)
+        targets = min(QUICK_TARGETS, self.targets) if stage == "quick" else self.targets
+        risk = table_identification_risk(safer, self.adversary, targets, self.seed + draw, self.threads, self.attacks)
+        benchmark = self._quick_benchmark if stage == "quick" else self._full_benchmark
+        return Candidate(steps, risk, benchmark.measure(safer), stage, self.among)
+
+    def _stored_utility(self, steps: Steps, estimates: Mapping[str, Estimate]) -> TableCandidateUtility:
+        return TableCandidateUtility(
+            kept=estimates["kept"],
+            information=estimates["information"],
+            associations=estimates.get("associations"),
+            rows_kept=estimates["rows_kept"],
+            bits=estimates["bits"],
+        )
+
+    @cached_property
+    def _quick_benchmark(self) -> TableUtilityBenchmark:
+        return TableUtilityBenchmark(self.table, QUICK_ROWS, self.seed)
+
+    @cached_property
+    def _full_benchmark(self) -> TableUtilityBenchmark:
+        return TableUtilityBenchmark(self.table, FULL_ROWS, self.seed)
+
+    def _key(self, stage: Stage, steps: Steps) -> str:
+        """Hash of everything that the numbers of a candidate depend on."""
+        settings = (
+            "table",
+            stage,
+            list(map(str, steps)),
+            repr(self.adversary),
+            [repr(attack) for attack in self.attacks.values()],
+            [(column.error, repr(column.similarity), column.attribute) for column in self.table.columns],
+            self.targets,
+            self.seed,
+            (QUICK_TARGETS, QUICK_ROWS, FULL_ROWS),
+            self.table.fingerprint,
+            __version__,
+        )
+        return hashlib.blake2b(json.dumps(settings, default=str).encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +212,7 @@ class TableAdviceSettings:
 
 
 def advise_table(
-    table: Table,
-    adversary: TableAdversary | None,
-    limit: float,
-    settings: TableAdviceSettings,
-    progress: Progress,
+    table: Table, adversary: TableAdversary | None, limit: float, settings: TableAdviceSettings, progress: Progress
 ) -> TableAdvice:
     """Search for the smallest change of a table; see `standout.advise`."""
     if isinstance(table, SanitizedTable):
@@ -61,9 +220,7 @@ def advise_table(
     if adversary is None:
         adversary = headline_table_adversary(table)
     if not isinstance(adversary, TableAdversary):
-        raise ParameterError(
-            f"adversary must be a TableAdversary for a table, got {type(adversary).__name__}"
-        )
+        raise ParameterError(f"adversary must be a TableAdversary for a table, got {type(adversary).__name__}")
     if settings.work is not None and adversary.entries is not None:
         check_checkpoint_key(adversary.entries, "work")
     runner = TableCandidateRunner(

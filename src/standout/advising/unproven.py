@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic
 
-from standout.advising.candidate import Candidate, Steps, UtilityT
-from standout.advising.frontier import frontier
+from standout.advising.candidate import Candidate, Steps, UtilityT, frontier
 from standout.advising.search import SearchResult
-from standout.evaluate.sample_size import trials_to_prove
+from standout.evaluate.estimates import trials_to_prove
 
 __all__ = ["CHANCE", "Unproven", "UnprovenCandidates", "unproven_candidates"]
 

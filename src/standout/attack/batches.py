@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from standout.attack.double_precision import rows_in_double_precision
-from standout.attack.matching_rows import matching_columns
+from standout.attack.engine import SPREAD, SPREAD_OF_MANY, Walk, queries_to_repeat, refine, walk_all_parts
+from standout.attack.matching import matching_columns
 from standout.attack.queries import Queries, prefix_queries
-from standout.attack.refinement import SPREAD, SPREAD_OF_MANY, queries_to_repeat, refine
 from standout.attack.verdict_columns import VerdictColumns, VerdictRow
-from standout.attack.walks import Walk, walk_all_parts
 from standout.core.arrays import Ints
 from standout.core.progress import Progress, no_progress
 
@@ -43,9 +42,7 @@ def run_1b_nested(
     return walk.rows, _run(walk, with_z, SPREAD, threads, progress)
 
 
-def _run(
-    walk: Walk, with_z: bool, least_spread: float, threads: int | None, progress: Progress
-) -> VerdictColumns:
+def _run(walk: Walk, with_z: bool, least_spread: float, threads: int | None, progress: Progress) -> VerdictColumns:
     merged = walk_all_parts(walk, with_z, threads, progress)
     again = queries_to_repeat(walk.rows, merged, least_spread)
 

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.kernels.query_arrays import BLOCK
-from standout.attack.kernels.score_sums import block_masses, score_sums
+from standout.attack.engine import Walk
 from standout.attack.queries import Queries
-from standout.attack.score_spread import sigma_of_sums
+from standout.attack.query_arrays import BLOCK
+from standout.attack.sum_kernels import block_masses, score_sums
+from standout.attack.summaries import sigma_of_sums
 from standout.attack.verdict_columns import VerdictRow
-from standout.attack.walks import Walk
 from standout.core.arrays import Floats, Ints
 from standout.core.parts import Part, executor_of
 from standout.core.progress import no_progress
 from standout.core.threads import run_in_slices
-from standout.release.block_ranges import record_range
-from standout.release.model import Release
+from standout.data.block_ranges import record_range
+from standout.data.release import Release
 
 __all__ = ["rows_in_double_precision"]
 
@@ -47,9 +47,7 @@ class PartRow(NamedTuple):
     score: Floats
 
 
-def rows_in_double_precision(
-    walk: Walk, chosen: Ints, with_z: bool, threads: int | None
-) -> dict[int, VerdictRow]:
+def rows_in_double_precision(walk: Walk, chosen: Ints, with_z: bool, threads: int | None) -> dict[int, VerdictRow]:
     """The verdicts of chosen rows of a walk."""
     queries, executor = walk.rows, executor_of(walk.queries.release)
     if executor is None:
@@ -93,20 +91,13 @@ def _row(queries: Queries, q: int, top: int, with_z: bool) -> VerdictRow:
 def part_rows(release: Release, part: Part, walk: Walk, chosen: Ints) -> list[PartRow]:
     """What a part contributes to the verdicts of chosen rows of a walk."""
     queries, first = walk.attached(release).rows, record_range(release, part).start
-    return [
-        _part_row(queries.part_scores(q, part), first, float(queries.step[q]), walk.top)
-        for q in chosen.tolist()
-    ]
+    return [_part_row(queries.part_scores(q, part), first, float(queries.step[q]), walk.top) for q in chosen.tolist()]
 
 
-def part_masses(
-    release: Release, part: Part, walk: Walk, chosen: Ints, highest: Floats, scale: Floats
-) -> list[int]:
+def part_masses(release: Release, part: Part, walk: Walk, chosen: Ints, highest: Floats, scale: Floats) -> list[int]:
     """The part's share of Z of chosen rows of a walk."""
     queries, bounds = walk.attached(release).rows, zip(highest.tolist(), scale.tolist(), strict=True)
-    return [
-        _mass(queries.part_scores(q, part), *bound) for q, bound in zip(chosen.tolist(), bounds, strict=True)
-    ]
+    return [_mass(queries.part_scores(q, part), *bound) for q, bound in zip(chosen.tolist(), bounds, strict=True)]
 
 
 def _part_row(all_scores: Floats, first_record: int, step: float, top: int) -> PartRow:

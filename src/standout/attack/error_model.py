@@ -10,23 +10,36 @@ and y are the released value and time, and the noise of the steps is part of all
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from standout.attack.error_tables import ValueChannel, ValueErrors, add_shifts, round_errors, whole_days
 from standout.attack.release_counts import ReleaseCounts
-from standout.attack.time_noise import add_shifts, round_errors, whole_days
-from standout.attack.value_errors import ValueChannel, ValueErrors
 from standout.core import elementary
-from standout.core.arrays import Floats
-from standout.fact import AS_ASSUMED, FactErrors
-from standout.observation import Choice
-from standout.release.clock import SECONDS, Clock
-from standout.release.model import Release
-from standout.sanitized import ReleaseNoise, Sanitized, TimeSpread
-from standout.similarity.attributes import ROUNDING
+from standout.core.arrays import Bools, Floats, Ints
+from standout.data.build import count_codes
+from standout.data.labels import SECONDS, Clock
+from standout.data.release import Release
+from standout.know.fact import AS_ASSUMED, FactErrors
+from standout.know.facts import KnownFacts
+from standout.know.observation import Choice
+from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread
+from standout.know.similarity import ROUNDING
 
-__all__ = ["COVERAGE", "ErrorModel", "HasErrors", "TimeErrors", "error_model"]
+__all__ = [
+    "COVERAGE",
+    "MOST_PER_DAY",
+    "N_TIMES",
+    "N_VALUES",
+    "AverageProbabilities",
+    "DistanceClasses",
+    "ErrorModel",
+    "HasErrors",
+    "TimeErrors",
+    "error_model",
+]
 
 COVERAGE = 0.98
 """Highest coverage c: even an adversary who knows only items of the record allows for a surprise."""
@@ -151,10 +164,7 @@ class ErrorModel:
 
 
 def error_model(
-    release: Release,
-    adversary: HasErrors | None,
-    coverage: float | None,
-    errors: FactErrors = AS_ASSUMED,
+    release: Release, adversary: HasErrors | None, coverage: float | None, errors: FactErrors = AS_ASSUMED
 ) -> ErrorModel:
     """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand.
 
@@ -280,3 +290,210 @@ def _noisy_time_errors(release: Sanitized, days: float | None) -> TimeErrors:
 
 def _units_per_day(clock: Clock) -> int:
     return SECONDS["day"] // SECONDS[clock.unit]
+
+
+# Classes of distances between a fact and an entry, by which error models are learned.
+
+
+STEPS = (1, 2)
+"""Limits of the classes of values: equal, up to these numbers of steps apart, more."""
+DAYS = (1.0, 2.0, 7.0, 30.0, 120.0)
+"""Limits of the classes of times: equal, less than a day apart, up to these numbers of days apart, more."""
+N_VALUES, N_TIMES = len(STEPS) + 2, len(DAYS) + 2
+MOST_PER_DAY = 128
+"""Facts of one day share the weight of one date, down to 1/128."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceClasses:
+    """The classes of distances in one release."""
+
+    release: Release
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The levels as numbers; a category is its index."""
+        levels = self.release.levels
+        if isinstance(levels, np.ndarray):
+            return levels
+        return np.arange(self.release.n_levels, dtype=np.float64)
+
+    def numbers(self, values: tuple[float | str, ...]) -> Floats:
+        """Known values as numbers, like `levels`; the last one is for -1, an unknown value."""
+        levels = self.release.levels
+        if isinstance(levels, tuple):
+            index = {level: float(code) for code, level in enumerate(levels)}
+            return np.array([*(index.get(str(value), -1.0) for value in values), np.nan])
+        return np.array([*values, np.nan], np.float64)
+
+    @cached_property
+    def step(self) -> float:
+        """The unit of value distances: a quarter of the range from the 10 % to the 90 % quantile.
+
+        It is at least the smallest distance of two levels, and 0 for categories.
+        """
+        release, column = self.release, self.release.by_record.value
+        if isinstance(release.levels, tuple) or column is None or release.n_levels < 2:
+            return 0.0
+        counts = np.cumsum(count_codes(column, release.n_levels + 1)[: release.n_levels])
+        low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
+        return max(float(self.levels[high] - self.levels[low]) / 4, float(np.diff(self.levels).min()))
+
+    def of_values(self, value: Floats, code: Ints) -> Ints:
+        """The class of the distance between a value and a level; -1 where one is missing."""
+        distance = np.abs(value - np.append(self.levels, np.nan)[code])
+        limits = np.concatenate([[0.0], self.step * np.array(STEPS)]) * (1 + ROUNDING) + ROUNDING
+        return np.where(np.isnan(distance), -1, np.searchsorted(limits, distance))
+
+    def of_times(self, distance: Ints) -> Ints:
+        """The class of a distance in units of the clock; -1 for a negative one: a time is missing."""
+        first, *others = (int(days * self.day) for days in DAYS)
+        return np.where(distance < 0, -1, np.searchsorted([0, first - 1, *others], distance))
+
+    @property
+    def day(self) -> int:
+        """A day in units of the clock."""
+        clock = self.release.clock
+        assert clock is not None
+        return SECONDS["day"] // SECONDS[clock.unit]
+
+    @property
+    def farthest(self) -> int:
+        """The smallest distance of times that belongs to the last class."""
+        return int(DAYS[-1] * self.day) + 1
+
+    @property
+    def possible_values(self) -> Bools:
+        """Which classes of values can occur: few levels are never far apart."""
+        if not len(self.levels):
+            return np.ones(N_VALUES, np.bool_)
+        index, last = np.arange(N_VALUES), self.of_values(self.levels[-1:], np.zeros(1, np.int64))[0]
+        return np.asarray((index <= last) if self.step else (index == 0) | (index == last))
+
+    @property
+    def possible_times(self) -> Bools:
+        """Which classes of times can occur: whole days are never less than a day apart."""
+        clock = self.release.clock
+        return np.asarray((np.arange(N_TIMES) != 1) | (clock is not None and clock.unit != "day"))
+
+    def day_shares(self, known: KnownFacts) -> Ints:
+        """By fact, n such that its date counts 1/2^n: entries of one session are not independent.
+
+        2^n is the number of a target's facts of that day, rounded to a power of two.
+        """
+        clock = self.release.clock
+        if clock is None or not len(known.item):
+            return np.zeros(len(known.item), np.int64)
+        person = np.repeat(np.arange(len(known)), np.diff(known.first))
+        day = (known.time + clock.origin) // self.day
+        order = np.lexsort((day, person))
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (np.diff(person[order]) != 0) | (np.diff(day[order]) != 0)
+        session = np.empty(len(order), np.int64)
+        session[order] = np.cumsum(is_new) - 1
+        counts = np.bincount(session, known.timed, minlength=1)[session]
+        mantissa, exponent = np.frexp(np.clip(counts, 1, MOST_PER_DAY))
+        return np.asarray(exponent.astype(np.int64) - (mantissa < np.sqrt(0.5)))
+
+
+# P(v, t) of known facts: how likely each would be about any entry of the release.
+
+
+PRIOR_ENTRIES = 10.0
+PIECES = 640
+"""Number of pieces in which a distribution of errors that is not flat is averaged over the release."""
+
+
+@dataclass(frozen=True, eq=False)
+class AverageProbabilities:
+    """An error model averaged over a release, for known facts.
+
+    Values are averaged over the entries of the same item and PRIOR_ENTRIES more, spread like all entries.
+    """
+
+    counts: ReleaseCounts
+    model: ErrorModel
+    known: KnownFacts
+
+    def probabilities(self, fact: Ints, exclude: Ints) -> Floats:
+        """Return P(v, t) of these facts, averaged over the release without the excluded record of each."""
+        right_value, wrong_value = self._values(fact, exclude)
+        right_time, wrong_time = self._times(fact, exclude)
+        w, times = self.model.wrong, self.model.times
+        either = (1.0 - w) * right_value + w * wrong_value
+        if times is None or times.is_flat:
+            average = (1.0 - w) * right_value * right_time + w * wrong_value * wrong_time
+        else:
+            average = either * ((1.0 - w) * right_time + w * wrong_time)
+        if times is not None:
+            untimed = np.where(self.known.timed[fact], self.counts.untimed_shares(exclude), 0.0)
+            any_time = 1.0 / self.counts.release.span if times.is_flat else times.elsewhere
+            average = (1.0 - untimed) * average + untimed * either * any_time
+        return average
+
+    def _values(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
+        """right(v) and wrong(v), averaged over the levels of each fact's item; 1 where no value is known."""
+        known, release = self.known, self.counts.release
+        right, wrong = np.ones(len(fact)), np.ones(len(fact))
+        at = np.flatnonzero(known.value[fact] >= 0) if release.n_levels else fact[:0]
+        if not len(at):
+            return right, wrong
+        people, person = np.unique(exclude[at], return_inverse=True)
+        shares = self.counts.level_shares(people)
+        weight, own = shares[person.reshape(-1)], self.counts.item_levels(known.item[fact[at]], exclude[at])
+        if own is not None:
+            weight = own[:, :-1] + (PRIOR_ENTRIES + own[:, -1:]) * weight
+        weight /= np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        used, index = np.unique(known.value[fact[at]], return_inverse=True)
+        for number, value in enumerate(used.tolist()):
+            row = index.reshape(-1) == number
+            right[at[row]] = weight[row] @ self.model.right_values(known.values[value])
+            wrong[at[row]] = weight[row] @ self.model.wrong_values(known.values[value])
+        return right, wrong
+
+    def _times(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
+        """H(t) and G(t), averaged over all times of the release; 1 where no time is known."""
+        known, times = self.known, self.model.times
+        right, wrong = np.ones(len(fact)), np.ones(len(fact))
+        at = np.flatnonzero(known.timed[fact]) if times is not None else fact[:0]
+        if not len(at) or times is None:
+            return right, wrong
+        time, without = known.time[fact[at]], exclude[at]
+        timed = np.maximum(self.counts.timed(without), 1.0)
+        if times.is_flat:
+            share = self.counts.within(time - times.reach, time + times.reach, without) / timed
+        else:
+            share = self._weighted(time, without, times) / timed
+        session = self.counts.session_shares(without)
+        share = np.where(self._is_repeated_day()[fact[at]], session + (1.0 - session) * share, share)
+        right[at] = times.highest * share
+        wrong[at] = times.elsewhere * (1.0 - share if times.is_flat else 1.0)
+        return right, wrong
+
+    def _weighted(self, time: Ints, exclude: Ints, times: TimeErrors) -> Floats:
+        """Number of entries, each counted with H of its distance relative to the highest H."""
+        used = np.flatnonzero(times.shares)
+        edge = np.unique(np.linspace(0, len(times.shares), PIECES + 1).astype(np.int64))
+        low, high = edge[:-1], edge[1:]
+        if len(used) <= PIECES or len(used) < len(times.shares) // 2:  # dates are rounded
+            low, high = used, used + 1
+        cumulative = np.append(0.0, np.cumsum(times.shares))
+        height = (cumulative[high] - cumulative[low]) / (high - low) / times.highest
+        nearest, farthest = times.reach + 1 - high, times.reach - low
+        total = np.zeros(len(time))
+        for at in range(len(time)):
+            without = np.full(len(height), exclude[at])
+            total[at] = height @ self.counts.within(time[at] + nearest, time[at] + farthest, without)
+        return total
+
+    def _is_repeated_day(self) -> Bools:
+        """Whether an earlier fact about the same target is of the same day."""
+        known, clock = self.known, self.counts.release.clock
+        assert clock is not None
+        query = np.repeat(np.arange(len(known)), np.diff(known.first))
+        day = (known.time + clock.origin) // (SECONDS["day"] // SECONDS[clock.unit])
+        repeated = np.zeros(len(query), np.bool_)
+        order = np.lexsort((np.arange(len(query)), day, query, ~known.timed))
+        same = (np.diff(query[order]) == 0) & (np.diff(day[order]) == 0)
+        repeated[order[1:]] = same & known.timed[order[1:]]
+        return repeated

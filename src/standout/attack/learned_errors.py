@@ -15,13 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from standout.attack.distance_classes import DistanceClasses
-from standout.attack.likelihood_queries import LikelihoodQueries, queries_from_tables
-from standout.attack.record_sizes import choice_model
+from standout.attack.error_model import DistanceClasses
+from standout.attack.likelihood_queries import LikelihoodQueries, choice_model, queries_from_tables
 from standout.core.arrays import Bools, Floats, Ints
-from standout.facts import KnownFacts
-from standout.similarity.attributes import Present
-from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
+from standout.know.facts import KnownFacts
+from standout.know.lookup_tables import FactShape, Tables, Tabulation
+from standout.know.similarity import Present
 
 __all__ = ["LearnedErrors"]
 

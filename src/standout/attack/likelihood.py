@@ -6,17 +6,16 @@ from typing import Any
 
 from standout.attack.batches import run_1b, run_1b_nested
 from standout.attack.error_model import HasErrors, error_model
-from standout.attack.likelihood_queries import LikelihoodQueries, prepare_likelihood_queries
-from standout.attack.overridden import batch_attack, check_sizes, guard_overrides
-from standout.attack.posterior_verdict import PosteriorVerdict
+from standout.attack.likelihood_queries import LikelihoodQueries, choice_model, prepare_likelihood_queries
+from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides
 from standout.attack.queries import excluded_records
-from standout.attack.record_sizes import choice_model
 from standout.attack.scoreboard import Exclude, check_top
+from standout.attack.verdict import PosteriorVerdict
 from standout.attack.verdicts import Verdicts
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.facts import Aux, KnownFacts, encode_auxes
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.know.facts import Aux, KnownFacts, encode_auxes
 
 __all__ = ["Likelihood"]
 
@@ -97,9 +96,7 @@ class Likelihood:
             return self
         return replace(self, adversary=adversary)
 
-    def attack(
-        self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10
-    ) -> PosteriorVerdict:
+    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> PosteriorVerdict:
         """Attack one target.
 
         Parameters
@@ -199,9 +196,7 @@ class Likelihood:
         queries = self._queries(release, auxes, exclude)
         return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
 
-    def _queries(
-        self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude
-    ) -> LikelihoodQueries:
+    def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> LikelihoodQueries:
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
         models = [error_model(release, self.adversary, self.coverage, errors) for errors in known.errors]
         return prepare_likelihood_queries(

@@ -15,15 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
-from standout.attack.kernels.query_arrays import Likelihoods
+from standout.attack.query_arrays import Likelihoods
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.facts import KnownFacts
-from standout.release.model import Release
-from standout.similarity.attributes import Present
-from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
-from standout.similarity.time_cells import COLUMN_BITS
+from standout.data.release import Release
+from standout.know.facts import KnownFacts
+from standout.know.lookup_tables import COLUMN_BITS, FactShape, Tables, Tabulation
+from standout.know.similarity import Present
 
 __all__ = ["LOWEST", "LogTables", "exponentials", "log", "tabulate_logarithms"]
 
@@ -86,9 +85,7 @@ def log(probability: Floats) -> Floats:
 def _tabulate(tabulation: "_LogTabulation") -> LogTables:
     tables, model = tabulation.tabulate(), tabulation.model
     reach = 0 if model.times is None else model.times.reach if model.times.is_flat else -1
-    return LogTables(
-        **{field.name: getattr(tables, field.name) for field in fields(tables)} | {"reach": reach}
-    )
+    return LogTables(**{field.name: getattr(tables, field.name) for field in fields(tables)} | {"reach": reach})
 
 
 def _only(known: KnownFacts, fact: Ints) -> KnownFacts:

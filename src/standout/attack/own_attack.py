@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from standout.attack.overridden import batch_attack, guard_overrides, nested_with_attacks
-from standout.attack.own_queries import own_columns, own_queries
+from standout.attack.own_queries import batch_attack, guard_overrides, nested_with_attacks, own_columns, own_queries
 from standout.attack.queries import excluded_records
 from standout.attack.scoreboard import Exclude, check_top
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Ints
 from standout.core.progress import Progress, no_progress
-from standout.facts import Aux, KnownFacts, encode_auxes
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.know.facts import Aux, KnownFacts, encode_auxes
 
 __all__ = ["Attack"]
 

@@ -1,23 +1,32 @@
 """Queries whose scores an attack of the user's own computes, in blocks that fit into memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from standout.attack.queries import Queries, prepare_queries
+from standout.attack.queries import Queries, excluded_records, prepare_queries
 from standout.attack.verdict_columns import VerdictColumns
+from standout.attack.verdicts import Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress
-from standout.facts import KnownFacts
-from standout.release.model import Release
-from standout.similarity.attributes import Present
-from standout.similarity.function_values import call_user_code
+from standout.core.progress import Progress, no_progress
+from standout.data.release import Release
+from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.similarity import Present, call_user_code
 
-__all__ = ["OwnQueries", "first_facts", "own_columns", "own_queries"]
+__all__ = [
+    "OwnQueries",
+    "batch_attack",
+    "check_sizes",
+    "first_facts",
+    "guard_overrides",
+    "nested_with_attacks",
+    "own_columns",
+    "own_queries",
+]
 
 ScoreFunction = Callable[[Release, KnownFacts, Ints], Any]
 BLOCK_BYTES = 1 << 26
@@ -100,18 +109,14 @@ class OwnQueries(Queries):
         raise ParameterError("explain is not available: an attack of your own gives scores, not their parts")
 
 
-def own_queries(
-    release: Release, known: KnownFacts, exclude: Ints, function: ScoreFunction, source: str
-) -> OwnQueries:
+def own_queries(release: Release, known: KnownFacts, exclude: Ints, function: ScoreFunction, source: str) -> OwnQueries:
     """The queries of an attack of the user's own."""
     plain = prepare_queries(release, known, Present(), "one", exclude)
     columns = {column.name: getattr(plain, column.name) for column in fields(Queries)}
     return OwnQueries(**columns, function=function, source=source)
 
 
-def own_columns(
-    queries: OwnQueries, top: int, progress: Progress, log_likelihood: bool = False
-) -> VerdictColumns:
+def own_columns(queries: OwnQueries, top: int, progress: Progress, log_likelihood: bool = False) -> VerdictColumns:
     """The columns of all verdicts, block by block.
 
     Scores that are log-likelihoods have σ = 1 where they differ, so that Π ∝ e^score.
@@ -189,9 +194,7 @@ def _checked_scores(given: Any, shape: tuple[int, int], source: str) -> Floats:
         scores = None
     if scores is None or scores.shape != shape:
         found = "something else" if scores is None else " × ".join(f"{size:,}" for size in scores.shape)
-        raise ParameterError(
-            f"{source} must return numbers, {shape[0]:,} queries × {shape[1]:,} records, got {found}"
-        )
+        raise ParameterError(f"{source} must return numbers, {shape[0]:,} queries × {shape[1]:,} records, got {found}")
     if np.isnan(scores).any() or (scores == np.inf).any():
         raise ParameterError(f"{source} must return finite numbers, or -inf for records that are ruled out")
     return scores
@@ -210,3 +213,61 @@ def first_facts(known: KnownFacts, sizes: Sequence[int]) -> KnownFacts:
     first = offsets(counts)
     fact = np.arange(first[-1]) + np.repeat(known.first[query] - first[:-1], counts)
     return known.select(query, fact, first)
+
+
+# Subclasses of attacks: what they override takes effect in a simulation, or is refused.
+
+
+def guard_overrides(kind: type[Any]) -> None:
+    """Make a subclass of an attack consistent; call it in `__init_subclass__`.
+
+    Simulations call `nested`. If only `attacks` is overridden, `nested` calls it. If only `attack` is, the
+    other two are refused: they would return the verdicts of the base class.
+    """
+    own = vars(kind)
+    if "attacks" in own and "nested" not in own:
+        kind.nested = nested_with_attacks
+    elif "attack" in own and "attacks" not in own and "nested" not in own:
+        kind.attacks = kind.nested = _refuse
+
+
+def batch_attack(kind: type[Any]) -> Any:
+    """The `attacks` of a class or its bases that is not refused, for `attack` to call."""
+    found = (vars(base).get("attacks") for base in kind.__mro__)
+    return next(attacks for attacks in found if attacks is not None and attacks is not _refuse)
+
+
+def check_sizes(sizes: Sequence[int]) -> None:
+    """Refuse numbers of facts that are not whole numbers ≥ 1."""
+    if not all(isinstance(size, int) and size >= 1 for size in sizes):
+        raise ParameterError("sizes must be whole numbers ≥ 1")
+
+
+def nested_with_attacks(
+    attack: Any,
+    release: Release,
+    auxes: Iterable[Aux] | KnownFacts,
+    sizes: Sequence[int],
+    *,
+    exclude: Any = None,
+    top: int = 2,
+    with_z: bool = True,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Verdicts:
+    """Attack with only the first facts of each aux, for several sizes, by one call of `attacks`."""
+    check_sizes(sizes)
+    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+    excluded = np.repeat(excluded_records(release, exclude, len(known)), len(sizes))
+    shorter = first_facts(known, sizes)
+    verdicts = attack.attacks(release, shorter, exclude=excluded, top=top, threads=threads, progress=progress)
+    if not isinstance(verdicts, Verdicts) or len(verdicts) != len(shorter):
+        raise ParameterError(f"{type(attack).__name__}.attacks() must return Verdicts, one for each aux")
+    return verdicts
+
+
+def _refuse(attack: Any, *given: Any, **options: Any) -> Verdicts:
+    raise ParameterError(
+        f"{type(attack).__name__} overrides only attack, which has no effect on many targets: override "
+        "attacks instead, or subclass so.Attack"
+    )

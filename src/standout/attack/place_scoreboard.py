@@ -9,12 +9,12 @@ from standout.attack.own_attack import Attack
 from standout.attack.queries import weight_function
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.facts import KnownFacts
-from standout.ingest.place_cells import places_of
-from standout.release.model import Release
-from standout.release.postings import unpack_item
-from standout.similarity.attributes import Similarity, Within, check_similarity, days_per_unit
-from standout.similarity.places import NearbyPlaces, PlaceDecay, PlaceSimilarity, nearby_places
+from standout.data.postings import unpack_item
+from standout.data.release import Release
+from standout.ingest.places import places_of
+from standout.know.facts import KnownFacts
+from standout.know.places import NearbyPlaces, PlaceDecay, PlaceSimilarity, nearby_places
+from standout.know.similarity import Similarity, Within, check_similarity, days_per_unit
 
 __all__ = ["PlaceScoreboard"]
 
@@ -119,9 +119,7 @@ class PlaceScoreboard(Attack):
                 scores[target] += weight(support)[0] * best if support[0] else 0.0
         return scores
 
-    def _best(
-        self, release: Release, nearby: NearbyPlaces, known: KnownFacts, fact: int
-    ) -> tuple[Floats, Any]:
+    def _best(self, release: Release, nearby: NearbyPlaces, known: KnownFacts, fact: int) -> tuple[Floats, Any]:
         """For each record its best entry within reach of a fact, and whether it has an entry there."""
         best, present = np.zeros(release.n_records), np.zeros(release.n_records, bool)
         centre = _centre(release, known, fact)

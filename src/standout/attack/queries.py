@@ -3,35 +3,38 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.fact_additions import FactRows, PartScores, add_weighted_fact
-from standout.attack.kernels.query_arrays import (
-    NO_LIKELIHOODS,
-    CandidateFilter,
-    QueryFacts,
-    RecordSizes,
-    ScoreRule,
+from standout.attack.fact_kernels import (
+    FactRows,
+    Pairs,
+    PartScores,
+    add_weighted_fact,
+    first_times,
+    has_item,
+    similarities,
 )
-from standout.attack.kernels.record_scores import Pairs, first_times, has_item, similarities
+from standout.attack.query_arrays import NO_LIKELIHOODS, CandidateFilter, QueryFacts, RecordSizes, ScoreRule
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets, run_starts
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.parts import Part
-from standout.facts import ANY_TIME, KnownFacts
-from standout.release.block_ranges import record_range, whole
-from standout.release.labels import position_of_id
-from standout.release.model import Release
-from standout.release.postings import unpack_item
-from standout.similarity.attributes import Similarity, call_user_code, check_numbers
-from standout.similarity.lookup_tables import KernelTables, Tables, tabulate
+from standout.data.block_ranges import record_range, whole
+from standout.data.labels import position_of_id
+from standout.data.postings import unpack_item
+from standout.data.release import Release
+from standout.know.facts import ANY_TIME, KnownFacts
+from standout.know.lookup_tables import KernelTables, Tables, tabulate
+from standout.know.similarity import Similarity, call_user_code, check_numbers
 
 __all__ = [
+    "AttributeParts",
     "Queries",
     "Weights",
+    "attribute_parts",
     "excluded_records",
     "log2_up",
     "prefix_queries",
@@ -60,9 +63,7 @@ WEIGHTS: dict[str, Callable[[Ints], Any]] = {
 def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
     """The function from supports to weights, after a check of the parameter."""
     if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHTS):
-        raise ParameterError(
-            f"weights must be rarity, one, inverse or a function of support, got {weights!r}"
-        )
+        raise ParameterError(f"weights must be rarity, one, inverse or a function of support, got {weights!r}")
     function = weights if callable(weights) else WEIGHTS[weights]
 
     def weigh(support: Ints) -> Floats:
@@ -372,9 +373,7 @@ def prepare_queries(
     )
 
 
-def excluded_records(
-    release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int
-) -> Ints:
+def excluded_records(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:
     """Position of the record that each query leaves out, or -1; given as an id, several ids, or positions."""
     if isinstance(exclude, np.ndarray):
         codes = exclude.astype(np.int64)
@@ -382,11 +381,69 @@ def excluded_records(
         names = [exclude] * queries if exclude is None or isinstance(exclude, str) else list(exclude)
         if not all(name is None or isinstance(name, str) for name in names):
             raise ParameterError("exclude must be record ids as text, or an array of positions")
-        codes = np.array(
-            [-1 if name is None else position_of_id(release.records, name) for name in names], np.int64
-        )
+        codes = np.array([-1 if name is None else position_of_id(release.records, name) for name in names], np.int64)
     if len(codes) != queries:
         raise ParameterError(f"exclude has {len(codes)} records for {queries} queries")
     if len(codes) and not (-1 <= codes.min() and codes.max() < release.n_records):
         raise NotFoundError(f"record positions run from 0 to {release.n_records - 1:,}")
     return codes
+
+
+# The same queries with less known about each fact: what its item adds alone, and with its value.
+
+
+class AttributeParts(NamedTuple):
+    """What the item, the value and the date of each fact add to a score: they add up to the fact's part."""
+
+    by_item: Floats
+    by_value: Floats
+    by_time: Floats
+
+
+def attribute_parts(queries: Queries, q: int, record: int, parts: Floats) -> AttributeParts | None:
+    """Split what each fact of a query adds to the score of a record; None if this cannot be asked.
+
+    It cannot if a similarity function of a user's own fails for values or dates that are not known.
+
+    An attribute adds the difference that it makes when it becomes known: first the item, then the value, then
+    the date. Parts lie on the query's grid, so that differences are exact.
+    """
+    if queries.prepare is None:
+        return None
+    try:
+        item = _parts(queries, q, record, "item", parts)
+        value = _parts(queries, q, record, "value", parts)
+    except ParameterError:
+        return None
+    return AttributeParts(item, value - item, parts - value)
+
+
+def _parts(queries: Queries, q: int, record: int, known: str, parts: Floats) -> Floats:
+    """What each fact would add if only its item, or only item and value, were known."""
+    reduced = _reduced(queries, q, known)
+    if reduced is None:
+        return parts
+    zero, position = np.zeros(1, np.int64), np.array([record])
+    _, fact, terms = reduced.pairs(zero, position)
+    added = reduced.parts(np.zeros(len(fact), np.int64), fact, np.full(len(fact), record), terms)
+    return queries.on_grid(added, q)
+
+
+def _reduced(queries: Queries, q: int, known: str) -> Queries | None:
+    """One query with less known; None if nothing is left out. It is kept with the queries."""
+    kept = queries.kept_reduced
+    if (q, known) not in kept:
+        facts = np.arange(queries.known.first[q], queries.known.first[q + 1])
+        kept[q, known] = _prepare(queries, q, facts, known)
+    return kept[q, known]
+
+
+def _prepare(queries: Queries, q: int, facts: Ints, known: str) -> Queries | None:
+    assert queries.prepare is not None
+    one = queries.known.select(np.array([q]), facts, np.array([0, len(facts)]))
+    has_values, has_times = (one.value >= 0).any() and known == "item", one.timed.any()
+    if not (has_values or has_times):
+        return None
+    value = np.full(len(facts), -1) if known == "item" else one.value
+    less = replace(one, value=value, timed=np.zeros(len(facts), np.bool_))
+    return queries.prepare(known=less, exclude=queries.exclude[[q]])

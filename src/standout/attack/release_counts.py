@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.record_scores import entry_ranges
+from standout.attack.fact_kernels import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
 from standout.core.parts import Part, even_parts, executor_of
 from standout.core.threads import thread_count
-from standout.release.block_ranges import block_count, record_range
-from standout.release.clock import SECONDS
-from standout.release.model import Release
+from standout.data.block_ranges import block_count, record_range
+from standout.data.labels import SECONDS
+from standout.data.release import Release
 
 __all__ = ["ReleaseCounts"]
 

@@ -1,27 +1,71 @@
 """The paper's two algorithms: aux in, verdict out."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.batches import run_1a, run_1b, run_1b_nested
-from standout.attack.matching_queries import MatchingQueries
-from standout.attack.matching_verdict import MatchingVerdict
-from standout.attack.overridden import batch_attack, check_sizes, guard_overrides, nested_with_attacks
+from standout.attack.conjunction import minimum_similarities, new_workspace
+from standout.attack.matching import MatchingVerdict
+from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides, nested_with_attacks
 from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
-from standout.core.checks import positive_share
-from standout.core.errors import ParameterError
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError, positive_share
 from standout.core.progress import Progress, no_progress
-from standout.facts import Aux, KnownFacts, encode_auxes
-from standout.release.model import Release
-from standout.similarity.attributes import Decay, Similarity, Within, check_similarity
+from standout.data.release import Release
+from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.similarity import Decay, Similarity, Within, check_similarity
 
-__all__ = ["Exclude", "Scoreboard", "ScoreboardRH", "check_top"]
+__all__ = ["Exclude", "MatchingQueries", "Scoreboard", "ScoreboardRH", "check_top"]
+
+# Queries of Algorithm 1A: a record's score is that of its least similar attribute.
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingQueries(Queries):
+    """Queries with the scores of Algorithm 1A; a sum of terms counts as their mean."""
+
+    @classmethod
+    def of(cls, queries: Queries) -> "MatchingQueries":
+        """The same queries with other scores."""
+        columns = {column.name: getattr(queries, column.name) for column in fields(Queries)}
+        prepare = None if queries.prepare is None else partial(_prepare, queries.prepare)
+        return cls(**columns | {"prepare": prepare})
+
+    def on_grid(self, parts: Floats, q: int) -> Floats:
+        """As they are: similarities are not added up."""
+        return parts
+
+    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
+        """The similarity of each fact, between 0 and 1."""
+        return np.asarray(np.fmax(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
+
+    def scores_of(self, query: Ints, record: Ints) -> Floats:
+        """The score of each record for the query of the same index; 0 if an item is not in the release."""
+        pair, fact, terms = self.pairs(query, record)
+        lowest = np.full(len(query), np.inf)
+        np.minimum.at(lowest, pair, self.parts(query[pair], fact, record[pair], terms))
+        has_all = np.diff(self.facts.first)[query] == np.diff(self.known.first)[query]
+        return np.where(has_all & (lowest < np.inf), lowest, 0.0)
+
+    def scores(self, q: int) -> Floats:
+        """The scores of all records for query q; -∞ unless a record is a candidate."""
+        records, scores = minimum_similarities(self, q, new_workspace())
+        is_candidate = self.is_candidate(q)
+        all_scores = np.zeros(self.release.n_records)
+        all_scores[records] = scores
+        return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
+
+
+def _prepare(prepare: Callable[..., Queries], known: KnownFacts, exclude: Ints) -> MatchingQueries:
+    return MatchingQueries.of(prepare(known=known, exclude=exclude))
+
 
 Exclude = str | None | Sequence[str | None] | NDArray[np.int64]
 
@@ -66,9 +110,7 @@ class Scoreboard:
         check_similarity(self.similarity)
         positive_share("alpha", self.alpha)
 
-    def attack(
-        self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10
-    ) -> MatchingVerdict:
+    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> MatchingVerdict:
         """Attack one target.
 
         Parameters
@@ -333,11 +375,7 @@ class ScoreboardRH:
 
 
 def _queries(
-    release: Release,
-    auxes: Iterable[Aux] | KnownFacts,
-    exclude: Exclude,
-    similarity: Similarity,
-    weights: Weights,
+    release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude, similarity: Similarity, weights: Weights
 ) -> Queries:
     known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
     records = excluded_records(release, exclude, len(known))

@@ -1,29 +1,130 @@
 """The verdict on one aux: the best guess, how far it stands out, and how many bits are missing."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from standout.attack.eccentricity import Match, check_phi, eccentricity
-from standout.attack.lineup import Candidate, Lineup, Part
-from standout.attack.queries import Queries
-from standout.attack.reduced_queries import attribute_parts
+from standout.attack.likelihood_queries import LikelihoodQueries
+from standout.attack.queries import Queries, attribute_parts
 from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.core.checks import whole_number
-from standout.core.frame_export import FrameExport
-from standout.core.result_views import ResultView
-from standout.fact import Fact
-from standout.release.labels import position_of_id
+from standout.core.errors import positive_share, whole_number
+from standout.core.results import FrameExport, ResultView
+from standout.data.labels import position_of_id
+from standout.know.fact import Fact
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Verdict"]
+__all__ = ["Candidate", "Lineup", "Part", "PosteriorVerdict", "Verdict", "posterior_strengths"]
+
+# Record selection: a lineup of candidates with probabilities, and the parts of a score.
+
+
+class Candidate(NamedTuple):
+    """A record of a lineup.
+
+    Attributes
+    ----------
+    record : str
+        Id of the record.
+    score : float
+        Its score.
+    probability : float
+        Π(r′), proportional to e^(score/σ)  [Algorithm 1B]; for `Likelihood` the posterior.
+
+    Examples
+    --------
+    >>> Candidate("42", score=2.1, probability=0.4).record
+    '42'
+    """
+
+    record: str
+    score: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """The most probable records in descending order, and the probability of all others  [section 4].
+
+    A record with score 0 is never in a lineup, so it may be shorter than requested.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The records.
+    outside : float
+        The probability that the target is none of them. For `Likelihood` this includes the case that the
+        target is not in the release.
+
+    Examples
+    --------
+    >>> lineup = Lineup((Candidate("42", 2.1, 0.4), Candidate("7", 1.3, 0.2)), outside=0.4)
+    >>> len(lineup), lineup[0].record, [candidate.probability for candidate in lineup]
+    (2, '42', [0.4, 0.2])
+    """
+
+    candidates: tuple[Candidate, ...]
+    outside: float
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __getitem__(self, index: int) -> Candidate:
+        return self.candidates[index]
+
+
+class Part(NamedTuple):
+    """What one fact adds to the score of a record: weight · similarity.
+
+    For `Likelihood` it is ln(weight · similarity), and at least 0.
+
+    Attributes
+    ----------
+    fact : Fact
+        The known fact.
+    item : str or None
+        Id of its item; None if the release does not have it.
+    has : bool
+        Whether the record has the item.
+    similarity : float
+        Sim of the fact and the record's entry; 0 if the record lacks the item. For `Likelihood`, how much
+        likelier the known value and date are with this entry than with any.
+    weight : float or None
+        wt(i); None if the release does not have the item. For `Likelihood`, how much likelier it is to know
+        this item of the record than of somebody else.
+    score : float
+        What the fact adds.
+    by_item, by_value, by_time : float or None
+        What its item, its value and its date add: the difference that each makes when it becomes known, in
+        this order. They add up to the score, up to rounding. A value or date that does not fit adds less than
+        0. None if the attack cannot say.
+
+    Examples
+    --------
+    >>> Part(Fact("17", value=4), "17", True, similarity=1.0, weight=0.2, score=0.2).score
+    0.2
+    """
+
+    fact: Fact
+    item: str | None
+    has: bool
+    similarity: float
+    weight: float | None
+    score: float
+    by_item: float | None = None
+    by_value: float | None = None
+    by_time: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -360,3 +461,104 @@ class Verdict(ResultView, FrameExport):
 
     def _id(self, position: int | np.integer) -> str:
         return self.queries.release.records[position]
+
+
+# The verdict of the Bayesian attack on one aux: posterior probabilities of all records, and of nobody.
+
+
+STRONGEST = 15.0
+"""Strengths end here: a posterior is rounded to 1 where its distance from 1 is below 1e-15."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PosteriorVerdict(Verdict):
+    """Result of `Likelihood` for one aux.
+
+    Scores are log-likelihood ratios, and probabilities are posteriors.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> adversary = so.Adversary(knows=6, value_error=0, time_error=3)
+    >>> verdict = so.Likelihood(adversary).attack(release, adversary.observe(release, "42", seed=1))
+    >>> verdict.claim(0.95).record, verdict.probability("42") > 0.99, verdict.nobody < 0.01
+    ('42', True, True)
+    """
+
+    def __repr__(self) -> str:
+        best = self._probability(self.highest) if self.candidates else 0.0
+        return (
+            f"<PosteriorVerdict: {self.candidates:,} candidates; probability of the best {best:.3g}, "
+            f"of nobody {self.nobody:.3g}; {self.ties:,} with the best score>"
+        )
+
+    @property
+    def nobody(self) -> float:
+        """Posterior probability that the target is not in the release; 1 if there is no candidate."""
+        ratio = self._nobody_ratio if self.candidates else math.inf
+        return ratio / (self.z + ratio) if math.isfinite(ratio) else 1.0
+
+    def claim(self, probability: float = 0.95) -> Match | None:
+        """The best record if its posterior is at least this probability.
+
+        Parameters
+        ----------
+        probability : float
+            Minimum posterior for a claim, above 0 and at most 1.
+
+        Returns
+        -------
+        Match or None
+            None means that the target is not claimed to be in the release.
+
+        Raises
+        ------
+        ParameterError
+            If `probability` is out of range.
+        """
+        positive_share("probability", probability)
+        if self.ties != 1 or self.highest <= 0 or self._probability(self.highest) < probability:
+            return None
+        assert self.best is not None
+        return Match(self.best, self.highest, self.eccentricity)
+
+    def entropy(self, record: str | int) -> float:
+        """−log2 of the posterior among the records: the bits still missing if the target is in the release.
+
+        log2 N for a record that is not a candidate: the adversary can only guess.
+
+        Parameters
+        ----------
+        record : str or int
+            Id of the record.
+
+        Returns
+        -------
+        float
+            The number of bits.
+        """
+        position = self._position(record)
+        return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
+
+    def _probability(self, score: float) -> float:
+        """Posterior of a candidate with this score."""
+        return math.exp(score - self.highest) / (self.z + self._nobody_ratio)
+
+    @property
+    def _nobody_ratio(self) -> float:
+        """How much likelier than the best record it is that the target is not in the release."""
+        score = float(self.queries.nobody(self.columns.candidates)[self.q])
+        return math.exp(score - self.highest) if score - self.highest < 700 else math.inf
+
+    def _factors(self, fact: Ints, position: int, terms: Floats) -> tuple[Floats, Floats]:
+        assert isinstance(self.queries, LikelihoodQueries)
+        weight, similarity = self.queries.ratios(fact, np.full(len(fact), position), terms)
+        return weight, np.where(np.isnan(terms[0]), 0.0, similarity)
+
+
+def posterior_strengths(columns: VerdictColumns, nobody: Floats) -> Floats:
+    """−log10(1 − posterior) of each best guess, given the score of nobody for each query."""
+    ratio = elementary.exp(np.minimum(nobody - columns.highest, 700.0))
+    others = np.maximum(columns.z - 1.0, 0.0) + ratio
+    return np.minimum(-elementary.log(others / (1.0 + others)) / math.log(10), STRONGEST)

@@ -9,11 +9,10 @@ import numpy as np
 from standout.attack.any_attack import AnyAttack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
-from standout.fact import Fact
-from standout.facts import Aux, level_values
-from standout.release.catalogue import Catalogue
-from standout.release.item_search import suggest_items
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.data.search import Catalogue, suggest_items
+from standout.know.fact import Fact
+from standout.know.facts import Aux, level_values
 
 __all__ = ["warm_up"]
 

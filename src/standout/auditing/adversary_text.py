@@ -1,8 +1,9 @@
 """What an adversary knows, in words: its items, and how precise its values and dates are."""
 
-from standout.adversary import Adversary, Choice, has_own_draws
-from standout.release.clock import SECONDS, TimeUnit
-from standout.release.model import Release
+from standout.data.labels import SECONDS, TimeUnit
+from standout.data.release import Release
+from standout.know.adversary import Adversary, has_own_draws
+from standout.know.observation import Choice
 
 __all__ = ["describe_adversary", "describe_precision", "time_text"]
 
@@ -12,10 +13,7 @@ ITEMS_ONLY = "items only"
 
 def describe_adversary(adversary: Adversary, release: Release) -> str:
     """What the adversary knows, in one line: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
-    parts = [
-        _entries(adversary) if release.has_repeats else _items(adversary),
-        *_precision(adversary, release),
-    ]
+    parts = [_entries(adversary) if release.has_repeats else _items(adversary), *_precision(adversary, release)]
     if adversary.wrong:
         what = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
         parts.append(f"{adversary.wrong} wrong{what}")

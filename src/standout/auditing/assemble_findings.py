@@ -1,29 +1,46 @@
 """From the results of an audit to its findings: the content of findings.json."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
+import polars as pl
 
 from standout._version import __version__
 from standout.auditing import sentences
-from standout.auditing.adversary_runs import AdversaryRun, AttackRun, AuditPlan
 from standout.auditing.adversary_text import describe_adversary
-from standout.auditing.control import control_of
-from standout.auditing.envelope import envelope
-from standout.auditing.error_grids import GridRun
-from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
-from standout.auditing.grid_findings import grid_findings
-from standout.auditing.sensitive import SensitiveList, revealed_categories
-from standout.auditing.theory_section import theory_findings
-from standout.auditing.yardstick import yardstick
+from standout.auditing.exposure import (
+    SensitiveList,
+    by_first_date,
+    by_length,
+    by_popularity,
+    facts_needed,
+    revealed_categories,
+)
+from standout.auditing.grids import GridRun, grid_findings
+from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_of, envelope
+from standout.auditing.theory_section import theory_findings, yardstick
+from standout.data.release import Release
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.population import Population
 from standout.evaluate.simulation import Simulation
-from standout.findings.adversaries import AdversaryFindings, AttackFindings, CurvePoint, MeasuresAsNamed
+from standout.evaluate.targets import Population
+from standout.findings.adversaries import (
+    AdversaryBeforeAfter,
+    AdversaryFindings,
+    AttackFindings,
+    CurvePoint,
+    DateGroup,
+    ErrorGrids,
+    Exposure,
+    MeasuresAsNamed,
+    RankGroup,
+    SensitiveItems,
+    SizeGroup,
+    before_after,
+)
 from standout.findings.audit import (
     AppliedStep,
     AuditFindings,
@@ -32,20 +49,17 @@ from standout.findings.audit import (
     Original,
     Run,
     Settings,
+    Theory,
     Trust,
+    Yardstick,
 )
-from standout.findings.before_after import AdversaryBeforeAfter, before_after
-from standout.findings.exposure import Exposure, SensitiveItems
-from standout.findings.gate import checked_threshold
-from standout.findings.measure_titles import LINEUP_MASS
+from standout.findings.gate import LINEUP_MASS, checked_threshold
+from standout.findings.json_types import software_versions, to_json_object
 from standout.findings.reading import Reading, reading_of
-from standout.findings.software_versions import software_versions
-from standout.findings.yardstick import Yardstick
-from standout.release.model import Release
-from standout.sanitized import Sanitized
-from standout.theory.sparsity import Sparsity
+from standout.know.sanitized import Sanitized
+from standout.measure.sparsity import Sparsity
 
-__all__ = ["AuditRequest", "AuditResults", "assemble_findings"]
+__all__ = ["AuditRequest", "AuditResults", "assemble_findings", "result_frames"]
 
 LINEUP_SETTING = "mass=90 %"
 
@@ -200,9 +214,7 @@ def _original(release: Release) -> Original | None:
         not_in_release=not_in_release,
         shared_records=shared_records,
         steps=steps,
-        explanation=sentences.original_explanation(
-            release.original.n_records, not_in_release, shared_records, steps
-        ),
+        explanation=sentences.original_explanation(release.original.n_records, not_in_release, shared_records, steps),
     )
 
 
@@ -232,11 +244,7 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
         curve=attacks[0].curve,
         attacks=attacks,
         curve_note=sentences.curve_note(
-            adversary.knows,
-            adversary.wrong,
-            run.curve_adversary.knows,
-            run.curve_adversary.wrong,
-            curve_too_few,
+            adversary.knows, adversary.wrong, run.curve_adversary.knows, run.curve_adversary.wrong, curve_too_few
         )
         if run.curve_cells
         else "the audit was interrupted before the curve",
@@ -337,3 +345,150 @@ def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
         by_first_date=by_first_date(truth, cell),
         sensitive=sensitive,
     )
+
+
+# Findings as tidy tables, one for each part.
+
+
+CellValue: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = tuple[CellValue, ...]
+Columns: TypeAlias = dict[str, type[pl.DataType]]
+
+TEXT, COUNT = pl.String, pl.Int64
+ESTIMATE: Columns = {"estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": COUNT, "baseline": pl.Float64}
+MEASURES: Columns = {"adversary": TEXT, "attack": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT}
+MEASURES |= ESTIMATE | {"too_few_items": COUNT}
+ENVELOPE: Columns = {"among": TEXT, "facts": COUNT, "adversary": TEXT} | ESTIMATE
+EXPOSURE: Columns = {"adversary": TEXT, "by": TEXT, "class": TEXT, "from": TEXT, "to": TEXT, "people": COUNT}
+EXPOSURE |= ESTIMATE
+SENSITIVE: Columns = {"adversary": TEXT, "category": TEXT, "items": COUNT, "people_with": COUNT}
+SENSITIVE |= {"people_revealed": COUNT} | ESTIMATE
+THEORY: Columns = {"what": TEXT, "setting": TEXT, "bound": COUNT} | ESTIMATE
+THEORY |= {"statement": TEXT, "measured": TEXT}
+CONTROL: Columns = {"adversary": TEXT, "attack": TEXT, "rate": TEXT} | ESTIMATE
+GRIDS: Columns = {"adversary": TEXT, "varies": TEXT, "error": pl.Float64, "label": TEXT, "facts": COUNT}
+GRIDS |= {"attack": TEXT} | ESTIMATE
+CHECKS: Columns = {"name": TEXT, "title": TEXT, "expected": TEXT, "observed": TEXT}
+CHECKS |= {"passed": pl.Boolean, "explanation": TEXT}
+NO_ESTIMATE: Row = (None,) * len(ESTIMATE)
+
+
+def result_frames(findings: AuditFindings) -> dict[str, pl.DataFrame]:
+    """The tables by name."""
+    checks = ((*(getattr(check, name) for name in CHECKS),) for check in findings.trust.checks)
+    return {
+        "adversaries": _frame(MEASURES, _adversaries(findings)),
+        "control": _frame(CONTROL, _controls(findings)),
+        "curves": _frame(MEASURES, _curves(findings)),
+        "envelope": _frame(ENVELOPE, _envelope(findings)),
+        "grids": _frame(GRIDS, _grids(findings.error_grids)),
+        "exposure": _frame(EXPOSURE, _exposure_result_frames(findings.exposure)),
+        "sensitive": _frame(SENSITIVE, _sensitive(findings.exposure.sensitive)),
+        "theory": _frame(THEORY, _theory(findings.theory)),
+        "checks": _frame(CHECKS, checks),
+    }
+
+
+def _frame(columns: Columns, rows: Iterable[Row]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=columns, orient="row")
+
+
+def _estimate(estimate: Estimate) -> Row:
+    """Value, ends of the interval, n and baseline; null for what is not finite."""
+    plain = to_json_object(estimate)
+    return tuple(plain[name] for name in ("value", "low", "high", "n", "baseline"))  # type: ignore[misc]
+
+
+def _measures_result_frames(
+    name: str, attack: AttackFindings, measures: MeasuresAsNamed | CurvePoint, too_few_items: int, settings: Settings
+) -> Iterator[Row]:
+    """Rows of one adversary and attack with one number of facts."""
+    claims_by, threshold = attack.as_named.claims_by, attack.as_named.threshold
+    at_threshold, at_budget = f"{claims_by}={threshold:g}", f"absent_claims<={settings.budget:g}"
+    setting_of = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), at_threshold)
+    setting_of |= {"in_top": f"top={settings.top}", "correct_claims_at_budget": at_budget}
+    setting_of |= {"absent_claims_at_budget": at_budget}
+    setting_of |= {"lineup_size": "mass=90 %"}
+    for key in measures.__dataclass_fields__:
+        estimate = getattr(measures, key)
+        if isinstance(estimate, Estimate):
+            measure = key.removesuffix("_at_budget")
+            row = (name, attack.name, measures.facts, measure, setting_of.get(key, ""))
+            yield (*row, *_estimate(estimate), too_few_items)
+    chosen = (measures.threshold_at_budget, None, None, measures.absent_claims.n, None)
+    yield (name, attack.name, measures.facts, claims_by, at_budget, *chosen, too_few_items)
+
+
+def _adversaries(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        for attack in adversary.attacks:
+            yield from _measures_result_frames(
+                adversary.name, attack, attack.as_named, adversary.too_few_items, findings.settings
+            )
+
+
+def _curves(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        for attack in adversary.attacks:
+            for point in attack.curve:
+                is_named = point.enough_for == adversary.knows
+                too_few = adversary.too_few_items if is_named else adversary.curve_too_few_items
+                yield from _measures_result_frames(adversary.name, attack, point, too_few, findings.settings)
+
+
+def _controls(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        control = adversary.control
+        for name in ("main", "control", "difference", "residual"):
+            estimate = getattr(control, name)
+            numbers = NO_ESTIMATE if estimate is None else _estimate(estimate)
+            yield (adversary.name, adversary.attack, name, *numbers)
+
+
+def _grids(grids: ErrorGrids) -> Iterator[Row]:
+    for grid in grids.grids:
+        for row in grid.rows:
+            for cell in row.cells:
+                place = (grids.adversary, grid.varies, row.error, row.label, cell.facts, cell.attack)
+                yield (*place, *_estimate(cell.identified))
+
+
+def _envelope(findings: AuditFindings) -> Iterator[Row]:
+    """The strongest of all adversaries, then the strongest of those that count for the threshold."""
+    for point in findings.envelope:
+        yield ("all", point.facts, point.adversary, *_estimate(point.identified))
+    for point in findings.envelope:
+        if point.gate_identified is not None:
+            yield ("gate", point.facts, point.gate_adversary, *_estimate(point.gate_identified))
+
+
+def _exposure_result_frames(exposure: Exposure) -> Iterator[Row]:
+    name = exposure.adversary
+    for row in exposure.facts_needed:
+        label = f"at most {row.facts}"
+        yield (name, "facts", label, None, str(row.facts), None, *_estimate(row.share))
+    kinds: dict[str, Sequence[SizeGroup | RankGroup | DateGroup]] = {
+        "length": exposure.by_length,
+        "popularity": exposure.by_popularity,
+        "first_date": exposure.by_first_date,
+    }
+    for kind, groups in kinds.items():
+        for group in groups:
+            ends = str(group.low), str(group.high)
+            yield (name, kind, group.label, *ends, group.people, *_estimate(group.identified))
+
+
+def _sensitive(sensitive: SensitiveItems | None) -> Iterator[Row]:
+    if sensitive is None:
+        return
+    for row in sensitive.rows:
+        counts = (row.category, row.items, row.people_with, row.people_revealed)
+        yield (sensitive.adversary, *counts, *_estimate(row.revealed))
+
+
+def _theory(theory: Theory) -> Iterator[Row]:
+    for point in theory.sparsity.curve:
+        setting = f"similarity>={point.epsilon:g}, {theory.sparsity.similarity}"
+        yield ("nearest neighbour", setting, None, *_estimate(point.share), None, None)
+    for bound in theory.bounds:
+        yield (bound.theorem, bound.setting, bound.bound, *NO_ESTIMATE, bound.statement, bound.measured)

@@ -1,51 +1,241 @@
 """The audit: how many people adversaries identify, who is exposed, and what is learned."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from standout.attack.any_attack import AnyAttack
+import polars as pl
+
+from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
 from standout.attack.eccentricity import check_phi
-from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
-from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.audit_parameters import (
-    fact_counts,
-    is_share,
-    only_attack,
-    only_for_releases,
-    only_for_tables,
-    own_attacks,
-)
-from standout.auditing.audit_result import Audit
-from standout.auditing.before_sanitizing import attack_original
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
+from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings, result_frames
+from standout.auditing.audit_table import TableAudit, audit_table
 from standout.auditing.checked_findings import checked_findings, runs_to_check
-from standout.auditing.error_grids import GridRun, measure_grids
+from standout.auditing.exposure import read_sensitive_list
+from standout.auditing.grids import GridRun, measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
+from standout.auditing.risk_table import risk_table
 from standout.auditing.run_checks import check_runs
+from standout.auditing.runs import AdversaryRun, AuditPlan, attack_original, run_adversary
 from standout.auditing.selfcheck import SelfCheck
-from standout.auditing.sensitive import read_sensitive_list
+from standout.auditing.table_ladder import TableLadderSource
 from standout.auditing.theory_section import measure_sparsity
-from standout.cluster.on_client import on_client
-from standout.core.atomic_files import make_folder
-from standout.core.checks import positive_share, whole_number
-from standout.core.errors import ParameterError
-from standout.core.foreign_text import printable
+from standout.cluster.workers import on_client
+from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
+from standout.core.files import make_folder
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
+from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.evaluate.population import Population
-from standout.findings.audit import Check
-from standout.findings.before_after import AdversaryBeforeAfter
-from standout.ingest.as_release import as_release
-from standout.ingest.unused_columns import PYTHON, require_no_overlooked
-from standout.release.model import Release
-from standout.table_audit.audit_table import TableAudit, audit_table
-from standout.table_audit.table_ladder import TableLadderSource
-from standout.tables.model import Table
-from standout.tables.read_table import read_table
-from standout.theory.sparsity import Sparsity
+from standout.data.release import Release
+from standout.data.table import Table
+from standout.evaluate.compare import LIKELIHOOD, PAPER
+from standout.evaluate.targets import Population
+from standout.findings.adversaries import AdversaryBeforeAfter
+from standout.findings.advice import AdviceFindings
+from standout.findings.audit import AuditFindings, Check
+from standout.ingest.diagnosis import PYTHON, require_no_overlooked
+from standout.ingest.read import as_release
+from standout.ingest.read_table import read_table
+from standout.know.adversary import Adversary
+from standout.measure.sparsity import Sparsity
+from standout.report.audit_output import AuditOutput
 
-__all__ = ["Audit", "audit"]
+__all__ = [
+    "Audit",
+    "audit",
+    "fact_counts",
+    "is_share",
+    "only_attack",
+    "only_for_releases",
+    "only_for_tables",
+    "own_attacks",
+]
+
+# Checks of an audit's parameters.
+
+
+FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
+MOST_FACTS = 1000
+
+
+def fact_counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
+    """The numbers of facts in the curves, ascending."""
+    if facts is None:
+        return QUICK_FACTS if quick else FACTS
+    if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
+        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
+    counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
+    if counts[-1] > MOST_FACTS:
+        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {counts[-1]:,}")
+    return counts
+
+
+def is_share(number: Any) -> bool:
+    """Whether a parameter is a number from 0 to 1."""
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return is_number and math.isfinite(number) and 0 <= number <= 1
+
+
+def own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
+    """Attacks of the user's own by name. The names of the two built-in ones stay theirs.
+
+    With checkpoints every attack needs a key, whether or not it turns out to be the strongest.
+    """
+    named = {} if attacks is None else attacks_by_name(attacks)
+    for name, kind in ((PAPER, ScoreboardRH), (LIKELIHOOD, Likelihood)):
+        if name in named and not isinstance(named[name], kind):
+            raise ParameterError(
+                f"attacks may name only a {kind.__name__} {name!r}, got a {type(named[name]).__name__}; "
+                "choose another name"
+            )
+    for attack in named.values() if has_checkpoints else ():
+        checkpoint_key(attack, "work")
+    return named
+
+
+def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyAttack | None:
+    """The one attack to try, or its name; None: all."""
+    if not isinstance(attack, str):
+        return None if attack is None else check_attack(attack)
+    names = (PAPER, LIKELIHOOD, *own_attacks)
+    if attack not in names:
+        raise ParameterError(
+            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
+        )
+    return attack
+
+
+def only_for_releases(parameters: Mapping[str, Any]) -> None:
+    """Reject parameters that an audit of a table does not have."""
+    for name, value in parameters.items():
+        if value is not None:
+            raise ParameterError(f"{name} must be None for a table: it is for histories only")
+
+
+def only_for_tables(parameters: Mapping[str, Any]) -> None:
+    """Reject parameters that only an audit of a table has."""
+    for name, value in parameters.items():
+        if value is not None:
+            raise ParameterError(f"{name} is for tables with one row per person: use so.read_table, or give table=True")
+
+
+# The result of an audit: findings, report, tables, and the risk of each person.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(AuditOutput):
+    """Result of an audit.
+
+    Attributes
+    ----------
+    release : Release
+        The release that was audited.
+    findings : AuditFindings
+        Everything that was found; docs/findings.schema.json describes its JSON form.
+    adversaries : Mapping[str, Adversary]
+        The adversaries by name, as they were adapted to the release.
+    complete : bool
+        Whether the audit finished. False if it was interrupted.
+    seed : int
+        Seed of all random draws.
+    threads : int or None
+        Number of threads; None for all.
+    attacks : mapping
+        The strongest attack by adversary, chosen on other targets than those reported.
+    """
+
+    release: Release
+    findings: AuditFindings
+    adversaries: Mapping[str, Adversary]
+    complete: bool
+    seed: int = 0
+    threads: int | None = None
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
+
+    def _make_tables(self) -> dict[str, pl.DataFrame]:
+        return result_frames(self.findings)
+
+    def _page(self) -> str:
+        from standout.report.audit_page import audit_page
+
+        return audit_page(self.findings)
+
+    def with_advice(self, advice: AdviceFindings) -> "Audit":
+        """The audit with advice on what would help, which the report then shows.
+
+        Parameters
+        ----------
+        advice : AdviceFindings
+            The findings of `standout.advise`, see `Advice.findings`.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.advice` set. It is complete if the search is complete too.
+        """
+        complete = self.complete and advice.complete
+        findings = replace(self.findings, advice=advice, complete=complete)
+        return replace(self, findings=findings, complete=complete)
+
+    @with_progress
+    def risk_table(
+        self,
+        path: str | Path | None = None,
+        *,
+        adversary: str | None = None,
+        records: str | int = "all",
+        draws: int = 8,
+        facts: Sequence[int] | None = None,
+        progress: ProgressOption = no_progress,
+    ) -> pl.DataFrame:
+        """Risk of each person: the probability of being identified by one adversary.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A .csv or .parquet file to write, readable only by its owner.
+        adversary : str, optional
+            Name of an adversary of the audit. Default: the headline adversary.
+        records : "all" or int
+            All records, or a random sample of this size.
+        draws : int
+            Number of random draws of known facts for each person.
+        facts : sequence of int, optional
+            Numbers of facts that are tried.
+        progress : bool or callable, optional
+            True shows a bar; a function is called with (stage, done, total).
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns record, length, facts_needed, probability, low and high.
+
+        Raises
+        ------
+        ParameterError
+            If there is no adversary of this name.
+        """
+        name = self.findings.settings.headline if adversary is None else adversary
+        if name not in self.adversaries:
+            raise ParameterError(not_one_of("adversary", name, self.adversaries))
+        return risk_table(
+            self.release,
+            self.adversaries[name],
+            records=records,
+            draws=draws,
+            facts=facts,
+            seed=self.seed,
+            threads=self.threads,
+            progress=progress,
+            path=path,
+            attack=self.attacks.get(name),
+        )
+
 
 QUICK_TARGETS, TOP = 200, 10
 CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST = 0.3, 0.3, 1.0, 0.3
@@ -221,11 +411,7 @@ def audit(
             progress=progress,
         )
     only_for_tables(
-        {
-            "quasi_identifiers": quasi_identifiers,
-            "sensitive_columns": sensitive_columns,
-            "population": population,
-        }
+        {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
     )
     release = as_release(release)
     resolved = resolve_ladder(ladder, headline)  # type: ignore[arg-type]

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from standout.auditing import sentences
-from standout.auditing.adversary_runs import AdversaryRun
-from standout.auditing.error_grids import GridRun
 from standout.auditing.findings_checks import Measured, check_findings
-from standout.auditing.grid_checks import grid_numbers, own_rows_agree
+from standout.auditing.grids import GridRun, grid_numbers, own_rows_agree
 from standout.auditing.run_checks import CheckedRun
-from standout.evaluate.population import Population
+from standout.auditing.runs import AdversaryRun
+from standout.evaluate.targets import Population
 from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Trust
 
@@ -44,9 +43,7 @@ def checked_findings(
     )
 
 
-def _measured(
-    findings: AuditFindings, runs: Sequence[AdversaryRun], people: Population
-) -> Iterator[Measured]:
+def _measured(findings: AuditFindings, runs: Sequence[AdversaryRun], people: Population) -> Iterator[Measured]:
     """All measures of the findings with their outcomes."""
     by_name = {run.rung.name: run for run in runs}
     for adversary in findings.adversaries:

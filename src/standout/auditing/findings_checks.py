@@ -50,10 +50,7 @@ class Number(NamedTuple):
 
 
 def check_findings(
-    findings: AuditFindings,
-    measured: Sequence[Measured],
-    further: Sequence[Number] = (),
-    agree: Sequence[bool] = (),
+    findings: AuditFindings, measured: Sequence[Measured], further: Sequence[Number] = (), agree: Sequence[bool] = ()
 ) -> list[Check]:
     """Check the numbers of the findings and their intervals.
 
@@ -170,9 +167,7 @@ def _summaries(findings: AuditFindings) -> Iterator[bool]:
         yield _is_close(point.identified.value, max(rates))
 
 
-def _all_measures(
-    as_named: MeasuresAsNamed, curve: Sequence[CurvePoint]
-) -> list[MeasuresAsNamed | CurvePoint]:
+def _all_measures(as_named: MeasuresAsNamed, curve: Sequence[CurvePoint]) -> list[MeasuresAsNamed | CurvePoint]:
     return [as_named, *curve]
 
 

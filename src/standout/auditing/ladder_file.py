@@ -4,14 +4,12 @@ import re
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from standout.adversary import Adversary, outside_top
-from standout.auditing.ladder import Ladder, Rung, checked_ladder, shortened
-from standout.auditing.relative_errors import RelativeError, RelativeErrors
-from standout.core.errors import ParameterError
-from standout.core.foreign_text import printable
-from standout.core.suggestions import did_you_mean
-from standout.core.toml_files import read_toml
-from standout.release.clock import SECONDS, TimeUnit
+from standout.auditing.ladder import Ladder, RelativeError, RelativeErrors, Rung, checked_ladder, shortened
+from standout.core.errors import ParameterError, did_you_mean
+from standout.core.json_files import read_toml
+from standout.core.text import printable
+from standout.data.labels import SECONDS, TimeUnit
+from standout.know.adversary import Adversary, outside_top
 
 __all__ = ["read_ladder"]
 
@@ -86,8 +84,7 @@ def _check_table(table: TomlTable, where: str) -> None:
     if unknown := sorted({*table} - {*OPTIONS}):
         name = shortened(unknown[0])
         raise ParameterError(
-            f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}"
-            f"{did_you_mean(unknown[0], OPTIONS)}"
+            f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}{did_you_mean(unknown[0], OPTIONS)}"
         )
     if "name" not in table:
         raise ParameterError(f"{where}: name is missing")
@@ -135,9 +132,7 @@ def _relative_error(share: re.Match[str], name: str, where: str) -> float | Rela
         raise ParameterError(f"{where}: {name} must be at most 100 % of the data, got {percentage} %")
     if name == "value_error" and unit is not None:
         raise ParameterError(f"{where}: value_error has no {unit}s: give its limit as a number")
-    at_most = (
-        None if limit is None else _days(limit, unit or "day") if name != "value_error" else float(limit)
-    )
+    at_most = None if limit is None else _days(limit, unit or "day") if name != "value_error" else float(limit)
     return RelativeError(float(percentage) / 100, at_most)
 
 

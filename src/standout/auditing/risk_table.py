@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.auditing.exposure import NEVER, smallest_sufficient
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
+from standout.data.release import Release
 from standout.evaluate.estimates import rate
-from standout.evaluate.population import Population
-from standout.evaluate.success_rate import success_rates
-from standout.release.model import Release
-from standout.report.safe_tables import private_table, table_form
+from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.targets import Population
+from standout.know.adversary import Adversary
+from standout.report.page import private_table, table_form
 
 __all__ = ["risk_table"]
 
@@ -137,9 +136,7 @@ class _RepeatedAttacks:
         for draw in range(self.draws if len(rows) else 0):
             draw_seed = int(key(self.seed, "risk", draw) >> np.uint64(1))
             known = self.people.known_facts(self.adversary, rows, draw_seed)
-            correct[:, draw] = success_rates(
-                self.people.release, known, rows, self.sizes, self.threads, self.attack
-            )
+            correct[:, draw] = success_rates(self.people.release, known, rows, self.sizes, self.threads, self.attack)
         return correct
 
 

@@ -9,33 +9,102 @@ sampling error explains the result in fewer than one of ten thousand audits.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from standout.adversary import Adversary
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, fit_rung
-from standout.auditing.planted_records import planted_release, records_with_all_facts
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
+from standout.data.release import RecordEntries, Release, read_only
+from standout.data.subset import subset
 from standout.evaluate.cell import SimulationCell
-from standout.evaluate.estimate_text import percent
-from standout.evaluate.outcomes import Criteria, attack_outcomes
-from standout.evaluate.pairs import pair_similarities
-from standout.evaluate.population import Population
-from standout.evaluate.sampled_release import sample_release
+from standout.evaluate.estimates import beta_binomial_tail, binomial_tail, percent
+from standout.evaluate.outcomes import Criteria, attack_outcomes, pair_similarities
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.evaluate.tail_probabilities import beta_binomial_tail, binomial_tail
-from standout.facts import Aux, KnownFacts, encode_auxes
+from standout.evaluate.targets import Population, sample_release
 from standout.findings.audit import Check
-from standout.release.model import Release
-from standout.release.subset import subset
-from standout.similarity.attributes import ROUNDING, Decay, Present
+from standout.know.adversary import Adversary
+from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.similarity import ROUNDING, Decay, Present
 
-__all__ = ["SelfCheck"]
+__all__ = ["SelfCheck", "planted_release", "records_with_all_facts"]
+
+# Invented records for the self-check: each replaces the entries of one record of the release.
+
+
+PLANTED_ITEMS = 16
+
+
+def planted_release(release: Release, rows: Ints, seed: int) -> Release:
+    """The release with invented entries in these rows: random items, values and times.
+
+    If the release has repeats, every invented record has about half of its entries of items that repeat.
+    """
+    side, lengths = release.by_record, release.lengths
+    count = min(PLANTED_ITEMS, release.n_items)
+    draws = [generator(seed, "canary", number) for number in range(len(rows))]
+    item = [np.sort(draw.permutation(release.n_items)[:count]) for draw in draws]
+    value = [draw.integers(max(release.n_levels, 1), size=count) for draw in draws]
+    time = [draw.integers(max(release.span, 1), size=count) for draw in draws]
+    if release.has_repeats:
+        item = [np.sort(draw.choice(items, count)) for items, draw in zip(item, draws, strict=True)]
+        order = [np.lexsort(keys) for keys in zip(value, time, item, strict=True)]
+        value = [codes[places] for codes, places in zip(value, order, strict=True)]
+        time = [codes[places] for codes, places in zip(time, order, strict=True)]
+    unchanged = np.ones(release.n_records, np.bool_)
+    unchanged[rows] = False
+    owner = np.repeat(np.arange(release.n_records), lengths)
+    stays = unchanged[owner]
+    by_owner = np.argsort(np.concatenate([owner[stays], np.repeat(rows, count)]), kind="stable")
+
+    def column(old: Any, new: list[Any]) -> Any:
+        if old is None:
+            return None
+        invented = np.concatenate(new).astype(old.dtype)
+        return read_only(np.concatenate([old[stays], invented])[by_owner])
+
+    start = offsets(np.where(unchanged, lengths, count))
+    entries = RecordEntries(
+        read_only(start), column(side.item, item), column(side.value, value), column(side.time, time)
+    )
+    draft = replace(release, by_record=entries, stored_fingerprint=None)
+    return subset(draft, np.ones(release.n_records, np.bool_))
+
+
+def records_with_all_facts(release: Release, known: KnownFacts, rounding: float = 0.0) -> Ints:
+    """Number of records that match all known facts, by target; values may differ by rounding errors.
+
+    A record matches a fact if one of its entries does.
+    """
+    side = release.by_record
+    owner = np.repeat(np.arange(release.n_records), release.lengths)
+    counts = np.empty(len(known), np.int64)
+    for q in range(len(known)):
+        facts = range(int(known.first[q]), int(known.first[q + 1]))
+        matched = np.zeros(release.n_records, np.int64)
+        for i in facts:
+            entries = np.flatnonzero(side.item == known.item[i])
+            if side.value is not None and known.value[i] >= 0:
+                near = _levels_near(release, known.values[known.value[i]], rounding)
+                entries = entries[np.isin(side.value[entries], near)]
+            if side.time is not None and known.timed[i]:
+                entries = entries[side.time[entries] == known.time[i]]
+            matched[np.unique(owner[entries])] += 1
+        counts[q] = np.count_nonzero(matched == len(facts))
+    return counts
+
+
+def _levels_near(release: Release, value: float | str, rounding: float) -> Ints:
+    """Codes of the levels that are equal to a value, up to rounding."""
+    if isinstance(release.levels, np.ndarray):
+        return np.flatnonzero(np.abs(release.levels - float(value)) <= rounding)
+    return np.flatnonzero([level == value for level in release.levels or ()])
+
 
 SAMPLE = 20_000
 PLANTED, PLANTED_FACTS = 20, 8
@@ -168,9 +237,7 @@ class SelfCheck:
         verdicts = ScoreboardRH().attacks(rest, facts, threads=self.threads)
         hits, n = int(np.count_nonzero(verdicts.claim_strengths() >= phi)), len(removed)
         allowed = max(math.floor(self.budget * (len(others) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
-        most = max(
-            k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(others) - allowed) >= RARE
-        )
+        most = max(k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(others) - allowed) >= RARE)
         passed = hits <= most
         return Check(
             name="absent",
@@ -206,8 +273,7 @@ class SelfCheck:
         hits, n = 0, len(people)
         for similarity in (Present(), Decay()):
             to_own, to_other = (
-                pair_similarities(self.release, people, record, similarity)
-                for record in (own_records, other_records)
+                pair_similarities(self.release, people, record, similarity) for record in (own_records, other_records)
             )
             hits = max(hits, math.floor(((to_own > to_other) + (to_own == to_other) / 2).sum()))
         least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)
@@ -256,9 +322,7 @@ class SelfCheck:
 def _skipped(name: str, title: str, size: str, purpose: str) -> Check:
     result = f"not checked: {size} are too few"
     explanation = f"There are too few to {purpose}."
-    return Check(
-        name=name, title=title, expected=result, observed=result, passed=True, explanation=explanation
-    )
+    return Check(name=name, title=title, expected=result, observed=result, passed=True, explanation=explanation)
 
 
 def _auxes(release: Release, known: KnownFacts) -> list[Aux]:

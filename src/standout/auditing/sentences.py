@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from standout.evaluate import estimates
-from standout.evaluate.estimate_text import percent, rate_text
-from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import Estimate, percent, rate_text
 from standout.findings.adversaries import AdversaryFindings, MeasuresAsNamed
 from standout.findings.audit import Answer, AppliedStep, Original, Settings, Verdict, VerdictPart
 
@@ -77,19 +76,15 @@ def _facts(adversary: AdversaryFindings) -> str:
     return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
 
 
-def original_explanation(
-    people: int, not_in_release: int, shared_records: int, steps: Sequence[AppliedStep]
-) -> str:
+def original_explanation(people: int, not_in_release: int, shared_records: int, steps: Sequence[AppliedStep]) -> str:
     """What it means that the release was made from an original."""
     sentences = [
         f"This release was made from an original with {people:,} people. Targets and the facts that "
         "adversaries know come from the original. Facts are converted to the form of the release: if the "
-        "release has only months, a known day becomes its month.",
+        "release has only months, a known day becomes its month."
     ]
     if not_in_release:
-        sentences.append(
-            "People missing from the release cannot be identified, but they count among the targets."
-        )
+        sentences.append("People missing from the release cannot be identified, but they count among the targets.")
     if shared_records:
         sentences.append(
             f"{shared_records:,} records represent several people each. A guess of such a record counts as "
@@ -104,18 +99,12 @@ def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int)
     notes = []
     if wrong:
         are = "is" if most_wrong == 1 else "are"
-        notes.append(
-            f"{most_wrong} of {most} facts {are} wrong, and on average the same share of fewer facts"
-        )
+        notes.append(f"{most_wrong} of {most} facts {are} wrong, and on average the same share of fewer facts")
     if too_few:
-        notes.append(
-            f"the curve covers only people with at least {most} {'entry' if most == 1 else 'entries'}"
-        )
+        notes.append(f"the curve covers only people with at least {most} {'entry' if most == 1 else 'entries'}")
     if most < knows:
         up_to = f"{most} {'fact' if most == 1 else 'facts'}"
-        notes.append(
-            f"beyond {up_to}, where the line is dashed, it covers only people with enough entries for {knows}"
-        )
+        notes.append(f"beyond {up_to}, where the line is dashed, it covers only people with enough entries for {knows}")
     return "; ".join(notes)
 
 
@@ -127,9 +116,7 @@ def verdict(
     linkability = _linkability(headline, settings.budget)
     inference = _inference(headline)
     return Verdict(
-        summary=_summary(
-            {"singling out": singling_out, "linking": linkability, "inference": inference}, trusted
-        ),
+        summary=_summary({"singling out": singling_out, "linking": linkability, "inference": inference}, trusted),
         singling_out=singling_out,
         linkability=linkability,
         inference=inference,
@@ -175,9 +162,7 @@ def _linkability(headline: AdversaryFindings, budget: float) -> VerdictPart:
         "are linked to somebody else's record."
     )
     # too few targets to be sure of the threshold are no protection: it is about the one of these targets
-    return _part(
-        "Linkability", linked, explanation, low=estimates.rate(linked.value * linked.n, linked.n).low
-    )
+    return _part("Linkability", linked, explanation, low=estimates.rate(linked.value * linked.n, linked.n).low)
 
 
 def _claim_texts(measures: MeasuresAsNamed) -> tuple[str, str]:
@@ -211,13 +196,7 @@ def _part(
 
 
 def limits(
-    headline: AdversaryFindings,
-    *,
-    people: int,
-    complete: bool,
-    quick: bool,
-    has_original: bool,
-    further: Sequence[str],
+    headline: AdversaryFindings, *, people: int, complete: bool, quick: bool, has_original: bool, further: Sequence[str]
 ) -> tuple[str, ...]:
     """What the findings do not say."""
     too_few, targets = headline.too_few_items, headline.as_named.targets

@@ -1,21 +1,45 @@
 """What theory says: how sparse the release is, and what Theorems 1 and 3 conclude from it [section 4]."""
 
+import json
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
 import numpy as np
 
-from standout.auditing.adversary_runs import AdversaryRun
+from standout.attack.any_attack import AnyAttack, fit_attack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
+from standout.auditing.adversary_text import describe_precision
+from standout.auditing.ladder import eligible_share
+from standout.auditing.runs import AdversaryRun
 from standout.core.progress import Progress
-from standout.evaluate.estimate_text import percent
-from standout.findings.theory import Bound, SparsityPoint, Theory
-from standout.findings.theory import Sparsity as SparsityFindings
-from standout.release.model import Release
-from standout.similarity.attributes import Equal, Similarity, Within
-from standout.theory.bounds import facts_for_lineup, facts_needed
-from standout.theory.sparsity import Sparsity, sparsity
+from standout.core.text import interval_text
+from standout.core.text import percent as percent_yardstick
+from standout.data.release import Release
+from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
+from standout.evaluate.estimates import Estimate, percent, rate
+from standout.evaluate.simulate import random_targets
+from standout.evaluate.target_attacks import TargetSuccess
+from standout.findings.audit import Bound, SparsityPoint, Theory, Yardstick
+from standout.findings.audit import Sparsity as SparsityFindings
+from standout.know.adversary import Adversary
+from standout.know.similarity import Equal, Similarity, Within
+from standout.measure.bound_formulas import facts_for_lineup, facts_needed
+from standout.measure.sparsity import Sparsity, sparsity
 
-__all__ = ["describe_similarity", "measure_sparsity", "theory_findings"]
+__all__ = [
+    "FILE",
+    "YardstickRow",
+    "describe_similarity",
+    "measure_row",
+    "measure_sparsity",
+    "theory_findings",
+    "without",
+    "yardstick",
+]
 
 RECORDS, QUICK_RECORDS = 1000, 200
 """Number of records whose nearest neighbours are searched."""
@@ -25,13 +49,7 @@ HALF = 0.5
 
 
 def measure_sparsity(
-    release: Release,
-    similarity: Similarity,
-    *,
-    quick: bool,
-    seed: int,
-    threads: int | None,
-    progress: Progress,
+    release: Release, similarity: Similarity, *, quick: bool, seed: int, threads: int | None, progress: Progress
 ) -> Sparsity:
     """Nearest neighbours of a sample of records among all records."""
     count = QUICK_RECORDS if quick else RECORDS
@@ -105,8 +123,7 @@ def _theorem_3(n: int, measured: Sparsity, runs: Sequence[AdversaryRun]) -> Boun
         bound=facts,
         measured=_fewest_facts(runs, "in_top", HALF),
         setting=(
-            f"ε = {EPSILON:g}, δ = {delta:.3g}: {share} of the records have a neighbour more similar than "
-            f"{nearest:.2f}"
+            f"ε = {EPSILON:g}, δ = {delta:.3g}: {share} of the records have a neighbour more similar than {nearest:.2f}"
         ),
     )
 
@@ -119,10 +136,7 @@ def _fewest_facts(runs: Sequence[AdversaryRun], measure: Literal["identified", "
         return "not measured"
     run = min(candidates, key=lambda run: run.rung.adversary.wrong)
     rates = [
-        (
-            cell.facts,
-            float((cell.outcomes.identified if measure == "identified" else cell.outcomes.in_top).mean()),
-        )
+        (cell.facts, float((cell.outcomes.identified if measure == "identified" else cell.outcomes.in_top).mean()))
         for cell in run.curve_cells
     ]
     facts, rate = next(((facts, rate) for facts, rate in rates if rate >= goal), rates[-1])
@@ -134,3 +148,91 @@ def _fewest_facts(runs: Sequence[AdversaryRun], measure: Literal["identified", "
         else f"has the right record among the top {LINEUP} for {percent(rate)} of targets"
     )
     return f"With {facts} {noun}{most}, “{run.rung.name}” {result}."
+
+
+# The yardstick of an audit: the same adversary on a stand-in of the Netflix Prize data.
+#
+# The numbers are in yardstick.json. `python -m tools.yardstick` measures them in the way of an audit.
+
+
+FILE = "yardstick.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YardstickRow:
+    """One adversary on the data of the yardstick, with or without values and dates."""
+
+    adversary: str
+    values: bool
+    dates: bool
+    knows: int
+    wrong: int
+    precision: str
+    attack: str
+    identified: Estimate
+
+
+def yardstick(name: str, adversary: Adversary, original: Release) -> Yardstick | None:
+    """The yardstick of an adversary of the default ladder; None if it knows other facts there."""
+    content = _content()
+    wanted = (name, bool(original.n_levels), bool(original.span), adversary.knows, adversary.wrong)
+    rows = (
+        row
+        for row in content["rows"]
+        if (row["adversary"], row["values"], row["dates"], row["knows"], row["wrong"]) == wanted
+    )
+    row = next(rows, None)
+    if row is None:
+        return None
+    identified = Estimate(**row["identified"])
+    ends = interval_text(identified)
+    return Yardstick(
+        data=content["data"],
+        records=content["records"],
+        entries=content["entries"],
+        precision=row["precision"],
+        identified=identified,
+        command="; ".join(content["commands"]),
+        sentence=(
+            f"On {content['data']} ({content['records']:,} people, {content['entries']:,} entries), attacked "
+            f"in the same way ({row['precision']}), this adversary identifies {percent_yardstick(identified.value)} of "
+            f"people{f' ({ends})' if ends else ''}."
+        ),
+    )
+
+
+@cache
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(files("standout.auditing").joinpath(FILE).read_text(encoding="utf-8"))
+    return content
+
+
+def without(adversary: Adversary, release: Release, *, values: bool, dates: bool) -> Adversary:
+    """The adversary on data without values or dates, as the ladder would adapt it."""
+    fewer = adversary if values else replace(adversary, value_error=None)
+    fewer = fewer if dates else replace(fewer, time_error=None, joined_error=None)
+    return fewer if eligible_share(fewer, release) else replace(fewer, wrong_facts="items")
+
+
+def measure_row(
+    release: Release, name: str, adversary: Adversary, *, targets: int, seed: int, threads: int | None
+) -> YardstickRow:
+    """What an audit reports as `identified` of this adversary, without its other measures."""
+    chosen = random_targets(release, adversary, seed)[:targets]
+    attacks: dict[str, AnyAttack] = {
+        title: fit_attack(attack, adversary) for title, attack in ((PAPER, ScoreboardRH()), (LIKELIHOOD, Likelihood()))
+    }
+    strongest = choose_strongest(release, adversary, attacks, chosen, seed=seed, threads=threads)
+    attack = TargetSuccess(attacks[strongest], adversary, (adversary.knows,), seed)
+    success = attack.of(release, chosen, threads)
+    identified = min(float(np.sum(success)), len(chosen))
+    return YardstickRow(
+        adversary=name,
+        values=adversary.value_error is not None,
+        dates=adversary.time_error is not None,
+        knows=adversary.knows,
+        wrong=adversary.wrong,
+        precision=describe_precision(adversary, release),
+        attack=strongest,
+        identified=rate(identified, len(chosen), 1 / release.n_records),
+    )

@@ -1,24 +1,110 @@
-"""Options that choose the attack, its scales, and the minimum strength of a claim."""
+"""Options that describe the adversary."""
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from standout.cli.common_options import parse_number_or_none
-from standout.cli.option_groups import ATTACK, grouped_option
+from standout.cli.option_groups import ADVERSARY, ATTACK, grouped_option
+from standout.cli.options import parse_number_or_none
 from standout.cli.source_options import Command
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.attack.any_attack import AnyAttack
     from standout.attack.error_model import HasErrors
-    from standout.release.model import Release
-    from standout.similarity.attributes import Similarity
+    from standout.data.release import Release
+    from standout.know.adversary import Adversary
+    from standout.know.similarity import Similarity
 
-__all__ = ["BOTH", "AttackOptions", "attack_options", "check_applies", "within"]
+__all__ = [
+    "BOTH",
+    "AdversaryOptions",
+    "AttackOptions",
+    "adversary_options",
+    "attack_options",
+    "check_applies",
+    "within",
+]
+
+option = functools.partial(grouped_option, ADVERSARY, show_default=True)
+OPTIONS = [
+    option("--knows", default=8, metavar="N", help="Number of known facts."),
+    option("--wrong", default=0, metavar="N", help="Number of known facts that are wrong."),
+    option(
+        "--wrong-facts",
+        type=click.Choice(["values", "items", "any items"]),
+        default="values",
+        help="What is wrong: the value and date; an item that the target does not have, "
+        "chosen by popularity; or any such item.",
+    ),
+    option("--value-error", default="1", metavar="E|none", help="Error of known values; none: unknown."),
+    option("--time-error", default="14", metavar="DAYS|none", help="Error of known dates; none: unknown."),
+    option(
+        "--items",
+        default="any",
+        metavar="NAME",
+        help="Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number).",
+    ),
+    option(
+        "--length-error",
+        type=float,
+        metavar="SHARE",
+        help="Relative error of the known record length.",
+        show_default="unknown",
+    ),
+    option("--joined-error", type=float, metavar="DAYS", help="Error of the known first date.", show_default="unknown"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AdversaryOptions:
+    """The options as typed."""
+
+    knows: int
+    wrong: int
+    wrong_facts: Literal["values", "items", "any items"]
+    value_error: str
+    time_error: str
+    items: str
+    length_error: float | None
+    joined_error: float | None
+
+    def adversary(self) -> "Adversary":
+        """Return the adversary that the options describe."""
+        from standout.know.adversary import Adversary, outside_top
+
+        top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", self.items)
+        return Adversary(
+            knows=self.knows,
+            wrong=self.wrong,
+            wrong_facts=self.wrong_facts,
+            value_error=parse_number_or_none("--value-error", self.value_error),
+            time_error=parse_number_or_none("--time-error", self.time_error),
+            items=outside_top(int(top[1])) if top else self.items,
+            length_error=self.length_error,
+            joined_error=self.joined_error,
+        )
+
+
+def adversary_options(command: Command) -> Command:
+    """Add the options to a command, which receives them as `adversary`."""
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        values = {field.name: parameters.pop(field.name) for field in fields(AdversaryOptions)}
+        command(adversary=AdversaryOptions(**values), **parameters)
+
+    for add_option in reversed(OPTIONS):
+        run = add_option(run)
+    return run
+
+
+# Options that choose the attack, its scales, and the minimum strength of a claim.
+
 
 BOTH = "both"
 PHI, POSTERIOR = 1.5, 0.95
@@ -35,7 +121,7 @@ APPLIES = {
 """The attacks that each option is for."""
 CLAIMS = ("phi", "posterior")
 """Options about claims."""
-OPTIONS = [
+OPTIONS_ATTACK_OPTIONS = [
     grouped_option(
         ATTACK,
         "--posterior",
@@ -164,7 +250,7 @@ def attack_options(choices: Sequence[str], default: str, help_text: str) -> Call
         choice = grouped_option(
             ATTACK, "--attack", type=click.Choice(choices), default=default, show_default=True, help=help_text
         )
-        for add_option in reversed([choice, *OPTIONS]):
+        for add_option in reversed([choice, *OPTIONS_ATTACK_OPTIONS]):
             run = add_option(run)
         return run
 
@@ -179,7 +265,7 @@ def check_applies(attack: str, option: str, attacks: Sequence[str]) -> None:
 
 def within(release: "Release", value: float | None, time: float | None) -> "Similarity":
     """Sim of Algorithm 1A: 1 within these errors, else 0."""
-    from standout.similarity.attributes import Present, Within
+    from standout.know.similarity import Present, Within
 
     value, time = (value if release.n_levels else None), (time if release.span else None)
     return Present() if value is None and time is None else Within(value=value, time=time)

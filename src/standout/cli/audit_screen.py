@@ -1,20 +1,43 @@
 """The audit of a history on the command line: what is printed."""
 
+import functools
 import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
-from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
+import click
+
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, print_text
+from standout.cli.option_groups import TABLES, grouped_option
+from standout.cli.source_options import WARNING, Command, OriginalOptions, SourceOptions
+from standout.cli.table_options import TableOptions
+from standout.core.errors import ParameterError
+from standout.core.text import NO_NUMBER, estimate_text, interval_text
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.table import Table as ScreenTable
 
-    from standout.auditing.audit_result import Audit
+    from standout.auditing.audit import Audit
+    from standout.auditing.audit_table import TableAudit
+    from standout.core.progress import Progress
+    from standout.data.table import Table as Table_table_audit_screen
     from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings
+    from standout.findings.tables import TableFindings
 
-__all__ = ["show_audit"]
+__all__ = [
+    "TableAuditOptions",
+    "only_for_histories",
+    "read_audited_table",
+    "show_audit",
+    "show_table_audit",
+    "table_audit_options",
+    "write_table_audit",
+]
 
 COLUMNS = ("correct_claims_at_budget", "bits_gained")
 TITLE_WIDTH = 10
@@ -58,8 +81,8 @@ def _sentences(result: "Audit") -> list[str]:
 
 def _table(findings: "AuditFindings") -> "Table":
     """Return one row per adversary, with the titles and numbers that the report shows."""
-    from standout.findings.measure_titles import measure_titles
-    from standout.report.attack_table import common_threshold
+    from standout.findings.gate import measure_titles
+    from standout.report.audit_charts import common_threshold
 
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     table = borderless_table()
@@ -94,3 +117,182 @@ def _wrap(title: str) -> str:
 
 def _unit(key: str) -> str:
     return "number" if key == "bits_gained" else "share"
+
+
+# The audit of a table on the command line: options, running it, and what is printed.
+
+
+ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableAuditOptions:
+    """What an audit of a table is asked for."""
+
+    quasi_identifiers: tuple[str, ...] | None
+    sensitive_columns: tuple[str, ...] | None
+    population: int | None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        typed = {
+            "--quasi-identifiers": self.quasi_identifiers,
+            "--sensitive-column": self.sensitive_columns,
+            "--population": self.population,
+        }
+        return [name for name, value in typed.items() if value is not None]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The same as parameters of so.audit."""
+        return {
+            "quasi_identifiers": self.quasi_identifiers,
+            "sensitive_columns": self.sensitive_columns,
+            "population": self.population,
+        }
+
+
+def only_for_histories(options: Mapping[str, object]) -> None:
+    """Reject options that an audit of a table does not have."""
+    given = [name.strip() for name, value in options.items() if value]
+    if given:
+        instead = {
+            "--sensitive": ": name a column with --sensitive-column",
+            "--attack": ": an audit of a table tries all its attacks",
+        }
+        raise ParameterError(f"{given[0]} is for histories, and the data is a table{instead.get(given[0], '')}")
+
+
+OPTIONS = [
+    grouped_option(
+        TABLES,
+        "--quasi-identifiers",
+        metavar="NAMES",
+        help="Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
+        show_default="columns with this role",
+    ),
+    grouped_option(
+        TABLES,
+        "--sensitive-column",
+        "sensitive_columns",
+        metavar="NAME",
+        multiple=True,
+        help="Sensitive column of a table: nobody should learn its values. Repeat for several.",
+        show_default="columns with this role",
+    ),
+    grouped_option(
+        TABLES,
+        "--population",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Size of the population, if a table is a sample. The report then gives two risks: for a target "
+        "who is known to be in the table, and for one who may not be.",
+    ),
+]
+
+
+def table_audit_options(command: Command) -> Command:
+    """Add the options to a command, which receives them as `of_table`."""
+
+    @functools.wraps(command)
+    def run(
+        quasi_identifiers: str | None, sensitive_columns: tuple[str, ...], population: int | None, **others: Any
+    ) -> None:
+        names = None if quasi_identifiers is None else tuple(map(str.strip, quasi_identifiers.split(",")))
+        command(of_table=TableAuditOptions(names, sensitive_columns or None, population), **others)
+
+    for add_option in reversed(OPTIONS):
+        run = add_option(run)
+    return run
+
+
+def read_audited_table(
+    data: str, source: SourceOptions, table: TableOptions, original: OriginalOptions, progress: "Progress", strict: bool
+) -> "Table_table_audit_screen":
+    """Read a table with its original; warn if it was sanitized and no original is given."""
+    from standout.sanitizing.open_sanitized import open_sanitized
+    from standout.sanitizing.output_files import sidecar_path
+
+    if original.data is None:
+        given = ["--key"] if original.key is not None else original.source.given
+        if given:
+            raise ParameterError(f"{given[0]} needs --original, the data that {public_url(data)} was made from")
+        if sidecar_path(Path(data)).is_file():
+            print_line(WARNING.format(Path(public_url(data)).name), err=True)
+        return table.read([data], source, progress, strict)
+    if source.given:
+        raise ParameterError(
+            f"{source.given[0]} cannot be used with --original: {public_url(data)} is read as its sidecar file says"
+        )
+    before = table.read([original.data], original.source, progress, strict)
+    return open_sanitized(data, before, original.key, progress)
+
+
+def write_table_audit(result: "TableAudit", folder: Path, time: str) -> "TableAudit":
+    """Write report, findings, tables and charts; return the audit with the time of writing."""
+    from standout.report.table_page import write_table_report
+
+    result = result.finished_at(time)
+    result.to_json(folder / "findings.json")
+    result.to_csv(folder / "tables")
+    write_table_report(result.findings, folder)
+    return result
+
+
+def show_table_audit(result: "TableAudit", folder: Path, as_json: bool) -> None:
+    """Print the findings as JSON, or a small table and the answer in sentences."""
+    if as_json:
+        print_json(result.to_dict())
+        return
+    console().print(_table_table_audit_screen(result.findings))
+    print_text("", *_sentences_table_audit_screen(result), f"Report: {folder / 'report.html'}")
+
+
+def _table_table_audit_screen(findings: "TableFindings") -> "ScreenTable":
+    """Return one row per adversary: what the strongest attack identifies, and the others."""
+    table = borderless_table()
+    table.add_column("Adversary", no_wrap=True)
+    number_columns(table, "Identified\n(95 % interval)", *ATTACKS.values(), "Bits\ngained")
+    for adversary in findings.adversaries:
+        identified = adversary.as_named.identified
+        others = [adversary.by(name) for name in ATTACKS]
+        table.add_row(
+            adversary.name,
+            f"{estimate_text(identified)} ({interval_text(identified)})",
+            *(estimate_text(None if each is None else each.identified) for each in others),
+            estimate_text(adversary.as_named.bits_gained, "number"),
+        )
+    return table
+
+
+def _sentences_table_audit_screen(result: "TableAudit") -> list[str]:
+    from standout.evaluate.estimates import percent
+
+    findings = result.findings
+    checks, identity, lines = findings.trust.checks, findings.identity, list[str]()
+    if not result.trusted:
+        failed = ", ".join(check.title for check in checks if not check.passed)
+        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
+    lines.append(f"{findings.answer.sentence} {findings.answer.comparison}".rstrip())
+    if identity is not None:
+        names = ", ".join(identity.columns)
+        lines.append(f"Quasi-identifiers ({names}): k = {identity.k:,}, {percent(identity.unique)} of rows are unique.")
+    lines += [
+        f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
+        f"people who are not in the table it is {percent(each.control.value)}."
+        for each in findings.disclosure
+        if each.guessed is not None and each.control is not None
+    ]
+    lines.append(findings.verdict.summary)
+    if findings.original is not None:
+        lines.append(findings.original.explanation)
+    if findings.before_after is not None:
+        lines.append(findings.before_after.summary)
+    if findings.threshold.fail_above is not None:
+        lines.append(findings.threshold.explanation)
+    if result.trusted:
+        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
+    if not result.complete:
+        lines.append("Interrupted: some results are missing.")
+    return lines

@@ -27,13 +27,19 @@ from standout.cli.commands.synthesize import synthesize
 from standout.cli.commands.unicity import unicity
 from standout.cli.commands.verify import verify
 from standout.cli.console import print_line, print_warning
-from standout.cli.error_lines import error_line
-from standout.cli.exit_codes import ERROR
-from standout.cli.next_command import keep_arguments
-from standout.cli.option_errors import as_options, option_names, with_option_name
+from standout.cli.error_lines import (
+    CLOSED,
+    ERROR,
+    as_options,
+    error_line,
+    keep_arguments,
+    option_names,
+    printing_error,
+    set_up_output,
+    with_option_name,
+)
 from standout.cli.option_groups import format_commands
-from standout.cli.standard_output import CLOSED, printing_error, set_up_output
-from standout.core import bus_errors
+from standout.core import memory as bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
 __all__ = ["cli", "run"]
@@ -87,9 +93,7 @@ class _Group(click.Group):
             raise StandoutError("a file ends too early: check that it is complete") from error
         except StandoutError as error:
             command = self.commands.get(ctx.invoked_subcommand or "", self)
-            named = (
-                with_option_name(error, option_names(command)) if isinstance(error, ParameterError) else error
-            )
+            named = with_option_name(error, option_names(command)) if isinstance(error, ParameterError) else error
             named.args = (as_options(str(named), _options(command)), *named.args[1:])
             raise named from error.__cause__ if named is error else error
 
@@ -103,10 +107,7 @@ def _options(command: click.Command) -> list[str]:
     ]
 
 
-@click.group(
-    cls=_Group,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
-)
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH})
 @click.version_option(__version__, prog_name="standout")
 @click.option("--debug", is_flag=True, help="Show where an unexpected error comes from.")
 def cli(debug: bool) -> None:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from standout.cli.exit_codes import ERROR
+from standout.cli.error_lines import ERROR
 
 __all__ = ["main"]
 

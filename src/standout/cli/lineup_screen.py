@@ -1,22 +1,122 @@
 """What `standout lineup` prints: the known facts, the records they point to, and why."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from standout.attack.matching_verdict import MatchingVerdict
-from standout.cli.console import borderless_table, console
-from standout.cli.lineup_answer import Answer
-from standout.core.foreign_text import printable, shorten
-from standout.core.formatting import count, percent
-from standout.evaluate.lineup_answer import probability_text
-from standout.fact import AS_ASSUMED
-from standout.facts import Aux
-from standout.release.catalogue import Catalogue
+from standout.attack.matching import MatchingVerdict
+from standout.attack.verdict import Part
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    print_json,
+    print_text,
+    reading_json,
+    release_stamp,
+)
+from standout.cli.typed_facts import NamedFact
+from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
+from standout.core.text import count, percent, printable, shorten
+from standout.data.release import Release
+from standout.data.search import Catalogue
+from standout.evaluate.lineup import LineupAnswer, probability_text
+from standout.know.fact import AS_ASSUMED
+from standout.know.facts import Aux
 
-__all__ = ["bar", "show_answer"]
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+    from standout.attack.row_verdicts import TableCandidate, TableLineup
+    from standout.cli.source_options import SourceOptions
+    from standout.cli.table_options import TableOptions
+    from standout.data.column import Column
+    from standout.data.table import Table as Table_table_lineup_screen
+
+__all__ = ["Answer", "bar", "lineup_of_table", "refuse_options_of_histories", "show_answer"]
+
+# The answer of `standout lineup`: the library's answer, with the names as they were typed.
+
+
+@dataclass(frozen=True)
+class Answer(LineupAnswer):
+    """The library's answer, the facts with their names, and the name of the attack."""
+
+    facts: tuple[NamedFact, ...]
+    name: str
+
+    @classmethod
+    def of(cls, answer: LineupAnswer, facts: tuple[NamedFact, ...], name: str) -> "Answer":
+        """Add the names to the library's answer."""
+        parts = answer.release, answer.aux, answer.attack, answer.verdict, answer.threshold, answer.top
+        return cls(*parts, facts, name)
+
+    @property
+    def unknown(self) -> list[str]:
+        """Names that match no item."""
+        return [name for name, code, _ in self.facts if code is None]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON output."""
+        verdict, length, joined = self.verdict, self.aux.length, self.aux.joined
+        by_posterior = self.threshold.by_posterior
+        return {
+            "attack": self.name,
+            "assumes": self.assumption or None,
+            "facts": [_fact_dict(self.release, fact) for fact in self.facts],
+            "candidates": verdict.candidates,
+            "lineup": [candidate._asdict() for candidate in self.lineup],
+            "outside": self.lineup.outside,
+            "nobody": self.nobody,
+            "eccentricity": verdict.eccentricity,
+            "sigma": verdict.sigma,
+            "mean": verdict.mean,
+            "phi": None if by_posterior else self.threshold.value,
+            "posterior": self.threshold.value if by_posterior else None,
+            "match": self.match.record if self.match else None,
+            "ties": verdict.ties,
+            "bits": {"prior": verdict.bits, "left": self.bits_left},
+            "explain": [_part_dict(fact, part) for fact, part in zip(self.facts, self.parts, strict=False)],
+            "unknown": self.unknown,
+            "length": None if length is None else list(length),
+            "joined": None if joined is None else [day.isoformat() for day in joined],
+            "read": reading_json(self.release),
+            **release_stamp(self.release),
+        }
+
+
+def _fact_dict(release: Release, named: NamedFact) -> dict[str, object]:
+    name, code, fact = named
+    return {
+        "name": name,
+        "item": None if code is None else release.items[code],
+        "title": None if code is None or release.titles is None else release.titles[code] or None,
+        "value": fact.value,
+        "time": None if fact.time is None else fact.time.isoformat(),
+        **fact.errors._asdict(),
+        "records": 0 if code is None else int(release.support[code]),
+    }
+
+
+def _part_dict(named: NamedFact, part: Part) -> dict[str, object]:
+    return {
+        "name": named.name,
+        "item": part.item,
+        "has": part.has,
+        "similarity": part.similarity,
+        "weight": part.weight,
+        "part": part.score,
+        "by_item": part.by_item,
+        "by_value": part.by_value,
+        "by_time": part.by_time,
+    }
+
 
 BAR_WIDTH = 16
 LONGEST_ID = 200
@@ -220,3 +320,129 @@ def _value(value: float | str | None) -> str:
 
 def _date(time: date | None) -> str:
     return "" if time is None else str(time)
+
+
+# `standout lineup` on a table: which rows a few known cells point to, and why.
+
+
+def lineup_of_table(
+    data: str,
+    source: "SourceOptions",
+    table: "TableOptions",
+    knows: tuple[str, ...],
+    wrong: int | None,
+    population: int | None,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Read the table, rank its rows, and print them."""
+    from standout.attack.row_verdicts import table_lineup
+    from standout.know.table_adversary import TableAdversary
+
+    typed = [_split(fact) for fact in knows]
+    if not typed:
+        raise ParameterError("--knows is missing: name a column and its value, such as --knows age=34")
+    with progress() as report:
+        rows = table.read([data], source, report)
+    known = {name: _value_table_lineup_screen(rows.column(name), value) for name, value in typed}
+    if len(known) < len(typed):
+        raise ParameterError("--knows names a column twice: a person has one value of each")
+    adversary = None if wrong is None else TableAdversary(knows=len(known), wrong=wrong)
+    found = table_lineup(rows, known, adversary=adversary, population=population, top=top)
+    if as_json:
+        print_json(_as_json(found, rows, population))
+    else:
+        _show(found, rows)
+
+
+def _split(fact: str) -> tuple[str, str]:
+    name, separator, value = fact.partition("=")
+    if not separator or not name or not value:
+        raise ParameterError("--knows must be COLUMN=VALUE for a table, such as age=34")
+    return name, value
+
+
+def _value_table_lineup_screen(column: "Column", text: str) -> float | str | date:
+    """A typed value as the column has it."""
+    if column.kind == "number":
+        try:
+            return float(text)
+        except ValueError:
+            raise ParameterError(f"--knows: the value of column {column.name!r} must be a number") from None
+    if column.kind == "date":
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise ParameterError(
+                f"--knows: the value of column {column.name!r} must be a date like 2005-03-01"
+            ) from None
+    return text
+
+
+def _show(lineup: "TableLineup", table: "Table_table_lineup_screen") -> None:
+    screen, best = console(), lineup.candidates[0]
+    screen.print(_candidates(lineup, table))
+    tied = f"{count(lineup.ties, 'row', 'rows')} fit equally well. " if lineup.ties > 1 else ""
+    nobody = (
+        f" The person is not in the table with a probability of {percent(lineup.nobody)}." if lineup.nobody > 0 else ""
+    )
+    print_text(
+        "",
+        f"{tied}The first row has a probability of {percent(best.probability)}; "
+        f"{lineup.bits_left:.1f} bits are missing to identify the person.{nobody}",
+        "",
+        f"Why {_label(best, table)} is first: how much likelier each known value is for it than for anybody",
+    )
+    screen.print(_reasons(best))
+
+
+def _label(candidate: "TableCandidate", table: "Table_table_lineup_screen") -> str:
+    from standout.core.text import printable
+
+    return f"row {candidate.row + 1:,}" if candidate.id is None else printable(candidate.id)
+
+
+def _candidates(lineup: "TableLineup", table: "Table_table_lineup_screen") -> "RichTable":
+    screen = borderless_table()
+    screen.add_column("Row", no_wrap=True)
+    number_columns(screen, "Probability", "Score")
+    for each in lineup.candidates:
+        screen.add_row(_label(each, table), f"{each.probability:.3g}", f"{each.score:.2f}")
+    return screen
+
+
+def _reasons(best: "TableCandidate") -> "RichTable":
+    from standout.core.text import printable
+
+    screen = borderless_table()
+    screen.add_column("Column", no_wrap=True)
+    number_columns(screen, "Times", "Logarithm")
+    for name, part in best.parts.items():
+        screen.add_row(printable(name), f"× {math.exp(part):.3g}", f"{part:+.2f}")
+    return screen
+
+
+def _as_json(lineup: "TableLineup", table: "Table_table_lineup_screen", population: int | None) -> dict[str, object]:
+    from standout._version import __version__
+
+    rows = [
+        {"row": each.row + 1, "id": each.id, "probability": each.probability, "score": each.score, "parts": each.parts}
+        for each in lineup.candidates
+    ]
+    return {
+        "lineup": rows,
+        "ties": lineup.ties,
+        "nobody": lineup.nobody,
+        "bits_left": lineup.bits_left,
+        "rows": table.n_rows,
+        "population": population,
+        "fingerprint": table.fingerprint,
+        "version": __version__,
+    }
+
+
+def refuse_options_of_histories(given: dict[str, object]) -> None:
+    """Refuse options that say nothing about a table."""
+    for option, value in given.items():
+        if value:
+            raise ParameterError(f"{option} is for histories, and the data is a table: leave it out")

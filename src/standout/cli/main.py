@@ -12,7 +12,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.error_lines import INTERRUPTED
 
 __all__ = ["main"]
 
@@ -37,7 +37,7 @@ def main() -> None:
     code = _exit_code()
     signal.setitimer(signal.ITIMER_REAL, 0)
     if code:
-        from standout.core.atomic_files import remove_empty_folders
+        from standout.core.files import remove_empty_folders
 
         remove_empty_folders()
     for number in (*SIGNALS, signal.SIGALRM):

@@ -10,18 +10,11 @@ import polars as pl
 from rich.table import Table
 
 from standout.attack.any_attack import AnyAttack
-from standout.cli.console import (
-    borderless_table,
-    console,
-    number_columns,
-    percent,
-    print_table,
-    print_text,
-)
+from standout.cli.console import borderless_table, console, number_columns, percent, print_table, print_text
 from standout.evaluate.cell import Measurement, SimulationCell
-from standout.evaluate.claim_threshold import ClaimThreshold
+from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.simulation import Simulation
-from standout.findings.measure_titles import measure_titles
+from standout.findings.gate import measure_titles
 
 __all__ = ["SimulationsByAttack", "show_simulations"]
 
@@ -38,14 +31,7 @@ RATES = {
     "equal_error_rate",
     "revealed_correct_share",
 }
-WITHOUT_SETTING = (
-    "identified",
-    "bits_left",
-    "bits_gained",
-    "revealed",
-    "revealed_correct",
-    "revealed_correct_share",
-)
+WITHOUT_SETTING = ("identified", "bits_left", "bits_gained", "revealed", "revealed_correct", "revealed_correct_share")
 NOTE = (
     "95 % intervals in brackets. The last column is the baseline: guessing without knowledge. "
     "People whom this adversary does not identify may be identified by another."
@@ -77,9 +63,7 @@ class SimulationsByAttack:
     def columns(self) -> list[Column]:
         """The columns in the order of the screen: by adversary and number of facts, then by attack."""
         columns = [
-            Column(name, simulation, cell)
-            for name, simulation in self.simulations.items()
-            for cell in simulation.cells
+            Column(name, simulation, cell) for name, simulation in self.simulations.items() for cell in simulation.cells
         ]
         return sorted(columns, key=lambda column: column.cell.facts)
 

@@ -12,29 +12,31 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.core import ParameterSource
 
-from standout.cli.console import print_warning
-from standout.cli.next_command import naming_next_command
-from standout.cli.option_errors import as_options, options_of_context
-from standout.cli.option_groups import COLUMNS, FILES, PLACES, VALUES_AND_TIMES, grouped_option
-from standout.cli.output_folders import output_file
-from standout.cli.reading_report import VERBOSE_OPTION, show_reading
+from standout.cli.console import VERBOSE_OPTION, print_line, print_warning, show_reading
+from standout.cli.error_lines import as_options, naming_next_command, options_of_context
+from standout.cli.option_groups import COLUMNS, FILES, ORIGINAL, PLACES, VALUES_AND_TIMES, grouped_option
+from standout.cli.options import output_file
 from standout.core.errors import ParameterError, RejectedRows, SourceError
 from standout.core.output_paths import check_csv_name
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
+    from standout.data.labels import TimeUnit
+    from standout.data.release import Release
+    from standout.data.repeats import Repeats
     from standout.ingest.options import Options
     from standout.ingest.read import SourceReader
     from standout.ingest.rejects import RejectLog
     from standout.ingest.value_levels import ValueType
-    from standout.release.build import Repeats
-    from standout.release.clock import TimeUnit
-    from standout.release.model import Release
 
 __all__ = [
     "RESOLUTIONS",
+    "WARNING",
     "Command",
+    "OriginalOptions",
     "SourceOptions",
+    "original_options",
     "prefixed_source_options",
     "source_options",
     "text_options",
@@ -43,8 +45,7 @@ __all__ = [
 Command = Callable[..., None]
 ClickParameters: TypeAlias = dict[str, Any]  # click passes keywords without types
 column, place, refine, file = (
-    functools.partial(grouped_option, group, show_default=True)
-    for group in (COLUMNS, PLACES, VALUES_AND_TIMES, FILES)
+    functools.partial(grouped_option, group, show_default=True) for group in (COLUMNS, PLACES, VALUES_AND_TIMES, FILES)
 )
 
 GRID = place("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees.")
@@ -59,8 +60,7 @@ IGNORE = column(
     "--ignore",
     metavar="COLUMN",
     multiple=True,
-    help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with "
-    "--fail-above.",
+    help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with --fail-above.",
 )
 TEXT_FILES = [
     file("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
@@ -205,9 +205,7 @@ class SourceOptions:
     given: tuple[str, ...] = ()
     prefix: str = ""
 
-    def read(
-        self, sources: list[str], progress: "Progress", strict: bool = False, check: bool = True
-    ) -> "Release":
+    def read(self, sources: list[str], progress: "Progress", strict: bool = False, check: bool = True) -> "Release":
         """Read the sources, say how, and warn about overlooked columns; they are an error if `strict`.
 
         An index is checked for damage; without `check`, the caller does that before it shows anything.
@@ -220,7 +218,7 @@ class SourceOptions:
 
     def report(self, release: "Release", sources: list[str], strict: bool) -> None:
         """Say how a source was read, and warn about overlooked columns; they are an error if `strict`."""
-        from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
+        from standout.ingest.diagnosis import Wording, reading_warnings, require_no_overlooked
 
         show_reading(release, sources)
         wording = Wording(options=True, prefix=self.prefix)
@@ -231,9 +229,9 @@ class SourceOptions:
 
     def open_or_read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
-        from standout.ingest.unused_columns import waive_columns
-        from standout.release.index_writer import is_index
-        from standout.release.store import open_index
+        from standout.data.index_files import is_index
+        from standout.data.store import open_index
+        from standout.ingest.diagnosis import waive_columns
 
         if len(sources) == 1 and is_index(Path(sources[0])):
             if given := [name for name in self.given if name != f"--{self.prefix}ignore"]:
@@ -364,9 +362,7 @@ def _collect(parameters: ClickParameters, names: list[str], prefix: str) -> Sour
     """Take the options out of click's parameters; those that were not given keep their defaults."""
     context = click.get_current_context()
     values = {name: parameters.pop(prefix + name) for name in names if prefix + name in parameters}
-    given = [
-        name for name in values if context.get_parameter_source(prefix + name) is not ParameterSource.DEFAULT
-    ]
+    given = [name for name in values if context.get_parameter_source(prefix + name) is not ParameterSource.DEFAULT]
     typed = tuple(f"--{prefix}{name}".replace("_", "-") for name in given)
     settings = {name: values[name] for name in given}
     return SourceOptions(**settings, given=typed, prefix=prefix.replace("_", "-"))
@@ -374,16 +370,84 @@ def _collect(parameters: ClickParameters, names: list[str], prefix: str) -> Sour
 
 def _write_rejects(rejects: "RejectLog", path: Path) -> None:
     """Write the list of rejected rows: where they are and why, never what they contain."""
-    from standout.core.atomic_files import write_atomically
+    from standout.core.files import write_atomically
 
     def write(file: IO[bytes]) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         table = csv.writer(text, lineterminator="\n")
         table.writerow(("source", "line", "reason"))
         known = options_of_context()
-        table.writerows(
-            (source, line, as_options(reason.description, known)) for source, line, reason in rejects
-        )
+        table.writerows((source, line, as_options(reason.description, known)) for source, line, reason in rejects)
         text.detach()
 
     write_atomically(path, write, private=True)
+
+
+# Options for the original of a sanitized release, and reading both together.
+
+
+WARNING = (
+    "standout: warning: {} was sanitized, but --original is missing. Known facts are therefore taken from "
+    "the sanitized data itself. This usually overstates how many people can be identified, and it ignores "
+    "people who were removed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalOptions:
+    """The data that DATA was made from, if given: its source, its key file, and how to read it."""
+
+    data: str | None
+    key: Path | None
+    source: SourceOptions
+
+    def read(self, data: str, source: SourceOptions, progress: "Progress", strict: bool = False) -> "Release":
+        """Read DATA with its original; warn if DATA was sanitized and no original is given.
+
+        If `strict`, an overlooked column of DATA is an error.
+        """
+        from standout.sanitizing.output_files import sidecar_path
+
+        if self.data is None:
+            given = ["--key"] if self.key is not None else self.source.given
+            if given:
+                raise ParameterError(f"{given[0]} needs --original, the data that {public_url(data)} was made from")
+            if sidecar_path(Path(data)).is_file():
+                print_line(WARNING.format(Path(public_url(data)).name), err=True)
+            return source.read([data], progress, strict)
+        if source.given:
+            raise ParameterError(
+                f"{source.given[0]} cannot be used with --original: {public_url(data)} is read as its sidecar file says"
+            )
+        from standout.ingest.diagnosis import Wording, require_no_overlooked
+        from standout.sanitizing.open_sanitized import open_sanitized
+
+        sanitized = open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
+        show_reading(sanitized, [data])
+        if strict:
+            require_no_overlooked(sanitized.provenance, Wording(options=True))
+        return sanitized
+
+
+def original_options(command: Command) -> Command:
+    """Add --original, --key and the options for reading the original; passed on as `original`."""
+
+    @functools.wraps(command)
+    def run(original: str | None, key: Path | None, original_source: SourceOptions, **others: Any) -> None:
+        command(original=OriginalOptions(original, key, original_source), **others)
+
+    decorated = prefixed_source_options("original", "the original", ORIGINAL, run)
+    decorated = grouped_option(
+        ORIGINAL,
+        "--key",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Key file written by `standout sanitize --key`. Needed if ids are new or one record "
+        "represents several people.",
+    )(decorated)
+    return grouped_option(
+        ORIGINAL,
+        "--original",
+        metavar="IN",
+        help="Data that `standout sanitize` made DATA from. Known facts are taken from it.",
+    )(decorated)

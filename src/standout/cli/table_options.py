@@ -5,32 +5,94 @@ about the table, and those of histories (--record, --item, …) are about --hist
 """
 
 import functools
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import print_line, print_warning
+from standout.cli.console import VERBOSE, print_line, print_warning, source_names
 from standout.cli.option_groups import TABLES, grouped_option
 from standout.cli.source_options import Command, SourceOptions
-from standout.cli.table_report import show_table
 from standout.core.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
-    from standout.tables.model import Table
-    from standout.tables.schema import Schema
-    from standout.tables.table_reader import TableReader
+    from standout.data.column import Column
+    from standout.data.table import Table
+    from standout.ingest.schema import Schema
+    from standout.ingest.table_reader import TableReader
 
-__all__ = ["HISTORY", "TABLE", "TableOptions", "table_options"]
+__all__ = ["HISTORY", "TABLE", "TableOptions", "column_range", "show_table", "table_lines", "table_options"]
+
+# How a table was read: one line on stderr, and each column with --verbose.
+
+
+LAYOUT = ("encoding", "separator", "header")
+PLURALS = {
+    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
+    "boolean": "booleans", "set": "sets",
+}  # fmt: skip
+
+
+def show_table(table: "Table", sources: list[str]) -> None:
+    """Print on stderr how a table was read, so that stdout has only the result."""
+    context = click.get_current_context(silent=True)
+    verbose = context is not None and context.meta.get(VERBOSE, False)
+    for line in table_lines(table, sources, verbose):
+        print_line(line, err=True)
+
+
+def table_lines(table: "Table", sources: list[str], verbose: bool = False) -> Iterator[str]:
+    """Yield one line about how a table was read; if verbose, then a line for each column."""
+    from standout.core.text import printable_texts
+    from standout.ingest.remote import public_url
+
+    read, settings = table.provenance, table.provenance.settings
+    header = {"yes": "header", "no": "no header"}.get(settings.get("header", ""))
+    parts = (read.format, settings.get("encoding"), settings.get("separator"), header)
+    layout = ", ".join(filter(None, parts))
+    kinds = Counter(column.kind for column in table)
+    counted = ", ".join(f"{count} {kind if count == 1 else PLURALS[kind]}" for kind, count in kinds.items())
+    record = read.columns.get("record")
+    ids = "no id" if record is None else f"id = {record}"
+    history = "" if table.history is None else f"; history {settings['history']}"
+    empty = sum(int(column.counts[-1]) for column in table)
+    names = source_names(tuple(map(public_url, sources)))
+    yield printable_texts(
+        f"Read {names}: table; {layout}; {ids}; {table.n_columns} columns ({counted}){history}; "
+        f"{table.n_rows:,} rows, {empty:,} empty cells."
+    )
+    if verbose:
+        yield from _details(table)
+
+
+def _details(table: "Table") -> Iterator[str]:
+    from standout.core.text import printable_texts
+
+    read = table.provenance
+    rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}
+    rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table}
+    rows |= {column.name: "left out on purpose" for column in read.unused}
+    rows |= {name: text for name, text in read.settings.items() if name not in LAYOUT}
+    width = max(len(printable_texts(name)) for name in rows)
+    yield from (f"  {printable_texts(name):{width}}  {printable_texts(text)}" for name, text in rows.items())
+
+
+def column_range(column: "Column") -> str:
+    """Smallest and largest number or date of a column; empty for others."""
+    if column.kind not in ("number", "date") or not column.n_levels:
+        return ""
+    low, high = column.value(0), column.value(column.n_levels - 1)
+    if isinstance(low, float) and isinstance(high, float):
+        return f"{low:,.6g} – {high:,.6g}"
+    return f"{low} – {high}"
+
 
 TABLE = grouped_option(
-    TABLES,
-    "--table",
-    "is_table",
-    is_flag=True,
-    help="DATA is a table: one row per person, not one per entry.",
+    TABLES, "--table", "is_table", is_flag=True, help="DATA is a table: one row per person, not one per entry."
 )
 HISTORY = grouped_option(
     TABLES,
@@ -98,16 +160,14 @@ class TableOptions:
         """Whether the sources are to be read as a table: the user says so, or they look like one."""
         if self.is_table or self.given:
             return True
-        from standout.tables.recognise import looks_like_table
+        from standout.ingest.read_table import looks_like_table
 
         reason = looks_like_table(sources, source.reader_options())
         if reason:
             print_line(f"standout: read as a table with one row per person: {reason} (--table)", err=True)
         return bool(reason)
 
-    def read(
-        self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False
-    ) -> "Table":
+    def read(self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False) -> "Table":
         """Read the table, say how, and warn; columns that the schema lacks are an error if `strict`."""
         return self.read_with_schema(sources, source, progress, strict)[0]
 
@@ -115,8 +175,8 @@ class TableOptions:
         self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False
     ) -> tuple["Table", "Schema"]:
         """Read the table; also return a schema that reads it in the same way."""
-        from standout.ingest.unused_columns import Wording
-        from standout.tables.history_join import join_history, read_history
+        from standout.ingest.diagnosis import Wording
+        from standout.ingest.read_table import join_history, read_history
 
         reader = self._reader(source, progress)
         table, messages = reader.read(sources), list[str]()
@@ -134,8 +194,8 @@ class TableOptions:
 
     def _reader(self, source: SourceOptions, progress: "Progress") -> "TableReader":
         from standout.ingest.options import Options
-        from standout.tables.schema import Schema
-        from standout.tables.table_reader import TableReader
+        from standout.ingest.schema import Schema
+        from standout.ingest.table_reader import TableReader
 
         if self.no_id and self.id_column is not None:
             raise ParameterError("--id and --no-id exclude each other: leave one out")
@@ -162,9 +222,7 @@ class TableOptions:
         """Options of the history: all that are given, but for those of the table."""
         settings = source.reader_options()
         names = settings.changed() - {*OF_TABLES, "ignore"}
-        return {name: getattr(settings, name) for name in names} | (
-            {"titles": source.titles} if source.titles else {}
-        )
+        return {name: getattr(settings, name) for name in names} | ({"titles": source.titles} if source.titles else {})
 
 
 def _refuse(refusals: list[str]) -> None:
@@ -178,7 +236,7 @@ def _refuse(refusals: list[str]) -> None:
 
 def _require_schema(table: "Table") -> None:
     """A gate must not pass while a column is not what its owner means."""
-    from standout.tables.table_reader import NOT_IN_SCHEMA
+    from standout.ingest.table_reader import NOT_IN_SCHEMA
 
     if lacking := table.provenance.settings.get(NOT_IN_SCHEMA):
         raise ColumnError(

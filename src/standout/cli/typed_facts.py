@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.errors import NotFoundError, ParameterError
-from standout.fact import DOUBTFUL, Fact, is_error
-from standout.fact_file import parse_time, parse_value
-from standout.facts import Aux
-from standout.release.catalogue import Catalogue
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.data.search import Catalogue
+from standout.know.fact import DOUBTFUL, Fact, is_error
+from standout.know.facts import Aux, parse_time, parse_value
 
 __all__ = ["Knowledge", "NamedFact", "Reading", "parse_joined", "parse_length", "readings"]
 
@@ -210,8 +209,7 @@ def _reject_repeats(catalogue: Catalogue, facts: list[NamedFact]) -> None:
         if item in items:
             label = repr(name) if code is None else catalogue.label(code)
             raise ParameterError(
-                f"two facts are about {label}: combine them into one, because nobody has an "
-                "item several times"
+                f"two facts are about {label}: combine them into one, because nobody has an item several times"
             )
         items.add(item)
 
@@ -226,9 +224,7 @@ def _is_plausible(release: Release, reading: Reading) -> bool:
         return False
 
 
-def _value(
-    release: Release, reading: Reading, allow_unknown: bool
-) -> tuple[float | str | None, float | None]:
+def _value(release: Release, reading: Reading, allow_unknown: bool) -> tuple[float | str | None, float | None]:
     """Return the value and its error."""
     if reading.value is None:
         return None, None

@@ -17,12 +17,22 @@ the content of a cell, because that is somebody's data. Its text is made printab
 may hold escapes.
 """
 
-from standout.core.foreign_text import cut_middle, printable
-from standout.core.next_steps import NextStep, next_step_text
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from standout.core.text import cut_middle, printable
 
 __all__ = [
+    "EXTRAS",
     "BuildRunning",
     "ColumnError",
+    "NextStep",
     "NotFoundError",
     "ParameterError",
     "ReadingWarning",
@@ -31,7 +41,77 @@ __all__ = [
     "StandoutError",
     "StoreError",
     "WorkersLost",
+    "check_range",
+    "did_you_mean",
+    "fact_value",
+    "install_command",
+    "next_step_text",
+    "not_one_of",
+    "pip_install",
+    "positive_share",
+    "whole_number",
 ]
+
+# What somebody may have meant who typed a name that does not exist.
+
+
+CLOSE = 0.6
+"""Minimum difflib ratio of a suggestion."""
+LONGEST = 100
+"""Longer texts are no typos, and comparing them takes long."""
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The end of a message: the closest of the known names, or nothing if none is close.
+
+    Capital letters do not count, and neither does the choice between a hyphen, an underscore and a space.
+
+    >>> did_you_mean("fond", ["found", "claimed"])
+    "; did you mean 'found'?"
+    >>> did_you_mean("Round_Time", ["round-time"]), did_you_mean("x", ["found"]), did_you_mean(7, ["found"])
+    ("; did you mean 'round-time'?", '', '')
+    """
+    if not isinstance(given, str) or len(given) > LONGEST:
+        return ""
+    plain = {_plain(name): name for name in known}
+    near = difflib.get_close_matches(_plain(given), plain, 1, CLOSE)
+    return f"; did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def not_one_of(parameter: str, given: object, allowed: Iterable[str]) -> str:
+    """The message about a parameter that must be one of some names.
+
+    >>> not_one_of("headline", "freind", ["friend", "stranger"])
+    "headline must be one of friend, stranger, got 'freind'; did you mean 'friend'?"
+    """
+    names = list(allowed)
+    return f"{parameter} must be one of {', '.join(names)}, got {given!r:.60}{did_you_mean(given, names)}"
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "-").replace(" ", "-")
+
+
+# What to do after an error: the parameters that the next try needs.
+
+
+class NextStep(NamedTuple):
+    """Parameters with which a source can be read, and what they mean if there is a choice."""
+
+    meaning: str
+    parameters: dict[str, str]
+
+    def __str__(self) -> str:
+        """Parameters as they are written in Python."""
+        return ", ".join(
+            f"{name}={value if value.isdecimal() else repr(value)}" for name, value in self.parameters.items()
+        )
+
+
+def next_step_text(texts: list[str], steps: tuple[NextStep, ...]) -> str:
+    """Return the last sentence of an error: what to run next, or a choice."""
+    parts = [f"{step.meaning}: {text}" if step.meaning else text for step, text in zip(steps, texts, strict=True)]
+    return f" Read it with {' — or '.join(parts)}" if parts else ""
 
 
 class StandoutError(Exception):
@@ -164,3 +244,87 @@ class ReadingWarning(UserWarning):
     def __str__(self) -> str:
         """The message in one line; names from files may hold anything."""
         return cut_middle(printable(super().__str__()))
+
+
+# Optional parts of Standout: how to install what they need.
+#
+# The packages themselves are named, not the extra: Standout is not in a package index yet, and a package of its
+# name there would be a stranger's.
+
+
+EXTRAS = {
+    "cluster": ("cryptography>=42", "dask>=2026.8", "distributed>=2026.8"),
+    "duckdb": ("duckdb>=1.4", "pyarrow"),
+    "explore": ("starlette>=1", "uvicorn>=0.40"),
+    "pandas": ("pandas", "pyarrow"),
+    "prediction": ("scikit-learn>=1.4",),
+    "remote": ("aiohttp", "fsspec>=2024.6"),
+}
+"""The extras of pyproject.toml that are for users."""
+
+
+def install_command(extra: str) -> str:
+    """The command that installs what an extra adds, for messages.
+
+    >>> install_command("explore")
+    "pip install 'starlette>=1' 'uvicorn>=0.40'"
+    """
+    return pip_install(*EXTRAS[extra])
+
+
+def pip_install(*requirements: str) -> str:
+    """The command that installs these packages, for messages."""
+    return f"pip install {' '.join(map(_quoted, requirements))}"
+
+
+def _quoted(requirement: str) -> str:
+    return requirement if re.fullmatch(r"[\w.-]+", requirement) else f"'{requirement}'"
+
+
+# Parameter checks that several packages share; each returns the value or raises a ParameterError.
+
+
+LARGEST = 2**63 - 1
+
+
+def whole_number(name: str, number: Any, least: int) -> int:
+    """Check that `number` is a whole number of at least `least` that fits into 64 bits."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
+    if int(number) > LARGEST:
+        raise ParameterError(f"{name} must be at most {LARGEST}, got a number of {int(number).bit_length()} bits")
+    return int(number)
+
+
+def positive_share(name: str, share: Any) -> float:
+    """Check that `share` is a number above 0 and at most 1."""
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+        raise ParameterError(f"{name} must be above 0 and at most 1, got {share!r}")
+    return float(share)
+
+
+def fact_value(value: Any) -> float | str | None:
+    """Check that `value` is a finite number, text or None. A number of Python keeps its type."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ParameterError(f"value must be a number or text, or None, got {type(value).__name__}")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ParameterError("value must be finite, or None if it is not known")
+    return value if isinstance(value, (int, float)) else float(value)
+
+
+def check_range(name: str, ends: Any, kind: type) -> None:
+    """Check that `ends` is None, or (lowest, highest) of whole numbers or of dates."""
+    if ends is None:
+        return
+    fits = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(isinstance(end, kind) for end in ends)
+    fits = fits and not any(isinstance(end, bool) for end in ends)
+    fits = fits and (kind is Integral or type(ends[0]) is type(ends[1]))
+    if not fits or ends[0] > ends[1] or (kind is Integral and ends[0] < 0):
+        allowed = "two whole numbers ≥ 0" if kind is Integral else "two dates of the same type"
+        raise ParameterError(f"{name} must be (lowest, highest), {allowed}, got {ends!r}")

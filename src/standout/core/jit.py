@@ -1,6 +1,6 @@
 """Decorators that compile kernels, with every Numba option in one place.
 
-cache          a kernel is compiled once per machine and then loaded in milliseconds (`kernel_cache`)
+cache          a kernel is compiled once per machine and then loaded in milliseconds (NUMBA_CACHE_DIR or __pycache__)
 nogil          kernels run in parallel on a thread pool
 error_model    "numpy": Python's division checks for zero at every step, which prevents vectorisation
 forceinline    for small helpers: a call per byte would cost more than the work on the byte
@@ -28,19 +28,7 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-from standout.core.kernel_cache import kernel_cache
-
-__all__ = [
-    "PLAIN_KERNELS",
-    "Array",
-    "Flag",
-    "Int",
-    "Real",
-    "inline",
-    "kernel",
-    "subroutine",
-    "summing_subroutine",
-]
+__all__ = ["PLAIN_KERNELS", "Array", "Flag", "Int", "Real", "inline", "kernel", "subroutine", "summing_subroutine"]
 
 PLAIN_KERNELS = os.environ.get("STANDOUT_PLAIN_KERNELS", "") not in ("", "0")
 """Whether kernels do without the intrinsics of `simd`."""
@@ -82,9 +70,8 @@ def summing_subroutine(function: F) -> F:
 def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if forceinline else _interpreted(function)
-    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline, **options)(function)
-    compiled._cache = kernel_cache(function, "plain" if PLAIN_KERNELS else "")
-    return cast(F, compiled)
+    options |= {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
+    return cast(F, numba.njit(cache=not PLAIN_KERNELS, **options)(function))
 
 
 def _interpreted(function: F) -> F:

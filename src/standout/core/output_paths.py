@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from standout.core.errors import ParameterError
-from standout.core.new_files import try_folder
+from standout.core.files import try_folder
 
 __all__ = ["check_csv_name", "check_output_file", "check_output_files"]
 
@@ -68,9 +68,7 @@ def check_output_files(folder: Path, *names: str) -> None:
 def check_csv_name(path: Path, option: str) -> None:
     """Refuse the name of another format for a file that is written as CSV."""
     if path.suffix.lower() in OTHER_FORMATS:
-        raise ParameterError(
-            f"{option} is written as CSV: choose a name that ends in .csv, got {path.name!r}"
-        )
+        raise ParameterError(f"{option} is written as CSV: choose a name that ends in .csv, got {path.name!r}")
 
 
 def _check_kind(path: Path) -> None:

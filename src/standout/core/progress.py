@@ -1,11 +1,17 @@
 """How long-running work reports its progress."""
 
 import functools
+import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import ExitStack, contextmanager
+from html import escape
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
 
 from standout.core.errors import ParameterError
+from standout.core.text import printable
+from standout.core.worker_pool import current_pool
 
 __all__ = [
     "Activity",
@@ -13,7 +19,10 @@ __all__ = [
     "ProgressMeter",
     "ProgressOption",
     "activity",
+    "bar_html",
     "no_progress",
+    "progress_bar",
+    "stage_text",
     "watch_activities",
     "with_progress",
 ]
@@ -47,8 +56,6 @@ def with_progress(function: F) -> F:
                 kind = type(wanted).__name__
                 raise ParameterError(f"progress must be True, False or a function, got {kind}")
             return function(*arguments, **named | {"progress": no_progress})
-        from standout.core.progress_bar import progress_bar
-
         with progress_bar() as report:
             return function(*arguments, **named | {"progress": report})
 
@@ -97,3 +104,177 @@ class ProgressMeter:
         """Report the progress of the current part."""
         share = (self.finished + self.cost * done / max(total, 1)) / max(self.total, 1e-9)
         self.progress(self.stage, min(int(STEPS * share), STEPS), STEPS)
+
+
+# A progress bar in a terminal or a notebook, and nothing anywhere else.
+#
+# Rich draws it in terminals. In a notebook Rich needs ipywidgets, so the bar is an HTML element there, which
+# every front end shows.
+
+
+COMPILING = "compiling, once"
+DELAY = 1.0
+"""Seconds before a bar appears."""
+INTERVAL = 0.2
+"""Seconds between two updates in a notebook."""
+
+
+class _Display(Protocol):
+    """Shows one bar; `total` is None while it is unknown how long the work takes."""
+
+    def show(self, stage: str, done: int, total: int | None) -> None: ...
+    def close(self) -> None: ...
+
+
+@contextmanager
+def progress_bar(delay: float = DELAY) -> Iterator[Progress]:
+    """Show a bar for work that takes longer than a second; it is removed when the work is done."""
+    display = _display()
+    if display is None:
+        yield no_progress
+        return
+    bar = _Bar(display, time.monotonic() + delay)
+    with watch_activities(bar.note), _watch_compiler():
+        try:
+            yield bar.report
+        finally:
+            display.close()
+
+
+@contextmanager
+def _watch_compiler() -> Iterator[None]:
+    """Make an activity of compiling, if Numba is loaded: it takes seconds, and only the first time."""
+    event = sys.modules.get("numba.core.event")
+    if event is None:
+        yield
+        return
+
+    class Compiling(event.Listener):  # type: ignore[name-defined,misc]
+        """Compiling a kernel compiles its subroutines: only the outermost call counts."""
+
+        depth, running = 0, ExitStack()
+
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.running.enter_context(activity(COMPILING))
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                self.running.close()
+
+    listener = Compiling()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)
+        listener.running.close()
+
+
+class _Bar:
+    """What to show: the stage, or the activity that interrupts it."""
+
+    def __init__(self, display: _Display, start: float) -> None:
+        self.display, self.start = display, start
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        if time.monotonic() >= self.start:
+            self.display.show(stage, done, total)
+
+    def note(self, name: str | None) -> None:
+        """Show an activity at once: no report will come before it is done."""
+        if name is not None:
+            self.display.show(name, 0, None)
+
+
+def stage_text(stage: str) -> str:
+    """The stage, and how many workers it runs on."""
+    pool = current_pool()
+    number = f" · {pool.size} workers" if pool is not None and pool.is_started else ""
+    return printable(stage) + number
+
+
+def _display() -> _Display | None:
+    if _in_notebook():
+        return _Notebook()
+    return _Terminal() if sys.stderr.isatty() else None
+
+
+def _in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class _Terminal:
+    """A bar of Rich on stderr. Each stage has its own, so that the remaining time is that of the stage."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+
+        self.bar = Progress(
+            TextColumn("{task.description:20}", markup=False),
+            BarColumn(),
+            TaskProgressColumn("{task.percentage:3.0f} %", markup=False),
+            Remaining(),
+            console=Console(stderr=True, highlight=False, markup=False, emoji=False),
+            transient=True,
+        )
+        self.tasks: dict[str, TaskID] = {}
+
+    def show(self, stage: str, done: int, total: int | None) -> None:
+        if stage not in self.tasks:
+            self.tasks[stage] = self.bar.add_task(stage_text(stage), total=total)
+            self.bar.start()
+        for name, task in self.tasks.items():
+            self.bar.update(task, visible=name == stage)
+        self.bar.update(self.tasks[stage], completed=done, total=total, description=stage_text(stage))
+
+    def close(self) -> None:
+        self.bar.stop()
+
+
+class _Notebook:
+    """An HTML element below the cell. Front ends draw it in their own colours."""
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+        self.stage, self.shown_at = "", 0.0
+
+    def show(self, stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if stage == self.stage and now - self.shown_at < INTERVAL:
+            return
+        self.stage, self.shown_at = stage, now
+        self._update(bar_html(stage_text(stage), done, total))
+
+    def close(self) -> None:
+        if self.handle is not None:
+            self._update("")
+
+    def _update(self, html: str) -> None:
+        ipython: Any = import_module("IPython.display")
+        content = ipython.HTML(html)
+        if self.handle is None:
+            self.handle = ipython.display(content, display_id=True)
+        else:
+            self.handle.update(content)
+
+
+def bar_html(text: str, done: int, total: int | None) -> str:
+    """The bar as HTML; without a total it shows only that something is being done.
+
+    >>> bar_html("auditing", 1, 4)
+    '<progress value="1" max="4"></progress> auditing, 25 %'
+    >>> bar_html("compiling, once", 0, None)
+    '<progress></progress> compiling, once'
+    """
+    if total is None:
+        return f"<progress></progress> {escape(text)}"
+    value = f'value="{done}" max="{max(total, 1)}"'
+    return f"<progress {value}></progress> {escape(text)}, {100 * done / max(total, 1):.0f} %"

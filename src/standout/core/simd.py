@@ -36,24 +36,7 @@ from numba.core import config
 
 from standout.core import simd_fallback
 from standout.core.jit import PLAIN_KERNELS
-from standout.core.simd_fallback import (
-    CARRY,
-    LANES,
-    LOW_PLANES,
-    PLANE_BITS,
-    PLANE_WORDS,
-    ROW_GROUP,
-    ROWS_AHEAD,
-)
-
-try:
-    from llvmlite import ir
-    from numba.core import types
-    from numba.extending import intrinsic
-
-    from standout.core.simd_writer import plane_writer, score_writer, whole
-except ImportError:  # a later Numba than those tested: use the fallbacks
-    intrinsic = None  # type: ignore[assignment]
+from standout.core.simd_fallback import CARRY, LANES, LOW_PLANES, PLANE_BITS, PLANE_WORDS, ROW_GROUP, ROWS_AHEAD
 
 __all__ = [
     "LANES",
@@ -72,6 +55,16 @@ __all__ = [
     "multiply_add",
     "prefetch",
 ]
+
+try:
+    from llvmlite import ir
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    from standout.core.simd_writer import plane_writer, score_writer, whole
+except ImportError:  # a later Numba than those tested: use the fallbacks
+    intrinsic = None  # type: ignore[assignment]
+
 
 USES_INTRINSICS = not (PLAIN_KERNELS or config.DISABLE_JIT or intrinsic is None)  # type: ignore[attr-defined]
 
@@ -129,9 +122,7 @@ def _lane_peaks(typing: Any, scores: Any, group: Any, out: Any) -> Any:
     return types.void(scores, types.int64, out), _write_lane_peaks
 
 
-def _count_rows(
-    typing: Any, bits: Any, row: Any, begin: Any, end: Any, column: Any, planes: Any, digits: Any
-) -> Any:
+def _count_rows(typing: Any, bits: Any, row: Any, begin: Any, end: Any, column: Any, planes: Any, digits: Any) -> Any:
     return types.void(bits, row, *[types.int64] * 3, planes, types.int64), _write_count_rows
 
 

@@ -164,9 +164,7 @@ def lane_peaks(scores: Array, group: Int, out: Array) -> None:
 
 
 @subroutine
-def count_rows(
-    bits: Array, row: Array, begin: Int, end: Int, column: Int, planes: Array, digits: Int
-) -> None:
+def count_rows(bits: Array, row: Array, begin: Int, end: Int, column: Int, planes: Array, digits: Int) -> None:
     """Count rows row[begin] … row[end - 1] of a column.
 
     bits and planes are vectors of PLANE_WORDS words: vector column + row of the bitmap has the bits of a row,

@@ -66,9 +66,7 @@ def run_in_slices(
             progress("attacking", n_done, count)
 
 
-def map_on_threads(
-    function: Callable[..., R], tasks: Iterable[tuple[Any, ...]], threads: int | None
-) -> Iterator[R]:
+def map_on_threads(function: Callable[..., R], tasks: Iterable[tuple[Any, ...]], threads: int | None) -> Iterator[R]:
     """The results of function(*task) for each task, in their order.
 
     Tasks are taken from the iterable, in this thread, only a little ahead of the results.

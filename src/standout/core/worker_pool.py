@@ -31,9 +31,7 @@ class WorkerPool(Protocol):
     def executor_of(self, release: Any) -> Any:
         """An executor for parts of a release (see `core.parts`); None if attacks on it are better whole."""
 
-    def map(
-        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
-    ) -> Iterator[Any]:
+    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
         """The results of function(*task) for each task, in their order.
 
         Tasks are taken from the iterable only a little ahead of the results. Tasks whose numbers are equal

@@ -1,8 +1,9 @@
 """The measures of one adversary with one number of facts."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,14 +11,27 @@ import polars as pl
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.core.formatting import estimate_line
-from standout.evaluate.claim_budget import rates_within_budget
-from standout.evaluate.claim_rates import LAST_DIGITS, ClaimRates
-from standout.evaluate.claim_threshold import PAPER_THRESHOLD, ClaimThreshold
+from standout.core.errors import ParameterError
+from standout.core.files import write_atomically
+from standout.core.results import FrameExport
+from standout.core.text import estimate_line
+from standout.evaluate.claims import LAST_DIGITS, PAPER_THRESHOLD, ClaimRates, ClaimThreshold, rates_within_budget
 from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
 from standout.evaluate.outcomes import Criteria, Outcomes
 
-__all__ = ["Measurement", "RandomGuess", "SimulationCell", "rate_by_target"]
+__all__ = [
+    "COLUMNS",
+    "WRITERS",
+    "EstimateResult",
+    "EstimateRow",
+    "Measurement",
+    "RandomGuess",
+    "SimulationCell",
+    "TableResult",
+    "estimate_table",
+    "rate_by_target",
+    "write_table",
+]
 
 BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -120,9 +134,7 @@ class SimulationCell:
         n, outcomes, theta = self.n_records, self.outcomes, f"theta={criteria.theta:g}"
         in_top = min(1.0, criteria.top / n)
         yield Measurement("identified", "", self.identified)
-        yield Measurement(
-            "in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top)
-        )
+        yield Measurement("in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top))
         yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
         yield from self._claims()
         if self.claim_rates.has_absent:
@@ -201,9 +213,7 @@ class SimulationCell:
         yield Measurement("revealed_correct", "", _not_negative(_mean_by_target(correct, None)))
         has_any = revealed.sum(axis=1) > 0
         shares = correct[has_any].sum(axis=1) / revealed[has_any].sum(axis=1)
-        share = rate(
-            min(math.fsum(shares), len(shares)), len(shares), self.random_guess.revealed_correct_share
-        )
+        share = rate(min(math.fsum(shares), len(shares)), len(shares), self.random_guess.revealed_correct_share)
         yield Measurement("revealed_correct_share", "", share)
 
     def _calibration_gap(self) -> Estimate:
@@ -215,10 +225,7 @@ class SimulationCell:
 
     def _calibration_bias(self) -> Estimate:
         """Mean Π of the best guess minus the share of right guesses, paired by target."""
-        said, right = (
-            _means_by_target(self.outcomes.best_probability),
-            _means_by_target(self.outcomes.identified),
-        )
+        said, right = (_means_by_target(self.outcomes.best_probability), _means_by_target(self.outcomes.identified))
         bias = difference(mean(said), rate_by_target(self.outcomes.identified), _correlation(said, right))
         return replace(bias, low=max(bias.low, -1.0), high=min(bias.high, 1.0))
 
@@ -252,3 +259,117 @@ def _correlation(first: Floats, second: Floats) -> float:
 
 def _mean_by_target(values: Floats, baseline: float | None) -> Estimate:
     return mean(_means_by_target(values), baseline)
+
+
+# Results as tidy tables, and tables as files.
+
+
+WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".json": "write_json"}
+
+COLUMNS = {
+    "adversary": pl.String,
+    "facts": pl.Int64,
+    "measure": pl.String,
+    "setting": pl.String,
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "baseline": pl.Float64,
+    "too_few_items": pl.Int64,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "version": pl.String,
+}
+
+
+class EstimateRow(NamedTuple):
+    """One row of the table, without the columns that are the same in all rows."""
+
+    adversary: str
+    facts: int
+    measure: str
+    setting: str
+    estimate: Estimate
+    too_few_items: int
+
+
+def estimate_table(rows: Iterable[EstimateRow], seed: int, fingerprint: str, version: str) -> pl.DataFrame:
+    """The rows as a table with the columns COLUMNS; an interval end that is not finite is empty."""
+    cells = [
+        (
+            row.adversary,
+            row.facts,
+            row.measure,
+            row.setting,
+            row.estimate.value,
+            *(end if math.isfinite(end) else None for end in (row.estimate.low, row.estimate.high)),
+            row.estimate.n,
+            row.estimate.baseline,
+            row.too_few_items,
+            seed,
+            fingerprint,
+            version,
+        )
+        for row in rows
+    ]
+    return pl.DataFrame(cells, schema=COLUMNS, orient="row")
+
+
+class TableResult(FrameExport):
+    """A result with a table that can be written to a file and given to other libraries."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The result as a table."""
+        raise NotImplementedError
+
+    def _frame(self) -> pl.DataFrame:
+        return self.table
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table to a CSV file.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
+        write_table(self.table, path, ".csv")
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the table to a Parquet file.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
+        write_table(self.table, path, ".parquet")
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the table to a JSON file: a list of objects.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
+        write_table(self.table, path, ".json")
+
+
+class EstimateResult(TableResult):
+    """A result whose table has one row for each adversary, number of facts and measure.
+
+    `setting` gives φ, θ or k. `low` and `high` are the ends of the 95 % interval, empty if there is none.
+    `n` is the number of trials, `baseline` the value that guessing reaches. `too_few_items` counts the
+    records that have too few entries to be targets.
+    """
+
+
+def write_table(table: pl.DataFrame, path: str | Path, suffix: str | None = None) -> None:
+    """Write a table in the format of `suffix`; default: the suffix of the path."""
+    writer = WRITERS.get(suffix or Path(path).suffix)
+    if writer is None:
+        raise ParameterError(f"the file name must end in {', '.join(WRITERS)}, got {Path(path).name!r}")
+    write_atomically(Path(path), getattr(table, writer))

@@ -1,23 +1,218 @@
 """Compare attacks on the same targets with the same known facts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack, attacks_by_name
-from standout.core.errors import ParameterError
+from standout._version import __version__
+from standout.attack.any_attack import AnyAttack, attacks_by_name, fit_attack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import NotFoundError, ParameterError, did_you_mean, not_one_of
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.suggestions import not_one_of
-from standout.evaluate.cell import SimulationCell, rate_by_target
-from standout.evaluate.comparison import Comparison, ComparisonRow
-from standout.evaluate.paired import paired_difference
+from standout.core.results import ResultView
+from standout.core.rng import generator
+from standout.data.release import Release
+from standout.evaluate.cell import SimulationCell, TableResult, rate_by_target
+from standout.evaluate.estimates import Estimate, paired_difference
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.release.model import Release
+from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.targets import Population
+from standout.know.adversary import Adversary
 
-__all__ = ["compare"]
+__all__ = [
+    "LIKELIHOOD",
+    "PAPER",
+    "Comparison",
+    "ComparisonRow",
+    "CrossFit",
+    "candidate_attacks",
+    "choose_strongest",
+    "compare",
+    "cross_fit",
+]
+
+# The result of `compare`: attacks side by side on the same targets, and a table.
+
+
+COLUMNS = {
+    "adversary": pl.String,
+    "facts": pl.Int64,
+    "attack": pl.String,
+    "identified": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "said": pl.Float64,
+    "gap": pl.Float64,
+    "gap_low": pl.Float64,
+    "gap_high": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "only_this": pl.Float64,
+    "only_baseline": pl.Float64,
+    "baseline": pl.String,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "version": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One attack of one adversary with one number of facts.
+
+    Attributes
+    ----------
+    adversary, facts, attack
+        Who attacks, with how many facts, and how.
+    identified
+        Share of targets whose record is the best guess.
+    said
+        Mean probability that the attack gives its best guesses.
+    gap
+        `said` minus `identified`: above 0 the attack is too sure.
+    difference
+        `identified` minus that of the baseline attack, on the same targets and facts.
+    only_this, only_baseline
+        Number of targets that only this attack identifies, or only the baseline; a tie counts in part.
+    """
+
+    adversary: str
+    facts: int
+    attack: str
+    identified: Estimate
+    said: float
+    gap: Estimate
+    difference: Estimate
+    only_this: float
+    only_baseline: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ResultView, TableResult):
+    """The result of `compare`: one row for each adversary, number of facts and attack.
+
+    Attributes
+    ----------
+    rows
+        The numbers, by adversary, number of facts and attack.
+    baseline
+        Name of the attack that the others are compared with.
+    seed, fingerprint
+        The seed, and the fingerprint of the release.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> attacks = {"paper": so.ScoreboardRH(), "no dates": so.ScoreboardRH(time_scale=None)}
+    >>> comparison = so.compare(release, so.Adversary(knows=3), attacks, targets=50)
+    >>> comparison
+    <Comparison: 2 attacks, 1 adversary, 50 targets>
+    >>> comparison.row(attack="no dates").difference.value < 0
+    True
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    baseline: str
+    seed: int
+    fingerprint: str
+
+    def __repr__(self) -> str:
+        attacks, adversaries = (len({row.attack for row in self.rows}), len({row.adversary for row in self.rows}))
+        who = "1 adversary" if adversaries == 1 else f"{adversaries} adversaries"
+        targets = max((row.identified.n for row in self.rows), default=0)
+        return f"<Comparison: {attacks} attacks, {who}, {targets:,} targets>"
+
+    def __str__(self) -> str:
+        """The rows as text, with the difference from the baseline."""
+        width = max((len(row.attack) for row in self.rows), default=0)
+        lines, before = [], None
+        for row in self.rows:
+            facts = "1 fact" if row.facts == 1 else f"{row.facts} facts"
+            cell = f"{row.adversary}; {facts}, n = {row.identified.n:,}"
+            lines += [cell] if cell != before else []
+            before = cell
+            line = f"  {row.attack:<{width}}  identified {_interval(row.identified)}, says {row.said:.3f}"
+            lines.append(line + ("" if row.attack == self.baseline else f", {_interval(row.difference, '+')}"))
+        return "\n".join(lines)
+
+    def row(self, attack: str | None = None, adversary: str | None = None, facts: int | None = None) -> ComparisonRow:
+        """One row.
+
+        Parameters
+        ----------
+        attack, adversary, facts
+            Which row; may be omitted where there is only one.
+
+        Returns
+        -------
+        ComparisonRow
+            The numbers.
+
+        Raises
+        ------
+        NotFoundError
+            If no row fits, or more than one.
+        """
+        fitting = [
+            row
+            for row in self.rows
+            if attack in (None, row.attack) and adversary in (None, row.adversary) and facts in (None, row.facts)
+        ]
+        if len(fitting) != 1:
+            count = "no row fits" if not fitting else "more than one row fits"
+            names = ", ".join(dict.fromkeys(row.attack for row in self.rows))
+            known = f"give attack, adversary and facts; the attacks are {names}"
+            raise NotFoundError(f"{count}: {known}{'' if fitting else self._near(attack, adversary)}")
+        return fitting[0]
+
+    def _near(self, attack: str | None, adversary: str | None) -> str:
+        """The closest name of an attack or an adversary that does not exist."""
+        attacks, adversaries = {row.attack for row in self.rows}, {row.adversary for row in self.rows}
+        wrong = [(attack, attacks), (adversary, adversaries)]
+        return "".join(did_you_mean(name, names) for name, names in wrong if name not in names)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """All rows; `difference` is relative to the baseline attack, `gap` is said − identified."""
+        cells = [
+            (
+                row.adversary,
+                row.facts,
+                row.attack,
+                *_numbers(row.identified),
+                row.identified.n,
+                row.said,
+                *_numbers(row.gap),
+                *_numbers(row.difference),
+                row.only_this,
+                row.only_baseline,
+                self.baseline,
+                self.seed,
+                self.fingerprint,
+                __version__,
+            )
+            for row in self.rows
+        ]
+        return pl.DataFrame(cells, schema=COLUMNS, orient="row")
+
+
+def _numbers(estimate: Estimate) -> tuple[float, float, float]:
+    return estimate.value, estimate.low, estimate.high
+
+
+def _interval(estimate: Estimate, sign: str = "") -> str:
+    value, low, high = (format(number, f"{sign}.3f") for number in _numbers(estimate))
+    return f"{value} ({low} to {high})"
 
 
 @with_progress
@@ -129,3 +324,146 @@ def _excess(first: Any, second: Any) -> float:
 
 def _stage(progress: Progress, prefix: str) -> Progress:
     return lambda stage, done, total: progress(f"{prefix}: {stage}", done, total)
+
+
+# The attacks that an adversary may use on a release, and which of them is the strongest.
+#
+# The strongest is always chosen on other targets than those it is reported on. The best of several attacks on
+# the same targets would look better than it is.
+
+
+PAPER, LIKELIHOOD = "paper", "likelihood"
+PILOT_TARGETS = 300
+"""Number of other targets on which attacks are compared."""
+FEWEST = 30
+"""With fewer other targets than this, attacks are compared on the reported targets with other facts."""
+
+
+def candidate_attacks(release: Release, adversary: Adversary) -> dict[str, AnyAttack]:
+    """The attacks of an adversary on a release, by name: the paper's and the Bayesian one.
+
+    Parameters
+    ----------
+    release : Release
+        The release under attack. For a sanitized one, the Bayesian attack knows the noise of its steps.
+    adversary : Adversary
+        Whose errors the Bayesian attack takes into account.
+
+    Returns
+    -------
+    dict
+        Attacks by name, the paper's first.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> list(candidate_attacks(release, so.Adversary(knows=4)))
+    ['paper', 'likelihood']
+    """
+    return {PAPER: ScoreboardRH(), LIKELIHOOD: fit_attack(Likelihood(), adversary)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CrossFit:
+    """Success of the strongest attack, chosen for each half of the targets on the other half.
+
+    Attributes
+    ----------
+    success
+        Probability that the best guess is right, by target.
+    names
+        The attacks chosen for targets with an even and an odd index.
+    """
+
+    success: Floats
+    names: tuple[str, str]
+
+    @property
+    def name(self) -> str:
+        """The chosen attack, or both if the halves differ: "likelihood or paper"."""
+        return " or ".join(dict.fromkeys(self.names))
+
+
+def cross_fit(successes: Mapping[str, Floats]) -> CrossFit:
+    """Choose the strongest of several attacks for each half of the targets on the other half.
+
+    Parameters
+    ----------
+    successes : mapping of str to array
+        Success by target for each attack, with the same targets in the same random order.
+
+    Returns
+    -------
+    CrossFit
+        The success of the chosen attacks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cross_fit({"paper": np.array([1.0, 0, 0, 0]), "likelihood": np.array([0, 1.0, 1, 1])}).name
+    'likelihood'
+    """
+    halves = slice(0, None, 2), slice(1, None, 2)
+    names = tuple(_strongest({name: float(of[half].sum()) for name, of in successes.items()}) for half in halves)
+    success = np.empty(len(next(iter(successes.values()))))
+    for half, name in zip(halves, reversed(names), strict=True):
+        success[half] = successes[name][half]
+    return CrossFit(success, (names[1], names[0]))
+
+
+def choose_strongest(
+    release: Release,
+    adversary: Adversary,
+    attacks: Mapping[str, AnyAttack],
+    reported: Ints,
+    *,
+    seed: int,
+    targets: int = PILOT_TARGETS,
+    threads: int | None = None,
+) -> str:
+    """Name of the attack that identifies most people other than those it will be reported on.
+
+    Parameters
+    ----------
+    release : Release
+        The release under attack.
+    adversary : Adversary
+        Whose facts are used.
+    attacks : mapping of str to attack
+        Candidates by name.
+    reported : array of int
+        Positions in the original of the people on whom the attack will be reported.
+    seed : int
+        Seed of the choice of targets and of their facts.
+    targets : int
+        Largest number of other targets.
+    threads : int, optional
+        Number of threads; default: all cores.
+
+    Returns
+    -------
+    str
+        The name. Of equally strong attacks, the Bayesian one, then the first.
+
+    Notes
+    -----
+    If fewer than 30 other people have enough entries, the reported ones serve, with other facts.
+    """
+    if len(attacks) == 1:
+        return next(iter(attacks))
+    people = Population.of(release)
+    order = generator(seed, "strongest").permutation(people.original.n_records)
+    order = order[adversary.eligible(people.original, order)]
+    others = order[~np.isin(order, reported)]
+    pilot = (others if len(others) >= FEWEST else order)[:targets]
+    known = people.known_facts(adversary, pilot, int(generator(seed, "strongest facts").integers(2**62)))
+    identified = {
+        name: float(success_rates(release, known, pilot, [adversary.knows], threads, attack).sum())
+        for name, attack in attacks.items()
+    }
+    return _strongest(identified)
+
+
+def _strongest(identified: Mapping[str, float]) -> str:
+    return max(identified, key=lambda name: (identified[name], name == LIKELIHOOD))

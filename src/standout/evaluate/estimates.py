@@ -9,9 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from standout.core.arrays import Floats
 from standout.core.errors import ParameterError
+from standout.core.text import is_near_limit
+from standout.core.text import percent as typeset_percent
 
-__all__ = ["CONFIDENCE", "Estimate", "difference", "mean", "median", "rate", "student", "weighted_mean"]
+__all__ = [
+    "CONFIDENCE",
+    "Estimate",
+    "beta_binomial_tail",
+    "binomial_tail",
+    "difference",
+    "estimate_json",
+    "mean",
+    "median",
+    "paired_difference",
+    "percent",
+    "rate",
+    "rate_text",
+    "student",
+    "trials_to_prove",
+    "weighted_mean",
+]
 
 CONFIDENCE = 0.95
 NORMAL_FROM = 1000
@@ -193,3 +212,159 @@ def _checked(confidence: Any) -> float:
     if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r}")
     return confidence
+
+
+# Estimates in JSON: a plain object without the infinities and NaNs that JSON lacks.
+
+
+def estimate_json(estimate: Estimate) -> dict[str, float | None]:
+    """An estimate as findings.json stores it; an interval end that is not finite becomes None."""
+    return {
+        "value": estimate.value,
+        "low": _finite(estimate.low),
+        "high": _finite(estimate.high),
+        "n": estimate.n,
+        "baseline": estimate.baseline,
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+# Rates as text for sentences: 84 % (82 % to 86 %).
+
+
+def percent(number: float, fine: bool | None = None) -> str:
+    """A share as a percentage; a positive share never becomes 0 %, and a share below 1 never 100 %.
+
+    >>> percent(0.843), percent(0.0004), percent(0.9996), percent(1.0), percent(0.0496), percent(0.01)
+    ('84 %', 'less than 0.1 %', 'more than 99.9 %', '100 %', '5 %', '1 %')
+    """
+    text = typeset_percent(number, fine).replace("\xa0", " ")
+    return text.replace("<", "less than").replace(">", "more than")
+
+
+def rate_text(estimate: Estimate) -> str:
+    """A rate with its interval: 84 % (82 % to 86 %)."""
+    fine = any(is_near_limit(number) for number in (estimate.value, estimate.low, estimate.high))
+    low, high = percent(estimate.low, fine), percent(estimate.high, fine)
+    return f"{percent(estimate.value, fine)} ({low} to {high})"
+
+
+# The difference of two rates on the same targets, with its interval.
+
+
+def paired_difference(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> Estimate:
+    """Mean of first − second over the same targets, with the interval of Bonett and Price (2012).
+
+    Each number is between 0 and 1. The interval is Wald's of the differences and two more, +1 and −1:
+    m ± z √((s − m²)/(n + 2)), with m and s their mean and mean square over n + 2. The two keep its width
+    above 0 where no target differs. Student's interval would then be a point, and McNemar's test gives no
+    interval. It holds for differences that are not −1, 0 or 1, as in ties.
+
+    Parameters
+    ----------
+    first, second
+        The success of two attacks on each target.
+    confidence
+        The probability that the interval covers the difference.
+
+    Returns
+    -------
+    Estimate
+        The mean difference.
+
+    Examples
+    --------
+    >>> print(paired_difference(np.array([1.0] * 60 + [0.0] * 40), np.array([1.0] * 50 + [0.0] * 50)))
+    0.100 (0.034 to 0.162, n = 100)
+    """
+    differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
+    n = len(differences)
+    if n == 0:
+        return Estimate(0.0, -1.0, 1.0, 0)
+    total, squares = math.fsum(differences), math.fsum(differences * differences)
+    middle = total / (n + 2)
+    variance = max((squares + 2) / (n + 2) - middle * middle, 0.0) / (n + 2)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance)
+    return Estimate(total / n, max(middle - reach, -1.0), min(middle + reach, 1.0), n)
+
+
+# How many trials it takes to prove that a rate is below a limit.
+
+
+def trials_to_prove(share: float, limit: float, chance: float = 0.5) -> int:
+    """The smallest number of trials after which the interval of `rate` ends at or below the limit.
+
+    n = ((z √(L(1 − L)) + y √(p(1 − p))) / (L − p))², with p the true share, L the limit, z of Wilson's
+    interval, and y the quantile of the chance. At a chance of one half (y = 0) the measured share equals p;
+    at a higher chance it may be above p by sampling error, and the interval still ends below the limit.
+
+    Parameters
+    ----------
+    share
+        The share that is expected in each trial, below the limit.
+    limit
+        The limit, below 1.
+    chance
+        Probability that the trials prove it, at least one half.
+
+    Returns
+    -------
+    int
+        Number of trials, at least 1.
+
+    Examples
+    --------
+    >>> n = trials_to_prove(0.04, 0.05)
+    >>> n, rate(0.04 * n, n).high <= 0.05, rate(0.04 * (n - 1), n - 1).high <= 0.05
+    (1825, True, False)
+    >>> trials_to_prove(0.04, 0.05, chance=0.9)
+    4601
+    """
+    if not 0 <= share < limit < 1:
+        raise ParameterError(f"share must be at least 0 and below the limit {limit!r}, got {share!r}")
+    if not 0.5 <= chance < 1:
+        raise ParameterError(f"chance must be at least 0.5 and below 1, got {chance!r}")
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    y = NormalDist().inv_cdf(chance)
+    reach = z * math.sqrt(limit * (1 - limit)) + y * math.sqrt(share * (1 - share))
+    n = max(1, math.ceil((reach / (limit - share)) ** 2))
+    # The formula is exact, but its rounding may differ from that of the interval.
+    return n if chance > 0.5 or rate(share * n, n).high <= limit else n + 1
+
+
+# Probabilities of results at least as extreme as the observed one, for the self-check.
+
+
+def binomial_tail(hits: int, n: int, chance: float) -> float:
+    """Probability of at least `hits` hits in n independent trials.
+
+    >>> round(binomial_tail(1, 200, 1 / 20_000), 4), binomial_tail(0, 10, 0.5)
+    (0.01, 1.0)
+    """
+    if hits <= 0 or chance >= 1:
+        return 1.0
+    if hits > n or chance <= 0:
+        return 0.0
+    logs = (_log_choose(n, k) + k * math.log(chance) + (n - k) * math.log1p(-chance) for k in range(hits, n + 1))
+    return min(1.0, math.fsum(map(math.exp, logs)))
+
+
+def beta_binomial_tail(hits: int, n: int, a: int, b: int) -> float:
+    """Probability that at least `hits` of n new numbers exceed the a-th highest of a + b − 1 old ones.
+
+    >>> round(beta_binomial_tail(1, 1, 1, 1), 6), round(beta_binomial_tail(3, 3, 1, 27), 6)
+    (0.5, 0.000246)
+    """
+    logs = (_log_choose(n, k) + _log_beta(k + a, n - k + b) - _log_beta(a, b) for k in range(max(hits, 0), n + 1))
+    return min(1.0, math.fsum(map(math.exp, logs)))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _log_beta(x: float, y: float) -> float:
+    return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from standout.attack.kernels.query_arrays import U
-from standout.attack.kernels.score_sums import positive_scores
-from standout.attack.matching_verdict import MatchingVerdict
+from standout.attack.matching import MatchingVerdict
+from standout.attack.query_arrays import U
+from standout.attack.sum_kernels import positive_scores
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats
@@ -60,11 +60,7 @@ def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: A
     Scores that are not positive are either 0 or of records that are not candidates.
     """
     positive = positive_scores(scores)
-    bucket_of, weight, number = (
-        np.empty(len(positive), np.uint16),
-        np.zeros(BUCKETS),
-        np.zeros(BUCKETS, np.int64),
-    )
+    bucket_of, weight, number = (np.empty(len(positive), np.uint16), np.zeros(BUCKETS), np.zeros(BUCKETS, np.int64))
     per_score = (BUCKETS - 1) / highest if highest > LEAST else 0.0
     for i in range(U(len(positive))):
         x = positive[i]

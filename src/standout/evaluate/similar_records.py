@@ -5,20 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.kernels.query_arrays import BLOCK, QueryFacts, U
+from standout.attack.any_similarity import ItemFacts, add_item, new_table
+from standout.attack.neighbours import counts_items, nearest_neighbours, rule_of
+from standout.attack.query_arrays import BLOCK, QueryFacts, U
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress
 from standout.core.threads import thread_count
-from standout.evaluate.pairs import full_queries
-from standout.evaluate.population import Population
-from standout.neighbours.any_similarity import ItemFacts, add_item, new_table
-from standout.neighbours.nearest import nearest_neighbours
-from standout.neighbours.rules import counts_items, rule_of
-from standout.release.model import Release
-from standout.release.postings import Postings
-from standout.similarity.attributes import Similarity
-from standout.similarity.time_cells import time_similarity
+from standout.data.postings import Postings
+from standout.data.release import Release
+from standout.evaluate.outcomes import full_queries
+from standout.evaluate.targets import Population
+from standout.know.lookup_tables import time_similarity
+from standout.know.similarity import Similarity
 
 __all__ = ["SimilarRecords", "similarities_to_all"]
 
@@ -98,12 +97,7 @@ class SimilarRecords:
             return dict.fromkeys(targets.tolist(), True)
         records, rule = np.sort(targets), rule_of(self.release, self.similarity)
         nearest = nearest_neighbours(
-            self.release,
-            rule,
-            records,
-            over_first=False,
-            threads=thread_count(self.threads),
-            progress=no_progress,
+            self.release, rule, records, over_first=False, threads=thread_count(self.threads), progress=no_progress
         )
         is_near = nearest.similar / nearest.union >= self.theta
         return dict(zip(records.tolist(), is_near.tolist(), strict=True))
@@ -155,9 +149,7 @@ class _Lookup(NamedTuple):
 
 
 @kernel
-def _add_similarities(
-    postings: Postings, facts: QueryFacts, lookup: _Lookup, total: Array, n_shared: Array
-) -> None:
+def _add_similarities(postings: Postings, facts: QueryFacts, lookup: _Lookup, total: Array, n_shared: Array) -> None:
     """Add Sim of every fact and entry to the total of the entry's record, and count the shared items."""
     _, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c, terms = lookup
@@ -177,9 +169,7 @@ def _add_similarities(
 
 
 @kernel
-def _add_best_similarities(
-    postings: Postings, facts: ItemFacts, total: Array, n_shared: Array, table: Array
-) -> None:
+def _add_best_similarities(postings: Postings, facts: ItemFacts, total: Array, n_shared: Array, table: Array) -> None:
     """Add, of each item, the highest Sim of a fact and an entry to the total of the entry's record.
 
     The facts of an item follow one another.

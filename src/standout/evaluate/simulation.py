@@ -7,15 +7,13 @@ from functools import cached_property
 import polars as pl
 
 from standout._version import __version__
-from standout.core.errors import NotFoundError
-from standout.core.formatting import estimate_line
-from standout.core.result_views import ResultView
-from standout.core.suggestions import did_you_mean
-from standout.evaluate.cell import Measurement, SimulationCell
-from standout.evaluate.claim_threshold import ClaimThreshold
+from standout.core.errors import NotFoundError, did_you_mean
+from standout.core.results import ResultView
+from standout.core.text import estimate_line
+from standout.evaluate.cell import EstimateResult, EstimateRow, Measurement, SimulationCell, estimate_table
+from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.outcomes import Criteria
-from standout.evaluate.result_table import EstimateResult, EstimateRow, estimate_table
 
 __all__ = ["Simulation"]
 
@@ -92,9 +90,7 @@ class Simulation(ResultView, EstimateResult):
         NotFoundError
             If no cell fits, or more than one.
         """
-        fitting = [
-            cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)
-        ]
+        fitting = [cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)]
         if len(fitting) != 1:
             known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
             count = "no cell fits" if not fitting else "more than one cell fits"

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 import standout as so
-from standout.core.foreign_text import LONG, printable, shorten
-from standout.core.formatting import interval_text, percent
-from standout.core.json_values import Json
-from standout.explore.ending import THREAD_NAME, Stopped
+from standout.core.json_files import Json
+from standout.core.text import LONG, interval_text, percent, printable, shorten
 from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
+from standout.explore.server import THREAD_NAME, Stopped
 from standout.report.audit_charts import FIGURES
 
 __all__ = ["AuditChart", "AuditRow", "AuditRunner", "AuditState", "AuditView", "read_audit", "view_of"]
@@ -220,11 +219,7 @@ class AuditRunner:
         threads = max(1, (os.cpu_count() or 1) // 2)  # the page stays responsive
         try:
             audit = so.audit(
-                exploration.release,
-                quick=True,
-                name=exploration.name,
-                threads=threads,
-                progress=self._progress,
+                exploration.release, quick=True, name=exploration.name, threads=threads, progress=self._progress
             )
             svgs = audit_svgs(audit.findings)
             self.view = view_of(audit.to_dict(), {name: _chart(svg) for name, svg in svgs.items()})

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import standout as so
-from standout.core.foreign_text import printable
+from standout.core.text import printable
 from standout.explore.answers import (
     AdversaryAnswer,
     DateRange,

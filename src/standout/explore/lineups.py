@@ -1,21 +1,143 @@
 """Lineups: the answers of the attacks to known facts, on the release and on its other version."""
 
+import csv
+import io
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+
 import standout as so
+from standout.core.rng import generator
+from standout.data.export import inert
 from standout.explore.answers import (
     AnswerPart,
     AttackAnswer,
     Bits,
     CandidateAnswer,
+    DealAnswer,
     FactAnswer,
     LineupResponse,
     Parts,
+    RevealAnswer,
+    RevealedEntry,
     Why,
+    to_json,
 )
-from standout.explore.command_text import lineup_command
+from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
-from standout.explore.requests import LineupRequest, TypedFact
+from standout.explore.requests import (
+    MOST_FACTS,
+    DealRequest,
+    ExportRequest,
+    LineupRequest,
+    RevealRequest,
+    TypedFact,
+    known_fact,
+)
 
-__all__ = ["Names", "answer_lineup", "attack_named", "describe_fact"]
+__all__ = [
+    "FACTS_FILE",
+    "Download",
+    "Names",
+    "answer_lineup",
+    "attack_named",
+    "deal",
+    "dealt_facts",
+    "describe_fact",
+    "export",
+    "fact_text",
+    "lineup_command",
+    "reveal",
+    "value_text",
+]
+
+# The `standout lineup` command that gives the same numbers as the page.
+
+
+FACTS_FILE = "facts.csv"
+"""The file of facts in a command whose facts cannot be typed; the page exports it under this name."""
+
+
+def lineup_command(exploration: Exploration, request: LineupRequest, attack: str) -> str | None:
+    """The command, ready to paste into a shell; None without facts."""
+    if not request.facts:
+        return None
+    words = ["standout", "lineup", *_source(exploration), *_facts(exploration, request)]
+    if request.length is not None:
+        words += ["--length", "{}-{}".format(*request.length)]
+    if request.joined is not None:
+        words += ["--joined", "{}/{}".format(*request.joined)]
+    if attack != "likelihood":
+        words += ["--attack", attack]
+    elif request.in_data:
+        words += ["--present", "1"]
+    words += ["--top", str(request.top), "--allow-unknown", "--json"]
+    return shlex.join(words)
+
+
+def _source(exploration: Exploration) -> list[str]:
+    data = exploration.data
+    return [f"./{data}" if data.startswith("-") else data, *exploration.source_arguments]
+
+
+def _facts(exploration: Exploration, request: LineupRequest) -> list[str]:
+    if all(_is_typable(exploration, fact) for fact in request.facts):
+        return [word for fact in request.facts for word in ("--knows", fact_text(fact))]
+    return ["--aux", FACTS_FILE]
+
+
+def fact_text(fact: TypedFact) -> str:
+    """A fact as it is typed: ITEM=VALUE±ERROR@DATE±DAYS, with ? at its end if it is doubtful.
+
+    >>> from datetime import date
+    >>> fact_text(TypedFact("17", 4.0, time=date(2005, 3, 1)))
+    '17=4@2005-03-01'
+    >>> fact_text(TypedFact("17", 4.0, 1.0, date(2005, 3, 1), 14.0, doubtful=True))
+    '17=4±1@2005-03-01±14?'
+    >>> fact_text(TypedFact("17", "good", 0.0))
+    '17=good'
+    """
+    error = None if isinstance(fact.value, str) else fact.value_error  # a category has none
+    value = "" if fact.value is None else f"={value_text(fact.value)}{_about(error)}"
+    time = "" if fact.time is None else f"@{fact.time.isoformat()}{_about(fact.time_error)}"
+    return f"{fact.item}{value}{time}{'?' if fact.doubtful else ''}"
+
+
+def _about(error: float | None) -> str:
+    return "" if error is None else f"±{_plain(error)}"
+
+
+def _plain(error: float) -> str:
+    """An error without an exponent, to nine decimals."""
+    return f"{error:.9f}".rstrip("0").rstrip(".")
+
+
+def value_text(value: float | str) -> str:
+    """A value as it is typed."""
+    return value if isinstance(value, str) else repr(value).removesuffix(".0")
+
+
+def _is_typable(exploration: Exploration, fact: TypedFact) -> bool:
+    """Whether the command line reads the fact's text as this fact, and not as one about another item."""
+    value = fact.value if isinstance(fact.value, str) else ""
+    parts, text = fact.item + value, fact_text(fact)
+    errors = [error for error in (fact.value_error, fact.time_error) if error is not None]
+    certain = text.removesuffix("?")
+    heads = {text, certain, certain.rpartition("@")[0], certain.rpartition("=")[0]} - {"", fact.item}
+    return (
+        parts.isprintable()
+        and fact.item == fact.item.strip()
+        and value == value.strip()
+        and not any(mark in parts for mark in "=@±?+")
+        and not any(map(exploration.is_name, heads))
+        and all(float(_plain(error)) == error for error in errors)
+    )
+
 
 ONE = "1 candidate"
 MASS = 0.95
@@ -125,11 +247,7 @@ def _parts(answer: so.LineupAnswer, rank: int, names: Names) -> Parts | None:
 
 def _part(part: so.Part) -> AnswerPart:
     return AnswerPart(
-        has=part.has,
-        score=part.score,
-        by_item=part.by_item,
-        by_value=part.by_value,
-        by_time=part.by_time,
+        has=part.has, score=part.score, by_item=part.by_item, by_value=part.by_value, by_time=part.by_time
     )
 
 
@@ -174,3 +292,176 @@ def _share(probability: float) -> str:
     if probability > 0.99:
         return "more than 99\xa0%" if probability < 1 else "100\xa0%"
     return f"{100 * probability:.0f}\xa0%" if probability >= 0.01 else "less than 1\xa0%"
+
+
+# Plays: somebody is drawn at random, facts are dealt with an adversary's errors, and the guess is checked.
+#
+# The server keeps nothing: everything follows from the release, the adversary and the seed.
+
+
+def deal(exploration: Exploration, request: DealRequest) -> DealAnswer:
+    """Deal the first facts about the target; its id is not part of the answer."""
+    facts = dealt_facts(exploration, request)
+    dealt = facts[: request.facts]
+    return DealAnswer(
+        dealt=[describe_fact(exploration, fact) for fact in dealt], of=len(facts), done=len(dealt) == len(facts)
+    )
+
+
+def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
+    """Compare the attack's guess from the dealt facts with the target."""
+    target = _target(exploration, request.deal)
+    facts = dealt_facts(exploration, request.deal)[: request.deal.facts]
+    verdicts = _verdicts(exploration.release, facts, request.attack)
+    last, record = verdicts[-1], exploration.release.record(target)
+    rank = last.rank(target)
+    named = _is_named(record.entries, facts)
+    return RevealAnswer(
+        right=rank == 1 and last.ties == 1,
+        rank=rank,
+        ties=last.ties,
+        probability=last.probability(target),
+        bits=[verdict.entropy(target) for verdict in verdicts],
+        learned=named.count(False),
+        id=target if request.show_ids else None,
+        entries=_entries(exploration, record, named) if request.entries else None,
+    )
+
+
+def _verdicts(release: so.Release, facts: list[TypedFact], attack: str) -> list[so.Verdict]:
+    """The verdicts on no fact, the first fact, the first two, …."""
+    aux, chosen = so.Aux([known_fact(fact) for fact in facts]), attack_named(attack, in_data=True)
+    before = chosen.attack(release, so.Aux([]))
+    return [before, *(chosen.nested(release, [aux], range(1, len(facts) + 1)) if facts else ())]
+
+
+def _adversary(exploration: Exploration, name: str) -> so.Adversary:
+    rung = exploration.adversaries.get(name)
+    if rung is None:
+        names = ", ".join(exploration.adversaries) or "none applies to this data"
+        raise RequestError(404, f"There is no such adversary: {names}.")
+    return rung.adversary
+
+
+def _target(exploration: Exploration, request: DealRequest) -> str:
+    """The record that is drawn: any that has enough entries for the adversary is equally likely."""
+    adversary, release = _adversary(exploration, request.adversary), exploration.release
+    find = partial(_eligible, adversary, release)
+    positions = exploration.remembered(f"eligible {request.adversary}", find)
+    draw = generator(request.seed, "target of a play", release.fingerprint).integers(len(positions))
+    return release.records[int(positions[draw])]
+
+
+def _eligible(adversary: so.Adversary, release: so.Release) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.flatnonzero(adversary.eligible(release, np.arange(release.n_records)))
+
+
+def dealt_facts(exploration: Exploration, request: DealRequest) -> list[TypedFact]:
+    """All facts that the adversary knows about the target, with the errors that they have."""
+    adversary = _adversary(exploration, request.adversary)
+    aux = adversary.observe(exploration.release, _target(exploration, request), seed=request.seed)
+    return [
+        TypedFact(
+            item=fact.item,
+            value=fact.value,
+            value_error=None if fact.value is None else adversary.value_error,
+            time=fact.time,
+            time_error=None if fact.time is None else adversary.time_error,
+        )
+        for fact in aux.facts[:MOST_FACTS]
+    ]
+
+
+def _is_named(entries: Sequence[so.Entry], facts: Sequence[TypedFact]) -> list[bool]:
+    """Whether a fact is about each entry; a fact is about one of several entries of its item."""
+    facts_left = Counter(fact.item for fact in facts)
+    flags = []
+    for entry in entries:
+        flags.append(facts_left[entry.item] > 0)
+        facts_left[entry.item] -= 1
+    return flags
+
+
+def _entries(exploration: Exploration, record: so.Record, named: Sequence[bool]) -> list[RevealedEntry]:
+    return [
+        RevealedEntry(
+            item=entry.item,
+            title=exploration.item(entry.item).title,
+            value=entry.value,
+            time=entry.time,
+            named=is_named,
+        )
+        for entry, is_named in zip(record.entries, named, strict=True)
+    ]
+
+
+# Downloads: the facts as CSV that `standout lineup --aux` reads, and the lineup as CSV or JSON.
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file: its name, its media type and its content."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JsonExport:
+    """The JSON export: the answer, and what it was computed from."""
+
+    lineup: LineupResponse
+    data: str
+    fingerprint: str
+    version: str
+
+
+def export(exploration: Exploration, request: ExportRequest) -> Download:
+    """Make the file of a format."""
+    if request.format == "facts.csv":
+        return Download(FACTS_FILE, "text/csv", _facts_csv(request.lineup.facts))
+    answer = answer_lineup(exploration, request.lineup)
+    if request.format == "lineup.csv":
+        return Download("lineup.csv", "text/csv", _lineup_csv(answer))
+    summary = exploration.summary
+    content = JsonExport(answer, summary.name, summary.fingerprint, so.__version__)
+    return Download("lineup.json", "application/json", to_json(content, indent=1) + b"\n")
+
+
+def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
+    """The facts with exact ids, because they are read again."""
+    known = map(known_fact, facts)
+    rows = (
+        (
+            fact.item,
+            None if fact.value is None else value_text(fact.value),
+            fact.time and fact.time.isoformat(),
+            fact.value_error,
+            fact.time_error,
+            fact.doubt,
+        )
+        for fact in known
+    )
+    return _csv(("item", "value", "time", "value_error", "time_error", "doubt"), rows)
+
+
+def _lineup_csv(answer: LineupResponse) -> bytes:
+    """One row for each record of each lineup; without ids unless they were asked for."""
+    versions = {"release": answer.answers, "what if": answer.what_if or {}}
+    rows = [
+        (version, attack, candidate.name, candidate.id, candidate.score, candidate.probability)
+        for version, answers in versions.items()
+        for attack, answers_of_attack in answers.items()
+        for candidate in answers_of_attack.lineup
+    ]
+    columns = {"data": str, "attack": str, "name": str, "id": str, "score": float, "probability": float}
+    return inert(pl.DataFrame(rows, schema=columns, orient="row")).write_csv().encode("utf-8", "replace")
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    return text.getvalue().encode("utf-8", "replace")

@@ -2,8 +2,7 @@
 
 import standout as so
 from standout.explore.exploration import Exploration
-from standout.explore.lineups import answer_lineup
-from standout.explore.plays import dealt_facts, reveal
+from standout.explore.lineups import answer_lineup, dealt_facts, reveal
 from standout.explore.requests import ATTACKS, DealRequest, LineupRequest, RevealRequest, TypedFact
 
 __all__ = ["prepare"]
@@ -28,13 +27,6 @@ def _lineup(exploration: Exploration, *facts: TypedFact) -> None:
     answer_lineup(
         exploration,
         LineupRequest(
-            facts=facts,
-            length=None,
-            joined=None,
-            attacks=ATTACKS,
-            top=20,
-            chosen=0,
-            show_ids=False,
-            what_if=True,
+            facts=facts, length=None, joined=None, attacks=ATTACKS, top=20, chosen=0, show_ids=False, what_if=True
         ),
     )

@@ -8,15 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from standout.findings.adversaries import AdversaryFindings, EnvelopePoint
+from standout.findings.adversaries import AdversaryFindings, BeforeAfter, EnvelopePoint, ErrorGrids, Exposure
 from standout.findings.advice import AdviceFindings
-from standout.findings.before_after import BeforeAfter
-from standout.findings.error_grids import ErrorGrids
-from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
 from standout.findings.reading import Reading
-from standout.findings.theory import Theory
-from standout.findings.yardstick import Yardstick
 
 __all__ = [
     "SCHEMA",
@@ -25,16 +20,122 @@ __all__ = [
     "Answer",
     "AppliedStep",
     "AuditFindings",
+    "Bound",
     "Check",
     "DataSummary",
     "Original",
     "Run",
     "Settings",
+    "Sparsity",
+    "SparsityPoint",
+    "Theory",
     "Threshold",
     "Trust",
     "Verdict",
     "VerdictPart",
+    "Yardstick",
 ]
+
+# What the paper's theory says about a release: sparsity, and the bounds of the theorems.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparsityPoint:
+    """One point of the sparsity curve.
+
+    Attributes
+    ----------
+    epsilon
+        Similarity of two records, from 0 to 1.
+    share
+        Share of records whose nearest neighbour is at least this similar.
+    """
+
+    epsilon: Share
+    share: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sparsity:
+    """How similar the nearest neighbours of records are (Definition 1 of the paper).
+
+    Attributes
+    ----------
+    similarity
+        What makes two entries of one item similar.
+    n
+        Number of records whose neighbours were searched.
+    """
+
+    similarity: str
+    n: Count
+    curve: tuple[SparsityPoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A theorem of the paper applied to the data, next to what was measured.
+
+    Attributes
+    ----------
+    statement
+        What the theorem says about this data.
+    bound
+        Number of facts that are enough; null if the theorem does not apply to this data.
+    measured
+        What the audit measured.
+    setting
+        Parameters of the theorem.
+    """
+
+    theorem: str
+    statement: str
+    bound: Count | None
+    measured: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theory:
+    """What the paper's theory says about the release."""
+
+    sparsity: Sparsity
+    bounds: tuple[Bound, ...]
+
+
+# A yardstick for the main result: the same adversary on data that many readers have heard of.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yardstick:
+    """What the headline adversary achieves on a stand-in of the Netflix Prize data.
+
+    Attributes
+    ----------
+    data
+        The data of the yardstick.
+    records
+        Number of people in it.
+    entries
+        Number of entries in it.
+    precision
+        How precisely the adversary knows values and dates there.
+    identified
+        Share of targets there whom this adversary identifies.
+    command
+        The commands that measured it.
+    sentence
+        The yardstick in one sentence.
+    """
+
+    data: str
+    records: PositiveCount
+    entries: PositiveCount
+    precision: str
+    identified: Rate
+    command: str
+    sentence: str
+
 
 SCHEMA, SCHEMA_VERSION = "standout-findings", 6
 SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 6"

@@ -6,24 +6,30 @@ no cell of the data.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from standout.evaluate.estimate_text import percent, rate_text
-from standout.evaluate.estimates import Estimate
+from standout.core.text import HasInterval, interval_text
+from standout.core.text import percent as percent_measure_titles
+from standout.evaluate.claims import ClaimThreshold
+from standout.evaluate.estimates import Estimate, percent, rate_text
 from standout.findings.adversaries import AdversaryFindings
-from standout.findings.advice import AdviceFindings
+from standout.findings.advice import AdviceFindings, TableAdviceFindings
 from standout.findings.audit import AuditFindings, Threshold
-from standout.findings.table_adversaries import TableAdversaryFindings
-from standout.findings.table_advice import TableAdviceFindings
-from standout.findings.table_audit import TableFindings
+from standout.findings.tables import TableAdversaryFindings, TableFindings
 
 __all__ = [
+    "LINEUP_MASS",
+    "MEASURES",
     "Gate",
     "GateCondition",
+    "HasAnswer",
+    "Measure",
     "Rule",
     "advice_gate",
+    "answer_line",
     "audit_gate",
     "checked_threshold",
+    "measure_titles",
     "undecided_gate",
 ]
 
@@ -148,11 +154,7 @@ def advice_gate(findings: AdviceFindings | TableAdviceFindings) -> Gate:
 
 def undecided_gate(command: str, limit: float | None) -> Gate:
     """The gate of a command that has not finished: it does not pass."""
-    return Gate(
-        command=command,
-        limit=limit,
-        conditions=(_complete_condition(command.rpartition(" ")[2], False),),
-    )
+    return Gate(command=command, limit=limit, conditions=(_complete_condition(command.rpartition(" ")[2], False),))
 
 
 def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversary]) -> Threshold:
@@ -163,9 +165,7 @@ def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversa
     counting = [adversary for adversary in adversaries if adversary.gate]
     if fail_above is None or not counting:
         reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
-        return Threshold(
-            fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason
-        )
+        return Threshold(fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason)
     worst = max(counting, key=lambda adversary: _counted_share(adversary).high)
     condition = _adversary_condition(worst, fail_above)
     return Threshold(
@@ -191,8 +191,7 @@ def _adversary_condition(adversary: AnyAdversary, limit: float) -> GateCondition
         about=adversary.name,
         title=f"The adversary “{adversary.name}” identifies at most {shown} of people",
         passed=rate.high <= limit,
-        message=f"The adversary “{adversary.name}” identifies {rate_text(rate)} of {_whom(adversary)}. "
-        f"{comparison}",
+        message=f"The adversary “{adversary.name}” identifies {rate_text(rate)} of {_whom(adversary)}. {comparison}",
         rate=rate,
     )
 
@@ -218,3 +217,120 @@ def _complete_condition(what: str, complete: bool) -> GateCondition:
         passed=complete,
         message=f"The {what} finished." if complete else f"The {what} did not finish: see its output.",
     )
+
+
+# The answer of an audit in a line or two, for people who look at the result in Python.
+
+
+class _Rate(HasInterval, Protocol):
+    """A share with its interval, and the number of targets."""
+
+    @property
+    def n(self) -> int:
+        """Number of targets."""
+
+
+class _Answer(Protocol):
+    """The main result."""
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+
+    @property
+    def rate(self) -> _Rate:
+        """The share that the sentence names."""
+
+
+class _Trust(Protocol):
+    """The result of the self-check."""
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it passed."""
+
+
+class HasAnswer(Protocol):
+    """Findings of an audit of a release or a table."""
+
+    @property
+    def answer(self) -> _Answer:
+        """The main result."""
+
+    @property
+    def trust(self) -> _Trust:
+        """The self-check."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the audit finished."""
+
+
+def answer_line(findings: HasAnswer) -> str:
+    """The sentence of the answer, its interval, and why it may not be relied on. It names nobody."""
+    rate = findings.answer.rate
+    interval = interval_text(rate)
+    text = f"{findings.answer.sentence} {f'Interval: {interval}, ' if interval else ''}{rate.n:,} targets."
+    if not findings.complete:
+        text += " The audit was interrupted."
+    if not findings.trust.trusted:
+        text += " It failed its own checks: do not trust its numbers."
+    return text.replace("\xa0", " ")
+
+
+# Titles of the measures, defined once, so that console and report use the same name for a number.
+
+
+LINEUP_MASS = 0.9
+
+
+class Measure(NamedTuple):
+    """A measure: its key in findings.json, its unit and its title with placeholders for settings."""
+
+    key: str
+    unit: Literal["share", "number", "phi"]
+    title: str
+
+
+MEASURES = (
+    Measure("identified", "share", "Identified"),
+    Measure("identified_in_release", "share", "Identified, among people in the release"),
+    Measure("in_top", "share", "Right record among the top {top}"),
+    Measure("correct_claims", "share", "Correct claims at {threshold}"),
+    Measure("wrong_claims", "share", "Wrong claims at {threshold}"),
+    Measure("absent_claims", "share", "Claims about absent people at {threshold}"),
+    Measure("threshold_at_budget", "phi", "{Measure} for ≤\xa0{budget} false claims"),
+    Measure("correct_claims_at_budget", "share", "Correct claims at ≤\xa0{budget} false claims"),
+    Measure("absent_claims_at_budget", "share", "Claims about absent people at this {measure}"),
+    Measure("bits_gained", "number", "Bits gained (mean)"),
+    Measure("bits_left", "number", "Bits missing (mean)"),
+    Measure("lineup_size", "number", "Lineup: records that share {mass} of the probability (median)"),
+    Measure("revealed", "number", "Items revealed (mean)"),
+    Measure("revealed_correct", "number", "Items revealed correctly (mean)"),
+    Measure("revealed_correct_share", "share", "Revealed items that are correct"),
+)
+
+
+def measure_titles(
+    threshold: ClaimThreshold | None, budget: float, top: int = 10, mass: float = LINEUP_MASS
+) -> dict[str, str]:
+    r"""Titles of all measures by their keys in findings.json, with the settings filled in.
+
+    Without a threshold they suit several attacks, each with its own.
+
+    >>> titles = measure_titles(ClaimThreshold("phi", 1.5), budget=0.01)
+    >>> titles["correct_claims"], titles["correct_claims_at_budget"]
+    ('Correct claims at φ\xa0=\xa01.5', 'Correct claims at ≤\xa01\xa0% false claims')
+    >>> measure_titles(ClaimThreshold("posterior", 0.95), budget=0.01)["correct_claims"]
+    'Correct claims at posterior\xa0≥\xa00.95'
+    """
+    measure = "threshold" if threshold is None else threshold.symbol
+    settings = {
+        "threshold": "the\xa0threshold" if threshold is None else threshold.text,
+        "measure": measure,
+        "Measure": measure if measure == "φ" else measure.capitalize(),
+        "budget": percent_measure_titles(budget),
+        "top": str(top),
+        "mass": percent_measure_titles(mass),
+    }
+    return {each.key: each.title.format(**settings) for each in MEASURES}

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from standout.core.json_files import Json, JsonObject
 from standout.evaluate.estimates import Estimate
-from standout.findings.json_types import Bounds, Json, JsonObject, Pattern, Rate
+from standout.findings.json_types import Bounds, Pattern, Rate
 
 __all__ = ["attribute_descriptions", "schema_of", "schema_text"]
 
@@ -114,9 +115,7 @@ def _annotated(hint: Any, definitions: dict[str, Json]) -> JsonObject:
     return schema | {name: limit for name, limit in limits.items() if limit is not None}
 
 
-def _reference(
-    cls: type, definitions: dict[str, Json], name: str = "", bounds: Bounds | None = None
-) -> JsonObject:
+def _reference(cls: type, definitions: dict[str, Json], name: str = "", bounds: Bounds | None = None) -> JsonObject:
     """Reference to the definition of a dataclass, which is added where it is missing."""
     name = name or cls.__name__
     if name not in definitions:
@@ -126,7 +125,9 @@ def _reference(
 
 
 def _write_all(folder: Path) -> None:
-    from standout.findings import audit, links, table_advice, table_audit
+    from standout.findings import advice as table_advice
+    from standout.findings import audit, links
+    from standout.findings import tables as table_audit
 
     files = {
         "findings.schema.json": schema_text(audit.AuditFindings, audit.SCHEMA_TITLE),

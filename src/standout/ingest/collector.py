@@ -1,5 +1,6 @@
 """Turn batches of rows from any reader into coded entries."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -8,22 +9,59 @@ from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, kernel
+from standout.core.progress import Progress
+from standout.data.build import CodedEntries, build_release
+from standout.data.build_kernels import NONE
+from standout.data.code_blocks import CodeBlocks, MemoryPlan
+from standout.data.labels import Labels, Provenance
+from standout.data.release import Release
+from standout.data.repeats import Repeats, repeated_rows
 from standout.ingest.diagnosis import check_rejects
 from standout.ingest.interner import Interner
+from standout.ingest.item_titles import labels_of_titles
 from standout.ingest.options import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.rejects import SHOWN, Reason, RejectLog
-from standout.ingest.source_entries import SourceEntries
-from standout.ingest.timestamps import TimeReader
+from standout.ingest.times import TimeReader
+from standout.ingest.tokens import Window
 from standout.ingest.value_levels import LevelMap
-from standout.ingest.window import Window
-from standout.release.build_kernels import NONE
-from standout.release.code_blocks import CodeBlocks, MemoryPlan
-from standout.release.coded_entries import CodedEntries
-from standout.release.provenance import Provenance
-from standout.release.repeats import repeated_rows
 
-__all__ = ["Batch", "Collector", "Spans", "constant_spans", "join_columns"]
+__all__ = ["Batch", "Collector", "SourceEntries", "Spans", "constant_spans", "join_columns"]
+
+# The entries of a source that was read to its end, from which a release is built.
+
+
+TitleReader = Callable[[Labels], dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntries:
+    """Coded entries, how they were read, and what a build needs to know about them.
+
+    `repeat_error` makes the error about a number of repeated rows. `titles` reads the titles of items.
+    """
+
+    coded: CodedEntries
+    provenance: Provenance
+    repeats: Repeats
+    repeat_error: Callable[[int], SourceError]
+    titles: TitleReader | None = None
+
+    def build(self, progress: Progress) -> Release:
+        """Build the release in memory; the blocks of codes are freed."""
+        release = build_release(self.coded, self.repeats, self.provenance, progress)
+        self.check_repeats(release.provenance.repeats)
+        titles = self.titles_of(release.items)
+        return release if titles is None else replace(release, titles=titles)
+
+    def check_repeats(self, repeated: int) -> None:
+        """Raise an error if there are repeated rows and the user wants none."""
+        if self.repeats == "error" and repeated:
+            raise self.repeat_error(repeated)
+
+    def titles_of(self, items: Labels) -> Labels | None:
+        """Title of each item, or None if there are no titles."""
+        return None if self.titles is None else labels_of_titles(items, self.titles(items))
 
 
 VALUE, TIME = 2, 3
@@ -186,10 +224,7 @@ class Collector:
         )
         rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
         provenance = replace(
-            provenance,
-            rows=self.rejects.rows,
-            rejected=rejected,
-            rejected_lines=self.rejects.first_lines(self.unit),
+            provenance, rows=self.rejects.rows, rejected=rejected, rejected_lines=self.rejects.first_lines(self.unit)
         )
         return SourceEntries(coded, provenance, self.options.repeats, self._repeat_error)
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from standout.data.labels import ColumnKind
 from standout.ingest.column_names import is_coordinate_name, is_id_name, is_quasi_identifier, name_rank
-from standout.release.provenance import ColumnKind
 
 __all__ = ["NESTED", "Sample", "column_cells", "column_kinds", "has_decimals", "looks_like_dates"]
 
@@ -20,9 +20,7 @@ NUMBER = re.compile(r"[+-]?[$€£]?\s?(\d+|\d{1,3}([ ,.'’]\d{3})+)?([.,]\d*)?
 DECIMAL = re.compile(r"[+-]?\d*[.,](\d*[1-9]\d*)0*([eE][+-]?\d+)?")
 PRECISE = re.compile(r"[+-]?\d{0,3}[.,]\d{3,}")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-MONTH = (
-    "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|ene|abr|ago|dic|fév|avr|juin|aoû|déc)"
-)
+MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|ene|abr|ago|dic|fév|avr|juin|aoû|déc)"
 DAY = r"(0?[1-9]|[12]\d|3[01])"
 DATES = [
     re.compile(pattern, re.IGNORECASE)
@@ -85,9 +83,7 @@ def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
         return "coordinate"
     if is_id_name(name):
         return "id"
-    if looks_like_dates(cells) or (
-        name_rank(name, "time") is not None and not numbers and _have_digits(cells)
-    ):
+    if looks_like_dates(cells) or (name_rank(name, "time") is not None and not numbers and _have_digits(cells)):
         return "date"
     if numbers or (not cells and name_rank(name, "value") is not None):
         return "number"

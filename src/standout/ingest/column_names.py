@@ -85,35 +85,23 @@ OTHER_DATES = {
 PERSONAL = {*RECORDS, *_words("first last full family given middle sur nick display real")}
 ID_SUFFIXES = {*_words("id ids no nr number num code key")}
 ID_WORDS = ID_SUFFIXES | {
-    *_words(
-        "uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei"
-    ),
+    *_words("uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei"),
     *_words("mac index surname firstname lastname fullname username address street vorname nachname adresse"),
     *_words("strasse straße nombre apellido prénom prenom"),
 }
 COORDINATES = {
-    *_words(
-        "lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord"
-    ),
+    *_words("lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord"),
     *_words("coords coordinate coordinates easting northing"),
 }
 PLACE_STARTS = {"latitude": ("lat", "breit"), "longitude": ("lon", "lng", "läng", "laeng")}
 """How a word of the name of a latitude or longitude begins."""
 QUASI = {
-    *_words(
-        "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband"
-    ),
-    *_words(
-        "alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob"
-    ),
-    *_words(
-        "dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation"
-    ),
+    *_words("postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband"),
+    *_words("alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob"),
+    *_words("dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation"),
     *_words("profession job jobtitle beruf profesión profesion employer ethnicity ethnic race nationality"),
     *_words("nationalität staatsangehörigkeit nationalité nacionalidad citizenship religion marital"),
-    *_words(
-        "maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree"
-    ),
+    *_words("maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree"),
     *_words("bildung country land pays país pais city town stadt ort wohnort ville ciudad county district"),
     *_words("province region municipality gemeinde commune municipio language disability children kinder"),
     *_words("diagnosis"),

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from standout.core.errors import ColumnError
+from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
 from standout.ingest.column_names import PLACE_ROLES, name_rank
-from standout.ingest.example_command import example_command
+from standout.ingest.diagnosis import example_command
 from standout.ingest.header import CELLS_DECIDE, are_names, is_repeated, recognise, table_hint
 from standout.ingest.options import Column, Options
-from standout.release.provenance import UnusedColumn
 
-__all__ = ["FILE_NAME", "Roles", "decimals_error", "numbered_names", "resolve_roles"]
+__all__ = ["FILE_NAME", "Roles", "check_people", "decimals_error", "numbered_names", "resolve_roles"]
 
 LONGEST_NUMBER = 10
 
@@ -101,13 +104,10 @@ def resolve_roles(
     for column, next_column in pairwise(sorted(chosen.wanted)):
         if column == next_column:
             raise ColumnError(
-                f"column {columns.shown(column)} would have two roles: name a column for each of "
-                "record, item, …"
+                f"column {columns.shown(column)} would have two roles: name a column for each of record, item, …"
             )
     if options.bin is not None and chosen.time is None:
-        raise ColumnError(
-            f"no column is recognised as the time, for time_bin=…; {columns}: name one with time=…"
-        )
+        raise ColumnError(f"no column is recognised as the time, for time_bin=…; {columns}: name one with time=…")
     if chosen.record is not None:
         columns.check_person(chosen.record)
     return replace(chosen, reasons=reasons, unused=columns.unused(chosen))
@@ -192,9 +192,7 @@ class _Columns:
             return self.names.index(str(column))
         if isinstance(column, int) or (column.isdecimal() and len(column) < LONGEST_NUMBER):
             if not 1 <= int(column) <= len(self.names):
-                raise ColumnError(
-                    f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}"
-                )
+                raise ColumnError(f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}")
             return int(column) - 1
         raise ColumnError(f"column {column!r} not found; {self}: name one with {role}=…")
 
@@ -325,3 +323,33 @@ class _Columns:
 def decimals_error(column: str) -> ColumnError:
     """Error about a record column with decimals."""
     return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with record=…")
+
+
+# Ids of people that are decimal numbers: a latitude or a price was taken for a person.
+
+
+ZERO, NINE, POINT = ord("0"), ord("9"), ord(".")
+IN_NUMBERS = np.zeros(256, bool)
+IN_NUMBERS[[*range(ZERO, NINE + 1), *b"+-,."]] = True
+
+
+def check_people(records: Labels, provenance: Provenance) -> None:
+    """Raise an error if the id of any record is a number with decimals.
+
+    Only ids that consist of digits and signs are looked at one by one, and only if one has a point or comma.
+    """
+    column = provenance.columns.get("record", "")
+    if any(has_decimals(records[record]) for record in _numeric_ids(records)):
+        raise decimals_error(column.removeprefix("column ") if column.startswith("column ") else repr(column))
+
+
+def _numeric_ids(records: Labels) -> NDArray[np.int64]:
+    """Positions of ids of digits and signs with a point or comma."""
+    data, offsets = records.data, records.offsets
+    separators = np.flatnonzero((data == POINT) | (data == ord(",")))
+    if not len(separators):
+        return separators
+    owners = np.unique(np.searchsorted(offsets, separators, side="right") - 1)
+    others = np.concatenate([[0], np.cumsum(~IN_NUMBERS[data])])
+    numeric: NDArray[np.int64] = owners[others[offsets[owners + 1]] == others[offsets[owners]]]
+    return numeric

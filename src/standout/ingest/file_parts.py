@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from standout.core.progress import ProgressMeter, no_progress
 from standout.core.worker_pool import current_pool
+from standout.data.build_kernels import NONE
+from standout.data.labels import Labels
 from standout.ingest.collector import Collector, LineMap
 from standout.ingest.column_roles import Roles
 from standout.ingest.delimited import DelimitedLayout, read_delimited
@@ -26,10 +28,8 @@ from standout.ingest.options import Options
 from standout.ingest.rejects import RejectLog
 from standout.ingest.remote import RemotePath
 from standout.ingest.sources import file_size, open_stream
-from standout.ingest.timestamps import TimeReader
-from standout.ingest.window import text_head
-from standout.release.build_kernels import NONE
-from standout.release.labels import Labels
+from standout.ingest.times import TimeReader
+from standout.ingest.tokens import text_head
 
 __all__ = ["FilePart", "merge_files", "read_table_file", "read_text_file", "uses_workers"]
 
@@ -67,10 +67,7 @@ def uses_workers(collector: Collector, files: Sequence[SourceFile]) -> bool:
 
 
 def merge_files(
-    collector: Collector,
-    read: Callable[..., FilePart],
-    tasks: Iterator[tuple[Any, ...]],
-    meter: ProgressMeter,
+    collector: Collector, read: Callable[..., FilePart], tasks: Iterator[tuple[Any, ...]], meter: ProgressMeter
 ) -> Iterator[FilePart]:
     """Read files on workers, and add them to the collector in their order, as long as that is possible.
 
@@ -103,8 +100,7 @@ def read_text_file(settings: Settings, file: SourceFile, record: str, layout: De
 
 def read_table_file(settings: Settings, file: SourceFile, record: str, kind: Kind, roles: Roles) -> FilePart:
     """Read a file with named columns on a worker."""
-    from standout.ingest.file_tables import open_table
-    from standout.ingest.frames import read_frame
+    from standout.ingest.frames import open_table, read_frame
 
     collector = _new_collector(settings, "row")
     with ExitStack() as stack:
@@ -150,9 +146,7 @@ def _part(collector: Collector, roles: Roles | None = None) -> FilePart:
         values=None if collector.values is None else collector.values.labels(),
         codes=np.concatenate([np.empty((0, 4), np.uint32), *collector.blocks]),
         time_format=(None, False) if times is None else (times.format, times.deferred),
-        times_read=(0, 0, Counter())
-        if times is None
-        else (times.rows_read, times.rows_unread, times.other_formats),
+        times_read=(0, 0, Counter()) if times is None else (times.rows_read, times.rows_unread, times.other_formats),
         roles=roles,
     )
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from standout.ingest.arrow import is_arrow_stream, table_from_arrow
-from standout.ingest.tables import Table, table_from_lazy, table_from_pandas
+from standout.ingest.frames import Table, is_arrow_stream, table_from_arrow, table_from_lazy, table_from_pandas
 
 __all__ = ["is_table", "table_of"]
 

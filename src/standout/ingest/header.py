@@ -17,9 +17,7 @@ CELLS_DECIDE = 20
 NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
 
 
-def is_header(
-    first: Sequence[str], second: Sequence[str] | None, options: Options, source: str = "FILE"
-) -> bool:
+def is_header(first: Sequence[str], second: Sequence[str] | None, options: Options, source: str = "FILE") -> bool:
     """Whether the first line is a header.
 
     It is one if it contains a column that the user named, or if its names are well known. If it may be either
@@ -81,7 +79,5 @@ def _is_number(cell: str) -> bool:
 def recognise(names: Sequence[str], role: str) -> list[int]:
     """Columns with the best-known names of a role; several if they are known equally well."""
     ranks = [name_rank(name, role) for name in names]
-    known = [
-        rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role not in ("value", "time"))
-    ]
+    known = [rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role not in ("value", "time"))]
     return [column for column, rank in enumerate(ranks) if known and rank == min(known)]

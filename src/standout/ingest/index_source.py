@@ -7,20 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from standout.cluster.on_client import on_client
+from standout.cluster.workers import on_client
 from standout.core.errors import ReadingWarning, SourceError
 from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.data.code_blocks import MemoryPlan
+from standout.data.release import Release
+from standout.data.sharded_index import BuildSettings, open_resumable_build, write_entries
+from standout.data.store import open_index
+from standout.ingest.collector import SourceEntries
+from standout.ingest.diagnosis import PYTHON, reading_warnings
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 from standout.ingest.remote import is_remote
-from standout.ingest.source_entries import SourceEntries
 from standout.ingest.sources import expand_paths
-from standout.ingest.unused_columns import PYTHON, reading_warnings
-from standout.release.code_blocks import MemoryPlan
-from standout.release.model import Release
-from standout.release.resumable_build import open_resumable_build
-from standout.release.sharded_index import BuildSettings, write_entries
-from standout.release.store import open_index
 
 __all__ = ["index", "write_index"]
 
@@ -120,9 +119,7 @@ def write_index(
         write_entries(build, settings, read, reader.progress)
 
 
-def _identity(
-    source: Any, titles: str | Path | None, options: Options, settings: BuildSettings
-) -> str | None:
+def _identity(source: Any, titles: str | Path | None, options: Options, settings: BuildSettings) -> str | None:
     """Everything that an index depends on; None if the source cannot be recognised in the next run."""
     if not isinstance(source, (str, Path, list, tuple)):
         return None

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.jit import Array, Int, inline, kernel
-from standout.release.build_kernels import NONE
-from standout.release.id_ranks import id_bytes
-from standout.release.labels import Labels
+from standout.data.build import id_bytes
+from standout.data.build_kernels import NONE
+from standout.data.labels import Labels
 
 __all__ = ["Interner"]
-
 
 SHORT = 7
 ZERO = 48
@@ -93,9 +92,7 @@ class Interner:
     def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
         """Code of each text of a list."""
         labels = Labels.of(texts)
-        return self.codes(
-            labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8)
-        )
+        return self.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
 
     def labels(self) -> Labels:
         """Texts in the order of their codes."""

@@ -7,9 +7,9 @@ from itertools import chain
 from pathlib import Path
 
 from standout.core.errors import SourceError
+from standout.data.labels import Labels
+from standout.data.release import read_only
 from standout.ingest.sources import SourcePath, Stream, open_stream
-from standout.release.labels import Labels
-from standout.release.model import read_only
 
 __all__ = ["labels_of_titles", "parse_titles", "read_titles"]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, SourceError
 from standout.core.jit import Array, Int, kernel
-from standout.ingest.encodings import without_marks
-from standout.ingest.json_shape import JsonShape, has_long_number, is_object
+from standout.ingest.formats import JsonShape, has_long_number, is_object
+from standout.ingest.frames import SAMPLE_ROWS, Table
 from standout.ingest.sources import Stream
-from standout.ingest.tables import SAMPLE_ROWS, Table
+from standout.ingest.tokens import without_marks
 
 __all__ = ["json_table"]
 
@@ -72,9 +72,7 @@ class _Source:
         return SourceError(f"{self.name} is not valid JSON in {unit}s {before + 1} to {before + lines}")
 
 
-def json_table(
-    name: str, open_stream: Callable[[], AbstractContextManager[Stream]], shape: JsonShape
-) -> Table:
+def json_table(name: str, open_stream: Callable[[], AbstractContextManager[Stream]], shape: JsonShape) -> Table:
     """Make a table of a JSON source; it is read once for its fields, and once for its rows."""
     source = _Source(name, open_stream, shape)
     fields: dict[str, bool] = {}
@@ -156,9 +154,7 @@ class ArraySplitter:
     def finish(self) -> None:
         """Check that the array is complete."""
         if self.state[0] != END:
-            raise SourceError(
-                f"{self.name} is truncated: the JSON array does not end; copy or download it again"
-            )
+            raise SourceError(f"{self.name} is truncated: the JSON array does not end; copy or download it again")
 
 
 @kernel

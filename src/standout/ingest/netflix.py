@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.core.progress import Progress
+from standout.data.build_kernels import NONE, TIME_BIAS
+from standout.data.code_blocks import MemoryPlan
+from standout.data.labels import SECONDS
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.sources import Stream
 from standout.ingest.time_kernels import civil_day
-from standout.ingest.window import Window
-from standout.release.build_kernels import NONE, TIME_BIAS
-from standout.release.clock import SECONDS
-from standout.release.code_blocks import MemoryPlan
+from standout.ingest.tokens import Window
 
 __all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]
 
@@ -115,18 +115,14 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
     while window.refill():
         if len(lines.line) < window.most_rows:
             lines = Lines.empty(window.most_rows)
-        rows, films, known, used, next_line = _parse(
-            window.buffer, window.end, window.line, units, film != NONE, lines
-        )
+        rows, films, known, used, next_line = _parse(window.buffer, window.end, window.line, units, film != NONE, lines)
         film_codes = _add_rows(collector, window, lines, rows, films, film)
         film = film_codes[-1] if known else NONE
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
     collector.note_encoding(window)
     if window.end:
-        raise SourceError(
-            f"{stream.name} line {window.line} is not a line of a Netflix Prize file: check the file"
-        )
+        raise SourceError(f"{stream.name} line {window.line} is not a line of a Netflix Prize file: check the file")
 
 
 def _add_rows(
@@ -189,9 +185,7 @@ def _parse(
             stop = comma + 13
             if buffer[stop] == RETURN and stop + 1 < end:
                 stop += 1
-            formed = (
-                buffer[stop] == NEWLINE and day != -TIME_BIAS and 1 <= rating <= 5 and digits <= MOST_DIGITS
-            )
+            formed = buffer[stop] == NEWLINE and day != -TIME_BIAS and 1 <= rating <= 5 and digits <= MOST_DIGITS
         if not formed:
             stop, commas = comma, 0
             while stop < end and buffer[stop] != NEWLINE:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from standout.core.errors import ParameterError
-from standout.ingest.place_cells import Geohash, Grid, PlaceCells
+from standout.data.labels import TimeUnit
+from standout.data.repeats import Repeats
+from standout.ingest.places import Geohash, Grid, PlaceCells
 from standout.ingest.rejects import Limit
-from standout.ingest.time_bins import TimeBin
-from standout.ingest.timestamps import TimeReader
+from standout.ingest.times import TimeBin, TimeReader
 from standout.ingest.value_levels import ValueReader, ValueType
-from standout.release.build import Repeats
-from standout.release.clock import TimeUnit
 
 __all__ = ["Column", "Options"]
 
@@ -64,13 +63,9 @@ class Options:
         if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
             raise ParameterError(f"quote must be one ASCII character, or empty for none, got {self.quote!r}")
         if self.quote and self.quote == self.separator:
-            raise ParameterError(
-                f"quote and separator must be different characters, got {self.quote!r} twice"
-            )
+            raise ParameterError(f"quote and separator must be different characters, got {self.quote!r} twice")
         if self.value is True or self.time is True:
-            raise ParameterError(
-                "value and time must be a column name, a column number, or False for none, got True"
-            )
+            raise ParameterError("value and time must be a column name, a column number, or False for none, got True")
         is_number = isinstance(self.skip_lines, int) and not isinstance(self.skip_lines, bool)
         if not is_number or not 0 <= self.skip_lines <= MOST_LINES:
             raise ParameterError(
@@ -143,9 +138,7 @@ class Options:
         if self.grid is None and self.geohash is None:
             if self.latitude is not None or self.longitude is not None:
                 given = "longitude" if self.latitude is None else "latitude"
-                raise ParameterError(
-                    f"{given} is used only with grid or geohash: set one of them, such as grid 0.01"
-                )
+                raise ParameterError(f"{given} is used only with grid or geohash: set one of them, such as grid 0.01")
             return None
         if self.grid is not None and self.geohash is not None:
             raise ParameterError("grid and geohash exclude each other: set one of them")

@@ -2,38 +2,124 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
+from standout.core.results import FrameExport
+from standout.data.code_blocks import MemoryPlan
+from standout.data.index_files import is_index
+from standout.data.labels import Provenance, TimeUnit
+from standout.data.release import Release
+from standout.data.repeats import Repeats
+from standout.data.store import open_index
 from standout.ingest import netflix
-from standout.ingest.collector import Collector
-from standout.ingest.column_roles import Roles
-from standout.ingest.decimal_ids import check_people
-from standout.ingest.encodings import encoding_setting
-from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, check_options, recognise
+from standout.ingest.collector import Collector, SourceEntries
+from standout.ingest.column_roles import Roles, check_people
+from standout.ingest.delimited import DelimitedLayout, detect_layout, layout_of_further_file, read_delimited
+from standout.ingest.diagnosis import PYTHON, merge_unused, reading_warnings, waive_columns
+from standout.ingest.file_parts import merge_files, read_table_file, read_text_file, uses_workers
+from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, check_options, recognise, record_ids
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
-from standout.ingest.many_files import read_table_files, read_text_files
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
-from standout.ingest.source_entries import SourceEntries
-from standout.ingest.sources import expand_paths, open_stream, tar_members
-from standout.ingest.unused_columns import PYTHON, reading_warnings, waive_columns
-from standout.release.build import Repeats
-from standout.release.clock import TimeUnit
-from standout.release.code_blocks import MemoryPlan
-from standout.release.model import Release
-from standout.release.provenance import Provenance
-from standout.release.store import is_index, open_index
+from standout.ingest.sources import Stream, expand_paths, open_stream, tar_members
+from standout.ingest.tokens import encoding_setting, text_head
 
 if TYPE_CHECKING:
     from standout.ingest.value_levels import ValueType
 
-__all__ = ["SOURCES", "SourceReader", "read"]
+__all__ = ["SOURCES", "SourceReader", "as_release", "read", "read_table_files", "read_text_files"]
+
+# Read the files of a source one after another, or on workers where there are any (see `file_parts`).
+
+
+SAMPLED_FILES = 100
+"""Largest number of files whose first rows are examined for what their unused columns look like."""
+
+
+def read_text_files(
+    source: RecognisedSource, options: Options, rejects: RejectLog, memory: MemoryPlan | None, meter: ProgressMeter
+) -> tuple[Collector, DelimitedLayout]:
+    """Read delimited files; returns the layout of the first."""
+    files, records = source.files, record_ids(source.files, options.record_from_name)
+    step = -(-len(files) // SAMPLED_FILES)
+    with _opened(files[0], records[0], options) as stream, meter.part(1):
+        first = detect_layout(stream, options, source.kind if source.kind == "MovieLens" else "")
+        has_value, has_time = first.roles.value is not None, first.roles.time is not None
+        collector = Collector(options, rejects, has_value, has_time, memory=memory)
+        read_delimited(stream, first, collector, meter)
+
+    def further_layout(number: int, stream: Stream) -> DelimitedLayout:
+        nonlocal first
+        first, layout = layout_of_further_file(stream, first, str(files[0].path), options, number % step == 0)
+        return layout
+
+    def tasks(low: int) -> Iterator[tuple[Any, ...]]:
+        for number in range(low, len(files)):
+            with _opened(files[number], records[number], options) as stream:
+                layout = further_layout(number, stream)
+            yield files[number], records[number], layout
+
+    number = 1
+    while number < len(files):
+        if uses_workers(collector, files[number:]):
+            number += sum(1 for _ in merge_files(collector, read_text_file, tasks(number), meter))
+        if number < len(files):
+            with _opened(files[number], records[number], options) as stream, meter.part(1):
+                read_delimited(stream, further_layout(number, stream), collector, meter)
+            number += 1
+    return collector, first
+
+
+@contextmanager
+def _opened(file: SourceFile, record: str, options: Options) -> Iterator[Stream]:
+    with open_stream(file.path, file.member, options.encoding) as stream:
+        text_head(stream)  # in UTF-8, whose lines can be skipped
+        stream.skip(options.skip_lines)
+        stream.record = record
+        yield stream
+
+
+def read_table_files(
+    source: RecognisedSource, options: Options, rejects: RejectLog, memory: MemoryPlan | None, meter: ProgressMeter
+) -> tuple[Collector, Roles]:
+    """Read files with named columns; returns the role of each column."""
+    from standout.ingest.frames import open_table, read_frame
+
+    files, records = source.files, record_ids(source.files, options.record_from_name)
+    earlier: tuple[Collector, Roles] | None = None
+    number = 0
+    while number < len(files):
+        if earlier is not None and uses_workers(earlier[0], files[number:]):
+            collector, roles = earlier
+            tasks = ((files[i], records[i], source.kind, roles) for i in range(number, len(files)))
+            for part in merge_files(collector, read_table_file, tasks, meter):
+                assert part.roles is not None
+                earlier = (collector, replace(part.roles, unused=merge_unused(earlier[1].unused, part.roles.unused)))
+                number += 1
+        if number < len(files):
+            with ExitStack() as stack, meter.part(1):
+                earlier = read_frame(
+                    partial(open_table, source.kind, files[number], options, stack),
+                    str(files[number].path),
+                    options,
+                    rejects,
+                    meter,
+                    earlier=earlier,
+                    memory=memory,
+                    record=records[number],
+                )
+            number += 1
+    assert earlier is not None
+    return earlier
+
 
 SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
@@ -255,16 +341,12 @@ class SourceReader:
             return self._delimited(source, names, settings)
         return self._tables(source, names, settings)
 
-    def _delimited(
-        self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
-    ) -> SourceEntries:
+    def _delimited(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> SourceEntries:
         meter = ProgressMeter("reading", len(source.files), self.progress)
         collector, first = read_text_files(source, self.options, self.rejects, self.memory, meter)
         return self._finish(source.kind, names, collector, first.roles, first.settings() | settings)
 
-    def _tables(
-        self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
-    ) -> SourceEntries:
+    def _tables(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> SourceEntries:
         """Read files with named columns."""
         meter = ProgressMeter("reading", len(source.files), self.progress)
         earlier = read_table_files(source, self.options, self.rejects, self.memory, meter)
@@ -296,12 +378,7 @@ class SourceReader:
         for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
             raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
         collector, roles = read_frame(
-            lambda: table_of(source),
-            "the frame",
-            self.options,
-            self.rejects,
-            self.progress,
-            memory=self.memory,
+            lambda: table_of(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
         )
         return self._finish("frame", (), collector, roles)
 
@@ -343,3 +420,44 @@ def _printable(name: str) -> str:
 def _shorten(files: tuple[str, ...]) -> tuple[str, ...]:
     """Names of up to 8 files; of more files, the first name and their number."""
     return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
+
+
+# Take a release, or read one, so that functions accept a path or a frame directly.
+
+
+def as_release(source: Any, name: str = "release") -> Release:
+    """Return a release as it is; read anything else that `standout.read` reads, with its default options.
+
+    Parameters
+    ----------
+    source
+        A release, a path or URL, a list of them, or a frame.
+    name
+        Name of the parameter in messages.
+
+    Returns
+    -------
+    Release
+        The release.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_release(pl.DataFrame({"user": ["7"], "film": ["Brazil"]})).n_records
+    1
+    """
+    if isinstance(source, Release):
+        return source
+    is_path = isinstance(source, (str, Path, list, tuple))
+    is_frame = type(source).__module__.startswith(("polars", "pandas"))
+    is_stream = hasattr(source, "__arrow_c_stream__") and not isinstance(source, FrameExport)
+    if not (is_path or is_frame or is_stream):  # a FrameExport is a result of Standout, such as a table
+        raise ParameterError(
+            f"{name} must be a Release, a path or a frame, got {type(source).__name__}: read it with so.read(…)"
+        )
+    return read(source)

@@ -87,9 +87,7 @@ class Limit:
         except ValueError:
             limit = cls(count=-1)
         if limit.count < 0 or not 0 <= limit.share <= 1:
-            raise ParameterError(
-                f"max_rejects must be a number of rows or a percentage such as 5%, got {given!r}"
-            )
+            raise ParameterError(f"max_rejects must be a number of rows or a percentage such as 5%, got {given!r}")
         return limit
 
     def allows(self, rejected: int, rows: int) -> bool:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO, Any, cast
 
-from standout.core.errors import SourceError
-from standout.core.extras import install_command
+from standout.core.errors import SourceError, install_command
 
 __all__ = ["RemotePath", "is_remote", "public_url"]
 
@@ -58,9 +57,7 @@ class RemotePath:
         try:
             import fsspec
         except ImportError:
-            raise SourceError(
-                f"{shown} is a remote file: install fsspec with `{install_command('remote')}`"
-            ) from None
+            raise SourceError(f"{shown} is a remote file: install fsspec with `{install_command('remote')}`") from None
         with remote_errors(shown):
             filesystem, path = fsspec.core.url_to_fs(url)
         return cls(shown, path, filesystem)

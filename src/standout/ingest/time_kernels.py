@@ -3,21 +3,11 @@
 import numpy as np
 
 from standout.core.jit import Array, Flag, Int, inline, kernel
+from standout.data.build_kernels import TIME_BIAS
 from standout.ingest.rejects import Reason
 from standout.ingest.zones import offset_at
-from standout.release.build_kernels import TIME_BIAS
 
-__all__ = [
-    "FIRST_OF_MONTH",
-    "HIGHEST",
-    "LARGEST",
-    "LOWEST",
-    "OUTSIDE",
-    "civil_day",
-    "read_iso",
-    "read_unix",
-    "trim",
-]
+__all__ = ["FIRST_OF_MONTH", "HIGHEST", "LARGEST", "LOWEST", "OUTSIDE", "civil_day", "read_iso", "read_unix", "trim"]
 
 OUTSIDE = -(1 << 60)
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
@@ -164,14 +154,7 @@ def _zone_shift(buffer: Array, at: Int, end: Int) -> Int:
 
 @kernel
 def read_iso(
-    buffer: Array,
-    starts: Array,
-    ends: Array,
-    unit: Int,
-    since: Array,
-    offset: Array,
-    status: Array,
-    out: Array,
+    buffer: Array, starts: Array, ends: Array, unit: Int, since: Array, offset: Array, status: Array, out: Array
 ) -> None:
     """Read YYYY-MM-DD, optionally followed by a time of day and a zone."""
     for row in range(len(starts)):
@@ -181,9 +164,7 @@ def read_iso(
         status[row] = UNREADABLE  # until the whole text has been read
         if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
             continue
-        day = civil_day(
-            _digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2)
-        )
+        day = civil_day(_digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2))
         if day == -TIME_BIAS:
             continue
         second, at = day * 86_400, start + 10

@@ -1,20 +1,37 @@
-"""Find the fields of each row of delimited text, in one compiled pass over the bytes.
+"""A window that moves along a stream of text, in constant memory, and checks every byte."""
 
-Fields may be quoted (RFC 4180): they can then contain separators, line ends and doubled quotes.
-"""
-
+import re
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.ingest.rejects import Reason
+from standout.ingest.sources import UTF8, Stream
 
-__all__ = ["NO_QUOTE", "OPEN_QUOTE", "Dialect", "Rows", "tokenise"]
+__all__ = [
+    "NO_QUOTE",
+    "OPEN_QUOTE",
+    "UTF16_MARKS",
+    "WINDOWS",
+    "Dialect",
+    "Rows",
+    "TextDecoder",
+    "Window",
+    "encoding_setting",
+    "text_head",
+    "tokenise",
+    "without_marks",
+]
+
+# Find the fields of each row of delimited text, in one compiled pass over the bytes.
+#
+# Fields may be quoted (RFC 4180): they can then contain separators, line ends and doubled quotes.
 
 
-NEWLINE, RETURN = np.uint8(10), np.uint8(13)
+NEWLINE_TOKENS, RETURN = np.uint8(10), np.uint8(13)
 NO_QUOTE = 256
 OPEN_QUOTE = 1
 TOO_FEW, TOO_MANY, STRAY_QUOTE = Reason.TOO_FEW_FIELDS, Reason.TOO_MANY_FIELDS, Reason.STRAY_QUOTE
@@ -97,7 +114,7 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                 escaped = False
                 while True:
                     while at < end and np.int64(buffer[at]) != quote:
-                        lines += buffer[at] == NEWLINE
+                        lines += buffer[at] == NEWLINE_TOKENS
                         at += 1
                     if at + 1 >= end:
                         return n, begin, line, OPEN_QUOTE if at >= end else 0
@@ -107,11 +124,11 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                     at += 2
                 high = at
                 at += 1
-                if buffer[at] == RETURN and at + 1 < end and buffer[at + 1] == NEWLINE:
+                if buffer[at] == RETURN and at + 1 < end and buffer[at + 1] == NEWLINE_TOKENS:
                     at += 1
-                elif buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
+                elif buffer[at] != NEWLINE_TOKENS and not _separates(buffer, at, end, separator):
                     status = STRAY_QUOTE
-                    while at < end and buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
+                    while at < end and buffer[at] != NEWLINE_TOKENS and not _separates(buffer, at, end, separator):
                         at += 1
                     if at >= end:
                         return n, begin, line, 0
@@ -119,20 +136,20 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                     doubled[slot[field]] = 1
                     any_doubled = True
             else:
-                while at < end and buffer[at] != NEWLINE:
+                while at < end and buffer[at] != NEWLINE_TOKENS:
                     if buffer[at] == first and (wide == 1 or _separates(buffer, at, end, separator)):
                         break
                     at += 1
                 if at >= end:
                     return n, begin, line, 0
                 high = at
-                if buffer[at] == NEWLINE and high > low and buffer[high - 1] == RETURN:
+                if buffer[at] == NEWLINE_TOKENS and high > low and buffer[high - 1] == RETURN:
                     high -= 1
             if field < len(slot) and slot[field] >= 0:
                 starts[slot[field], n] = low
                 ends[slot[field], n] = high
             field += 1
-            if buffer[at] == NEWLINE:
+            if buffer[at] == NEWLINE_TOKENS:
                 break
             at += wide
         if field > 1 or high > low or status != 0 or np.int64(buffer[begin]) == quote:
@@ -149,3 +166,241 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
         line += lines
         begin = at + 1
     return n, begin, line, 0
+
+
+# Recognise the encoding of text that is not UTF-8.
+#
+# UTF-16 is recognised by its byte order mark. Other text that is not UTF-8 is read as Windows-1252, an
+# extension of Latin-1, if its bytes are clean text in this encoding. In any encoding of single bytes, different
+# texts stay different. A wrong guess therefore changes how names look, and no number of an audit.
+
+
+WINDOWS = "cp1252"
+NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+"""Bytes without a meaning in Windows-1252. ASCII bytes do not matter: they are the same in UTF-8."""
+UTF8_CHARACTER = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+PROBLEM = re.compile(UNDEFINED.pattern + b"|" + UTF8_CHARACTER.pattern)
+NOT_ASCII = re.compile(rb"[\x80-\xff]")
+MANY = 10
+
+
+def encoding_setting(encodings: set[str]) -> dict[str, str]:
+    """Return the encodings of all sources, for the provenance; nothing if they are not text."""
+    names = sorted(NAMES.get(name.lower(), name) for name in encodings)
+    return {"encoding": ", ".join(names)} if names else {}
+
+
+def without_marks(data: bytes) -> bytes:
+    r"""Return text without its byte order mark; programs that add one to a file that has one leave several.
+
+    >>> without_marks(b"\xef\xbb\xbf\xef\xbb\xbfuser,item")
+    b'user,item'
+    """
+    while data.startswith(UTF8_MARK):
+        data = data[len(UTF8_MARK) :]
+    return data
+
+
+class TextDecoder:
+    r"""Converts text to UTF-8, some complete lines at a time; the result does not depend on how many.
+
+    The first line outside ASCII decides: it is UTF-8, or it is clean text in Windows-1252 and does not look
+    like damaged UTF-8. Text that is neither is read with replacement characters, so that all problems of a
+    file are found. `is_windows` is None as long as nothing is decided.
+
+    >>> decoder = TextDecoder()
+    >>> decoder.to_utf8(b"user,item\na,caf\xe9\n", 1).decode(), decoder.is_windows, decoder.invalid_line
+    ('user,item\na,café\n', True, None)
+    >>> damaged = TextDecoder()
+    >>> damaged.to_utf8("a,café".encode() + b"\xff\n", 1).decode(), damaged.invalid_line
+    ('a,café�\n', 1)
+    """
+
+    def __init__(self, is_windows: bool | None = None) -> None:
+        self.is_windows = is_windows
+        self._first_problem: int | None = None
+        self._outside_ascii = self._utf8_characters = 0
+        self._undefined = False
+
+    @property
+    def invalid_line(self) -> int | None:
+        """Line of the first byte that does not fit the encoding, or None."""
+        few_utf8 = not self._utf8_characters or MANY * self._utf8_characters < self._outside_ascii
+        return None if self.is_windows and few_utf8 and not self._undefined else self._first_problem
+
+    def to_utf8(self, text: bytes, line: int) -> bytes:
+        """Return complete lines, the first of which is `line`, in UTF-8."""
+        if self.is_windows is None and (first := NOT_ASCII.search(text)):
+            self.is_windows = _is_windows_line(_line_around(text, first.start()))
+        if self.is_windows:
+            return self._from_windows(text, line)
+        try:
+            text.decode()
+            return text
+        except UnicodeDecodeError as error:
+            self._note_problem(text, error.start, line)
+            return text.decode("utf-8", "replace").encode()
+
+    def _from_windows(self, text: bytes, line: int) -> bytes:
+        self._outside_ascii += len(NOT_ASCII.findall(text))
+        self._utf8_characters += len(UTF8_CHARACTER.findall(text))
+        self._undefined |= UNDEFINED.search(text) is not None
+        if problem := PROBLEM.search(text):
+            self._note_problem(text, problem.start(), line)
+        return text.decode(WINDOWS, "replace").encode()
+
+    def _note_problem(self, text: bytes, position: int, line: int) -> None:
+        if self._first_problem is None:
+            self._first_problem = line + text.count(b"\n", 0, position)
+
+
+def _line_around(text: bytes, position: int) -> bytes:
+    return text[text.rfind(b"\n", 0, position) + 1 :].partition(b"\n")[0]
+
+
+def _is_windows_line(line: bytes) -> bool:
+    try:
+        line.decode()
+        return False
+    except UnicodeDecodeError:
+        decoder = TextDecoder(is_windows=True)
+        decoder.to_utf8(line, 1)
+        return decoder.invalid_line is None
+
+
+CHUNK = 1 << 19
+LONGEST_ROW = 1 << 26
+NEWLINE = 10
+ASCII = 127
+NEARBY = 4096
+PROBE = 4096
+
+
+def text_head(stream: Stream) -> bytes:
+    """Return the first bytes of a stream, which is converted if it has the mark of UTF-16.
+
+    Raise an error if they cannot be text.
+    """
+    if stream.encoding == UTF8 and stream.peek().startswith(UTF16_MARKS):
+        stream.convert("utf-16")
+    head = stream.peek()
+    if b"\0" in head[:PROBE]:
+        raise SourceError(f"{stream.name} is not UTF-8 text: it has NUL bytes (for UTF-16: encoding='utf-16')")
+    if b"\r" in head and b"\n" not in head:
+        raise SourceError(f"{stream.name} has line ends of CR alone: convert them to LF first")
+    return head
+
+
+class Window:
+    """The bytes buffer[:end] of a stream, from line `line` on.
+
+        window = Window(stream)
+        while window.refill():
+            used, next_line = process(window.buffer[: window.end])
+            window.take(used, next_line)
+
+    Bytes that are not used stay for the next round. In the last round (`last`), the bytes end with a line
+    end, even if the file does not.
+
+    Text in Windows-1252 is converted (see `TextDecoder`).
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.buffer: NDArray[np.uint8] = np.empty(CHUNK, np.uint8)
+        self.end = 0
+        self.line = stream.first_line
+        self.last = False
+        self.checked = 0
+        self.decoder = TextDecoder(None if stream.encoding == UTF8 else False)
+        stream.head = without_marks(text_head(stream))
+
+    @property
+    def most_rows(self) -> int:
+        """Largest possible number of rows in the window: a row has at least one byte and a line end."""
+        return self.end // 2 + 1
+
+    def refill(self) -> bool:
+        """Read more bytes; return False if none are left."""
+        if self.last:
+            return False
+        if self.end >= len(self.buffer) - 1:
+            self._enlarge()
+        count = self.stream.fill(self.buffer[self.end : -1].data)
+        self.end += count
+        self.last = count == 0
+        if self.last and self.end and self.buffer[self.end - 1] != NEWLINE:
+            self.buffer[self.end] = NEWLINE
+            self.end += 1
+        self._check()
+        return self.end > 0
+
+    @property
+    def encoding(self) -> str:
+        """Encoding that the stream was read in."""
+        return self.stream.encoding
+
+    @property
+    def converts(self) -> bool:
+        """Whether the text is converted from Windows-1252."""
+        return bool(self.decoder.is_windows)
+
+    @property
+    def invalid_line(self) -> int | None:
+        """Line of the first byte that does not fit the encoding; final after the last round."""
+        return self.decoder.invalid_line
+
+    def take(self, used: int, next_line: int) -> None:
+        """Drop the first `used` bytes; the next byte is on line `next_line`."""
+        self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
+        self.end -= used
+        self.checked -= used
+        self.line = next_line
+
+    def _check(self) -> None:
+        """Check that the bytes up to the last line end are UTF-8 without NUL."""
+        complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
+        fresh, name = self.buffer[self.checked : complete], self.stream.name
+        if fresh.min(initial=1) == 0:
+            raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: encoding='utf-16')")
+        if fresh.max(initial=0) > ASCII:
+            complete += self._decode(fresh.tobytes(), complete)
+        self.checked = complete
+
+    def _decode(self, text: bytes, complete: int) -> int:
+        """Convert text that is not ASCII; return by how much it grew."""
+        line = self.line + int(np.count_nonzero(self.buffer[: self.checked] == NEWLINE))
+        converted = self.decoder.to_utf8(text, line)
+        if self.converts:
+            self.stream.encoding = WINDOWS
+        return 0 if converted is text else self._splice(converted, complete)
+
+    def _splice(self, text: bytes, complete: int) -> int:
+        """Replace the bytes from `checked` to `complete`; return by how much they grew."""
+        rest = self.buffer[complete : self.end].copy()
+        after = self.checked + len(text)
+        growth, self.end = after - complete, after + len(rest)
+        if self.end + 1 >= len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty(self.end + CHUNK, np.uint8)])
+        self.buffer[self.checked : after] = np.frombuffer(text, np.uint8)
+        self.buffer[after : self.end] = rest
+        return growth
+
+    def _enlarge(self) -> None:
+        if len(self.buffer) >= LONGEST_ROW:
+            raise SourceError(
+                f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
+                "check the separator, and look for a quote that is not closed"
+            )
+        self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+
+
+def _last_line_end(text: NDArray[np.uint8]) -> int:
+    """Number of bytes up to and including the last line end."""
+    back = np.flatnonzero(text[::-1][:NEARBY] == NEWLINE)
+    if not len(back):
+        back = np.flatnonzero(text[::-1] == NEWLINE)
+    return len(text) - int(back[0]) if len(back) else 0

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError, SourceError
+from standout.data.release import Levels
 from standout.ingest.rejects import Reason
-from standout.release.model import Levels
 
 __all__ = ["MOST_LEVELS", "LevelMap", "ValueReader", "ValueType"]
 
@@ -59,9 +59,7 @@ class ValueReader:
         if width is not None and not (width > 0 and math.isfinite(width)):
             raise ParameterError(f"value_bin must be a number above 0, got {width!r}")
         if width is not None and self.kind == "text":
-            raise ParameterError(
-                "value_bin must not be set if value_type is text: only numbers can be binned"
-            )
+            raise ParameterError("value_bin must not be set if value_type is text: only numbers can be binned")
 
     def check(self, distinct: int) -> None:
         """Stop early if a column has far too many distinct values."""

@@ -1,6 +1,8 @@
-"""Decoys: profiles of people who are not in the release, so that every claim about one is a false claim.
+"""Profiles, and decoys: profiles of people who are not in the release, so that every claim about one is false.
 
-Each decoy imitates a real profile, its template: it has as many facts, about items of the same popularity.
+A profile has one fact for each item, its latest entry: a person who bought bread thirty times is not known thirty
+times better, because purchases of one item are not independent. Decoys are made in the same way. Each imitates a
+real profile, its template: it has as many facts, about items of the same popularity.
 
 recombined  Each fact comes from another profile, so nobody has such a history. Items, values and dates are
             those of the public profiles, but the mix has no person's taste and therefore resembles fewer
@@ -10,23 +12,127 @@ withheld    Some entries of one person of the release, who is removed from it be
             habits are real, but the population is that of the release.
 
 Each kind alone could underestimate false claims, so a claim must be stronger than both kinds.
-
-Like a profile, a decoy has one fact for each item, although the person it is made from may have it several
-times.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from standout.core.arrays import Bools, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
-from standout.facts import KnownFacts, facts_from_entries
-from standout.linking.latest_entries import latest_entries
-from standout.linking.profiles import Profiles
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.evaluate.claims import ROUNDING
+from standout.evaluate.estimates import rate
+from standout.findings.links import LinkSettings
+from standout.know.facts import KnownFacts, facts_from_entries
+from standout.linking.align import Alignment
+from standout.linking.records import COLUMNS, TIMES, BestRecords, EvidenceModel, RecordSearch, concatenate
 
-__all__ = ["FEW_DONORS", "KINDS", "FactPool", "WithheldDecoys", "fact_pool", "withhold"]
+__all__ = ["FEW_DONORS", "KINDS", "MAX_FACTS", "DecoyStrengths", "Profiles", "absent_share", "batches", "draw_decoys"]
+
+MAX_FACTS = 2_000
+"""Longer profiles are reduced to the facts about their rarest items, which say most."""
+BATCH_FACTS, BATCH_PROFILES = 20_000, 256
+"""The largest batch of profiles that are attacked together."""
+
+
+def latest_entries(release: Release) -> Bools | None:
+    """Return which entries, by record, are the latest of their record and item; None: all are.
+
+    Without a time, an entry counts only if no entry of the item has one. In a tie the highest value counts.
+    """
+    if not release.has_repeats:
+        return None
+    start, item, _, time = release.check().by_record
+    ends = np.append(item[1:] != item[:-1], True)
+    ends[start[1:][release.lengths > 0] - 1] = True
+    if time is None:
+        return ends
+    timed = np.asarray(time < release.span)
+    begin = np.append(0, np.flatnonzero(ends)[:-1] + 1)
+    never_timed = np.repeat(~timed[begin], np.diff(np.append(begin, len(ends))))
+    followed = np.append(timed[1:], False) & ~ends  # entries without a time are the last ones of an item
+    return np.asarray(np.where(never_timed, ends, timed & ~followed))
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """The profiles of `public`, aligned with `release`."""
+
+    release: Release
+    public: Release
+    alignment: Alignment
+
+    def __len__(self) -> int:
+        return self.public.n_records
+
+    @cached_property
+    def shared(self) -> Ints:
+        """How many items of each profile the release has."""
+        side = self.public.check().by_record
+        is_shared = (self.alignment.item >= 0)[side.item]
+        if self.latest is not None:
+            is_shared &= self.latest
+        if not len(is_shared):
+            return np.zeros(len(self), np.int64)
+        start = np.minimum(side.start[:-1], len(is_shared) - 1)
+        counts = np.add.reduceat(is_shared, start, dtype=np.int64)
+        return np.where(self.public.lengths > 0, counts, 0)
+
+    @cached_property
+    def latest(self) -> Bools | None:
+        """Which public entries are facts; None: all."""
+        return latest_entries(self.public)
+
+    @property
+    def used(self) -> Ints:
+        """How many facts of each profile are used."""
+        return np.minimum(self.shared, MAX_FACTS)
+
+    @property
+    def unknown(self) -> Ints:
+        """How many facts of each profile name items that the release does not have."""
+        return np.asarray(self.public.distinct_items - self.shared)
+
+    def items(self, profile: int) -> Ints:
+        """Return the release's items that the used facts of a profile name."""
+        entries = slice(*self.public.by_record.start[profile : profile + 2])
+        item = self.alignment.item[self.public.by_record.item[entries]]
+        item = item if self.latest is None else item[self.latest[entries]]
+        return item[self._used_facts(item, np.zeros(len(item), np.int64))]
+
+    def known(self, chosen: Ints) -> KnownFacts:
+        """Return the facts of the chosen profiles, without items that the release does not have."""
+        facts = self.alignment.known(self.public, chosen, self.latest)
+        person = np.repeat(np.arange(len(chosen)), np.diff(facts.first))
+        used = self._used_facts(facts.item, person)
+        first = np.searchsorted(person[used], np.arange(len(chosen) + 1))
+        return facts.select(np.arange(len(chosen)), used, first.astype(np.int64))
+
+    def _used_facts(self, item: Ints, person: Ints) -> Ints:
+        """The facts that are used: each person's rarest items that the release has, in their order."""
+        shared = np.flatnonzero(item >= 0)
+        order = shared[np.lexsort((item[shared], self.release.support[item[shared]], person[shared]))]
+        owner = person[order]
+        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        return np.sort(order[rank < MAX_FACTS])
+
+
+def batches(facts: Ints) -> Iterator[tuple[int, int]]:
+    """Yield (first, end) of consecutive profiles that are few and short enough to be attacked together."""
+    low, total = 0, 0
+    for high, count in enumerate(facts.tolist()):
+        if high > low and (total + count > BATCH_FACTS or high - low == BATCH_PROFILES):
+            yield low, high
+            low, total = high, 0
+        total += count
+    if low < len(facts):
+        yield low, len(facts)
+
 
 KINDS = ("recombined", "withheld")
 FEW_DONORS = 50
@@ -62,7 +168,9 @@ class FactPool:
             for number, template in enumerate(templates.tolist())
         ]
         chosen = np.concatenate([np.empty(0, np.int64), *drawn])
-        return self.known.select(np.zeros(len(drawn), np.int64), self.fact[chosen], _starts(drawn))
+        return self.known.select(
+            np.zeros(len(drawn), np.int64), self.fact[chosen], offsets([len(part) for part in drawn])
+        )
 
     def draw(self, items: Ints, template: int, random: np.random.Generator) -> Ints:
         """Return positions of facts for one decoy: as many as there are items, in the same bands.
@@ -115,21 +223,11 @@ def fact_pool(profiles: Profiles, seed: int) -> FactPool:
     order = order[shared] if shared.any() else order
     item = known.item[order]
     first = np.searchsorted(band[item], np.arange(int(band.max(initial=0)) + 2)).astype(np.int64)
-    return FactPool(
-        known=known, band=band, first=first, fact=order, donor=owner[order], item=item, donors=len(people)
-    )
+    return FactPool(known=known, band=band, first=first, fact=order, donor=owner[order], item=item, donors=len(people))
 
 
-@dataclass(frozen=True, slots=True)
-class WithheldDecoys:
-    """The facts about withheld people, and the records that must be removed from the release."""
-
-    known: KnownFacts
-    record: Ints
-
-
-def withhold(profiles: Profiles, templates: Ints, seed: int) -> WithheldDecoys:
-    """Return a person of the release for each template, with as many known facts.
+def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts, Ints]:
+    """Return facts of a person of the release for each template, as many, and the records to be removed.
 
     Only items that others have too are used: the items of a profile are all in the release.
     """
@@ -143,27 +241,19 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> WithheldDecoys:
     entries, records = [], []
     for number, template in enumerate(templates.tolist()):
         items, random = profiles.items(template), generator(seed, "withheld", number)
-        record = int(order[_draw_by_length(lengths, len(items), random)])
+        # a record with enough items, but not too many
+        low = min(int(np.searchsorted(lengths, len(items))), max(len(lengths) - MIN_CHOICE, 0))
+        high = max(int(np.searchsorted(lengths, MAX_LENGTH_RATIO * len(items), "right")), low + MIN_CHOICE)
+        record = int(order[int(random.integers(low, min(high, len(lengths))))])
         entries.append(_draw_entries(release, record, latest, band_without, band[items], random))
         records.append(record)
     chosen = np.concatenate([np.empty(0, np.int64), *entries])
-    return WithheldDecoys(facts_from_entries(release, chosen, _starts(entries)), np.array(records, np.int64))
-
-
-def _draw_by_length(lengths: Ints, facts: int, random: np.random.Generator) -> int:
-    """A position among ascending lengths: a record with enough items, but not too many."""
-    low = min(int(np.searchsorted(lengths, facts)), max(len(lengths) - MIN_CHOICE, 0))
-    high = max(int(np.searchsorted(lengths, MAX_LENGTH_RATIO * facts, "right")), low + MIN_CHOICE)
-    return int(random.integers(low, min(high, len(lengths))))
+    known = facts_from_entries(release, chosen, offsets([len(part) for part in entries]))
+    return known, np.array(records, np.int64)
 
 
 def _draw_entries(
-    release: Release,
-    record: int,
-    latest: Bools | None,
-    band_without: Ints,
-    bands: Ints,
-    random: np.random.Generator,
+    release: Release, record: int, latest: Bools | None, band_without: Ints, bands: Ints, random: np.random.Generator
 ) -> Ints:
     """As many entries of a record as there are `bands`, in these bands of popularity where it has them.
 
@@ -203,5 +293,197 @@ def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
     return facts_from_entries(release.check(), entry, first)
 
 
-def _starts(parts: list[Ints]) -> Ints:
-    return offsets([len(part) for part in parts])
+# When a claim is made: how often decoys would be claimed, and the φ that keeps to a budget.
+
+
+@dataclass(frozen=True, eq=False)
+class DecoyStrengths:
+    """How strong the best match of each decoy is: the null distribution that claims must beat.
+
+    `kind` is an index into `decoys.KINDS`, `person` identifies the person a decoy was made from, `strength`
+    is the measure that decides about claims. Only the strongest decoy of a person counts, because decoys of
+    one person are not independent. Strengths that differ by at most a share `slack`, or by rounding, are
+    equal.
+    """
+
+    kind: Ints
+    person: Ints
+    strength: Floats
+    slack: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.strength)
+
+    @cached_property
+    def _thresholds(self) -> list[Floats]:
+        """For each kind, the value just above each person's strongest decoy, ascending."""
+        above = np.nextafter(self.strength + np.abs(self.strength) * (self.slack + ROUNDING), np.inf)
+        thresholds = []
+        for kind in np.unique(self.kind):
+            people, index = np.unique(self.person[self.kind == kind], return_inverse=True)
+            strongest = np.full(len(people), -np.inf)
+            np.maximum.at(strongest, index, above[self.kind == kind])
+            thresholds.append(np.sort(strongest))
+        return thresholds
+
+    def false_claim(self, strength: Floats) -> Floats:
+        """Return (1 + decoys at least as strong) / (1 + decoys), the larger share of the two kinds.
+
+        This is a p-value: how likely an absent person would match some record at least as strongly.
+        """
+        shares = [
+            (1.0 + len(kind) - np.searchsorted(kind, strength, "right")) / (1.0 + len(kind))
+            for kind in self._thresholds
+        ]
+        return np.max(shares, axis=0) if shares else np.ones(len(strength))
+
+    def phi(self, budget: float) -> float:
+        """Return the smallest φ ≥ 0 at which decoys of each kind keep to the budget; ∞ if they are too few.
+
+        The upper end of the 95 % interval of the share of claimed decoys must not exceed the budget.
+        """
+        return max(0.0, max((_phi_for(kind, budget) for kind in self._thresholds), default=math.inf))
+
+    def expected_claims(self, phi: float, profiles: int) -> float:
+        """Return how many of `profiles` absent profiles would be claimed at φ.
+
+        Ties are never claimed, not even at φ = 0.
+        """
+        least = np.array([max(phi, math.ulp(0.0))])
+        return profiles * float(self.false_claim(least)[0]) if math.isfinite(phi) else 0.0
+
+
+def _phi_for(thresholds: Floats, budget: float) -> float:
+    """The smallest φ at which so few decoys are claimed that the budget is kept with confidence.
+
+    With too few decoys for that, φ lies above all of them, provided that one more would fit the budget.
+    """
+    n = len(thresholds)
+    if 1.0 > budget * (1 + n) + 1e-9:
+        return math.inf
+    allowed = 0
+    while allowed < n and rate(allowed + 1, n).high <= budget:
+        allowed += 1
+    return float(thresholds[n - 1 - allowed]) if allowed < n else 0.0
+
+
+def absent_share(false_claim: Floats) -> float:
+    """Estimate the share of absent profiles: twice the share of p-values above ½ [Storey 2002, λ = ½].
+
+    >>> absent_share(np.array([0.01, 0.01, 0.3, 0.6, 0.9]))
+    0.8
+    """
+    n = len(false_claim)
+    return min(1.0, float(np.count_nonzero(false_claim > 0.5)) / (0.5 * n)) if n else 0.0
+
+
+# Decoys of both kinds, and how strongly they match records of the release.
+
+
+@dataclass(frozen=True, eq=False)
+class Decoys:
+    """The decoys of a linking, by kind: their facts, the person each was made from, and the records removed.
+
+    `slack` allows for the record that is missing where a person was withheld: the eccentricity of N records
+    is at most N/√(N − 1), so one record fewer changes it by a share of about 1/N.
+    """
+
+    kinds: tuple[tuple[KnownFacts, Ints, Ints | None], ...]
+    slack: float
+
+    def sample(self, facts: int) -> "Decoys":
+        """Return the first decoys of each kind, with at most about this many facts."""
+        n = min(max(int(np.searchsorted(known.first, facts, "right")) - 1, 1) for known, _, _ in self.kinds)
+        kinds = tuple(
+            (_facts_of_people(known, 0, n), person[:n], None if removed is None else removed[:n])
+            for known, person, removed in self.kinds
+        )
+        return Decoys(kinds, self.slack)
+
+    def best(self, search: RecordSearch, progress: Progress = no_progress) -> BestRecords:
+        """Return the best record of each decoy."""
+        best: list[BestRecords] = []
+        done, total = 0, sum(len(person) for _, person, _ in self.kinds)
+        for known, _, removed in self.kinds:
+            for low, high in batches(np.diff(known.first)):
+                without = None if removed is None else removed[low:high]
+                best.append(search.find(_facts_of_people(known, low, high), without, full=False))
+                done += high - low
+                progress("decoys", done, total)
+        return concatenate(best)
+
+    def strengths(self, best: BestRecords) -> DecoyStrengths:
+        """Return how strongly the decoys match their best records."""
+        people = [person for _, person, _ in self.kinds]
+        number = np.repeat(np.arange(len(people)), [len(person) for person in people])
+        return DecoyStrengths(number, np.concatenate(people), best.strength, self.slack)
+
+
+def draw_decoys(profiles: Profiles, settings: LinkSettings) -> Decoys:
+    """Draw the decoys of both kinds; profiles with facts are templates equally often, in random order."""
+    usable = generator(settings.seed, "templates").permutation(np.flatnonzero(profiles.used > 0))
+    templates = np.resize(usable, settings.decoys).astype(np.int64)
+    withheld, removed = withhold(profiles, templates, settings.seed)
+    recombined = fact_pool(profiles, settings.seed).recombine(profiles, templates, settings.seed)
+    return Decoys(
+        ((recombined, np.arange(len(templates)), None), (withheld, removed, removed)),
+        slack=2.0 / profiles.release.n_records if settings.by == "eccentricity" else 0.0,
+    )
+
+
+def _facts_of_people(known: KnownFacts, low: int, high: int) -> KnownFacts:
+    """The facts of the people from `low` up to `high`."""
+    first = known.first[low : high + 1]
+    return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
+
+
+# Learning the evidence model from the profiles that match more strongly than decoys do.
+
+
+ROUNDS = 4
+MAX_FALSE_SHARE = 0.5
+"""A profile counts only if it is more likely present than absent."""
+
+
+def learn_model(
+    profiles: Sequence[KnownFacts],
+    match_decoys: Callable[[RecordSearch], DecoyStrengths],
+    search: RecordSearch,
+    progress: Progress = no_progress,
+) -> EvidenceModel:
+    """Return the model after a few rounds of expectation and maximisation.
+
+    Each round attacks the profiles and the decoys with the model so far, and weighs every profile by the
+    probability that it is present.
+    """
+    for number in range(ROUNDS):
+        found = [search.find(known, full=False) for known in profiles]
+        best = concatenate(found)
+        has_candidate = best.record >= 0
+        weight = presence(best.strength, has_candidate, match_decoys(search))
+        weight = np.where(has_candidate & (best.ties == 1), weight, 0.0)
+        rows = [_counts(search, *batch) for batch in zip(profiles, found, strict=True)]
+        counts = (weight[:, None] * np.concatenate(rows)).sum(axis=0)
+        search = replace(search, model=search.model.updated(counts))
+        progress("learning", number + 1, ROUNDS)
+    return search.model
+
+
+def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> Floats:
+    """Return the probability that each profile is present: 1 − the share of absent ones at its strength."""
+    false_claim = decoys.false_claim(strength)
+    ordered = np.sort(strength[has_candidate])
+    n = max(len(ordered), 1)
+    at_least = (len(ordered) - np.searchsorted(ordered, strength)) / n
+    false_share = absent_share(false_claim[has_candidate]) * false_claim / np.maximum(at_least, 1 / n)
+    order = np.argsort(strength)
+    false_share[order] = np.minimum.accumulate(false_share[order])  # a stronger match is no less likely
+    return np.where(false_share < MAX_FALSE_SHARE, 1.0 - false_share, 0.0)
+
+
+def _counts(search: RecordSearch, known: KnownFacts, best: BestRecords) -> Floats:
+    """The counts of profiles and their best records; times only where they were compared."""
+    counts, found = np.zeros((len(best), COLUMNS)), np.flatnonzero(best.record >= 0)
+    counts[found] = search.agreement.counts(known, found, best.record[found], search.model.ratios)
+    counts[~best.dated, TIMES] = 0.0
+    return counts

@@ -1,73 +1,365 @@
-"""The result of linking two data sets: the record each profile points to, and what claims are worth."""
+"""Linking two data sets: which record each public profile belongs to, and what claims are worth [the IMDb section]."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
+from standout._version import __version__
+from standout.attack.any_attack import AnyAttack, check_attack
+from standout.attack.eccentricity import check_phi
+from standout.attack.likelihood import Likelihood
+from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.atomic_files import write_atomically
-from standout.core.errors import ParameterError
-from standout.core.frame_export import FrameExport
-from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.result_views import ResultView
-from standout.core.suggestions import not_one_of
+from standout.core.errors import ParameterError, SourceError, not_one_of
+from standout.core.files import write_atomically
+from standout.core.json_files import JsonObject
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.results import FrameExport, ResultView
+from standout.core.rng import check_seed, generator
+from standout.data.export import inert
+from standout.data.labels import id_text
+from standout.data.release import Release
+from standout.evaluate.claims import ROUNDING
 from standout.evaluate.estimates import Estimate, rate
-from standout.findings.json_types import JsonObject
-from standout.findings.links import ClaimMeasure, LinkFindings, LinkSettings
-from standout.findings.serialize import json_text, to_json_object
+from standout.findings import links as schema
+from standout.findings.json_types import json_text, to_json_object
+from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
+from standout.ingest.read import as_release
+from standout.know.facts import KnownFacts
+from standout.linking import decoys as decoys_of
 from standout.linking import sentences
-from standout.linking.alignment import Alignment
-from standout.linking.assignment import one_to_one, rival_claims
-from standout.linking.best_records import BestRecords
-from standout.linking.claim_curves import JudgedProfiles
-from standout.linking.claims import DecoyStrengths, absent_share
-from standout.linking.evidence import EvidenceModel
-from standout.linking.link_findings import link_findings, summary_of
-from standout.linking.link_tables import decoy_table, facts_table, histogram, profile_table
-from standout.linking.profiles import Profiles
-from standout.linking.truth import Truth
-from standout.report.safe_tables import inert
+from standout.linking.align import Alignment, Items, Values, align, read_rows
+from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
+from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
 
-__all__ = ["Links"]
+__all__ = ["Links", "TruthSource", "link", "one_to_one", "read_truth", "rival_claims"]
+
+TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
+MAX_DECOYS = 1_000_000
+
+LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
+"""The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
+
+
+@with_progress
+@on_client
+def link(
+    release: Release | Any,
+    public: Release | Any,
+    *,
+    items: Items = "auto",
+    values: Values = "auto",
+    review: str | Path | None = None,
+    dates: Dates = "use",
+    by: ClaimMeasure | None = None,
+    phi: float | None = None,
+    attack: AnyAttack | None = None,
+    budget: float = 0.01,
+    decoys: int = 2000,
+    assign: bool = False,
+    truth: TruthSource | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+    client: Any = None,
+) -> "Links":
+    """Link public profiles to records of a release, where a claim can be made.
+
+    Each profile is attacked with `Likelihood`, whose error model is learned from the profiles themselves.
+    A record is claimed only if it matches more strongly than decoys do: profiles of absent people.
+    The same seed gives the same numbers with any number of threads. Ctrl-C returns the profiles linked so
+    far.
+
+    Parameters
+    ----------
+    release : Release, path or frame
+        The data set that would be published. A path or frame is read with the default options of
+        `standout.read`.
+    public : Release, path or frame
+        The public profiles: each of its records is one profile.
+    items : {"auto", "id", "title"}, path-like or mapping, default "auto"
+        How items are aligned; a CSV file or a mapping goes from public ids to ids of the release.
+    values : {"auto", "same", "quantiles", "none"} or (float, float), default "auto"
+        How values are aligned; a pair is (scale, shift).
+    review : path-like, optional
+        A CSV file of doubtful pairs of items with decisions.
+    dates : {"use", "ignore", "learn"}, default "use"
+        Whether dates are compared. "learn" tries both for each profile and keeps the stronger match; decoys
+        make the same choice.
+    by : {"evidence", "eccentricity"}, optional
+        The measure that decides about claims. Default: "eccentricity" as in the paper if `phi` is given,
+        otherwise "evidence".
+    phi : float, optional
+        Minimum eccentricity for a claim. Default: determined by the decoys.
+    attack : Likelihood, ScoreboardRH or an attack of your own, optional
+        The attack that finds the best record of each profile; nothing is learned. For `Likelihood` the
+        evidence decides about claims, for other attacks the eccentricity of their scores.
+    budget : float, default 0.01
+        The largest share of absent people that may be claimed.
+    decoys : int, default 2000
+        Number of decoys of each kind.
+    assign : bool, default False
+        Whether only one profile may claim a record.
+    truth : path-like, mapping or DataFrame, optional
+        The record of each profile, if known: a CSV file or frame with the columns profile and record.
+    seed : int, default 0
+        Seed of everything random.
+    threads : int, optional
+        Number of threads. Default: all cores.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
+    client : distributed.Client, optional
+        Its workers search parts of a large release, if it is an open index that they can read at the same
+        path. It changes no result. Default: threads of this process.
+
+    Returns
+    -------
+    Links
+        The best record of each profile, the claims, and what they are worth.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not allowed, or no profile has an item of the release.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> links = link(release, release, decoys=200, seed=1)
+    >>> links
+    <Links: 500 profiles, 499 claims, less than 0.1 of them likely false>
+    >>> links.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
+    0
+    """
+    measure = _check_measure(by, phi, None if attack is None else check_attack(attack))
+    default_name = "likelihood" if measure == "evidence" else "paper"
+    settings = LinkSettings(
+        dates=_one_of("dates", dates, get_args(Dates)),
+        by=measure,
+        attack=default_name if attack is None else type(attack).__name__,
+        phi=None if phi is None else check_phi(phi),
+        budget=_check_budget(budget),
+        decoys=_check_decoys(decoys, budget if phi is None else None),
+        assign=bool(assign),
+        seed=check_seed(seed),
+    )
+    release, public = as_release(release), as_release(public, "public")
+    if release.n_records < 2:
+        raise ParameterError("release must have at least two records, got one: linking must choose between records")
+    known_truth = None if truth is None else read_truth(truth, release, public)
+    alignment = align(release, public, items=items, values=values, review=review)
+    profiles = Profiles(release, public, alignment)
+    if not profiles.used.any():
+        raise ParameterError("no profile has an item of the release: nothing can be linked")
+    chosen = WITH_DATES if attack is None and measure == "eccentricity" else attack
+    return _link(profiles, settings, chosen, known_truth, threads, progress)
+
+
+def _link(
+    profiles: Profiles,
+    settings: LinkSettings,
+    attack: AnyAttack | None,
+    truth: "Truth | None",
+    threads: int | None,
+    progress: Progress,
+) -> "Links":
+    agreement = Agreement(profiles.release.check())
+    model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
+    search = RecordSearch(agreement, settings.dates, model, attack, threads)
+    best_of_decoys, strengths = None, DecoyStrengths(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    if settings.decoys:
+        decoys = draw_decoys(profiles, settings)
+        if attack is None:
+            sample = decoys.sample(DECOY_FACTS)
+            learning = _learning_profiles(profiles, settings.seed)
+            model = learn_model(learning, lambda search: sample.strengths(sample.best(search)), search, progress)
+            search = replace(search, model=model)
+        best_of_decoys = decoys.best(search, progress)
+        strengths = decoys.strengths(best_of_decoys)
+    best, complete = _best_of_profiles(profiles, search, progress)
+    return Links(profiles, settings, model, best, best_of_decoys, strengths, truth, complete)
+
+
+def _learning_profiles(profiles: Profiles, seed: int) -> list[KnownFacts]:
+    """The facts of all profiles or, if there are many facts, of random profiles."""
+    order = generator(seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
+    enough = int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1
+    chosen = np.sort(order[:enough])
+    return [profiles.known(chosen[low:high]) for low, high in batches(profiles.used[chosen])]
+
+
+def _best_of_profiles(profiles: Profiles, search: RecordSearch, progress: Progress) -> tuple[BestRecords, bool]:
+    """The best records of the profiles, and whether all profiles were attacked."""
+    best: list[BestRecords] = []
+    done, total = 0, len(profiles)
+    try:
+        for low, high in batches(profiles.used):
+            best.append(search.find(profiles.known(np.arange(low, high))))
+            done = high
+            progress("linking", done, total)
+    except KeyboardInterrupt:
+        if not best:
+            raise
+    return concatenate(best), done == total
+
+
+def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
+    if not isinstance(given, str) or given not in allowed:
+        raise ParameterError(f"{name} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {given!r}")
+    return given
+
+
+def _check_measure(by: Any, phi: float | None, attack: AnyAttack | None) -> ClaimMeasure:
+    default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
+    if attack is not None:
+        default = "evidence" if isinstance(attack, Likelihood) else "eccentricity"
+    measure: ClaimMeasure = default if by is None else _one_of("by", by, get_args(ClaimMeasure))
+    if attack is not None and measure != default:
+        raise ParameterError(f"by must be {default} with {type(attack).__name__} as attack, got {measure}")
+    if phi is not None and measure == "evidence":
+        raise ParameterError(
+            "phi is an eccentricity and cannot be used with by='evidence' or Likelihood: leave one out"
+        )
+    return measure
+
+
+def _check_budget(budget: Any) -> float:
+    """Return the budget, or raise a ParameterError."""
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
+        raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
+    return float(budget)
+
+
+def _check_decoys(decoys: Any, budget: float | None) -> int:
+    """Return the number of decoys of each kind, or raise: a φ for a budget needs 1/budget − 1 of them."""
+    whole = isinstance(decoys, (int, np.integer)) and not isinstance(decoys, bool)
+    if not whole or not 0 <= decoys <= MAX_DECOYS:
+        raise ParameterError(f"decoys must be a whole number from 0 to {MAX_DECOYS:,}, got {decoys!r}")
+    least = 0 if budget is None else math.ceil(1 / budget - 1e-9) - 1
+    if decoys < least:
+        raise ParameterError(
+            f"decoys must be at least {least:,} for a budget of {budget:g}, got {decoys:,}: use more decoys, or set phi"
+        )
+    return int(decoys)
+
+
+# One profile for each record: of the profiles that claim the same record, the strongest keeps it.
+
+
+def rival_claims(record: Ints, claimed: Bools) -> Ints:
+    """Return how many other profiles claim the same record; 0 where no record is claimed."""
+    counts = np.bincount(record[claimed], minlength=int(record.max(initial=0)) + 1)
+    return np.where(claimed, counts[np.maximum(record, 0)] - 1, 0)
+
+
+def one_to_one(record: Ints, strength: Floats, claimed: Bools) -> tuple[Bools, Bools]:
+    """Return which claims are kept and which tie: for each record the strongest claim is kept.
+
+    If the two strongest claims are equal up to rounding, neither is kept: the record could be either's.
+
+    >>> record, strength = np.array([5, 5, 7, 7, 9]), np.array([3.0, 8.0, 4.0, 4.0, 2.0])
+    >>> [flags.tolist() for flags in one_to_one(record, strength, np.ones(5, bool))]
+    [[False, True, False, False, True], [False, False, True, True, False]]
+    """
+    strongest = np.zeros(int(record.max(initial=0)) + 1)
+    np.maximum.at(strongest, record[claimed], strength[claimed])
+    leads = claimed & (strength * (1.0 + ROUNDING) >= strongest[np.maximum(record, 0)])
+    tied = rival_claims(record, leads) > 0
+    return leads & ~tied, leads & tied
+
+
+# The known truth: which profile belongs to which record, from a file, a mapping or a frame.
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """`record` is the position of each profile's record in the release, -1 for profiles that are absent.
+
+    `pairs` were given; `unknown_profiles` of them name a profile that does not exist, `unknown_records` a
+    record that does not exist.
+    """
+
+    record: Ints
+    pairs: int
+    unknown_profiles: int
+    unknown_records: int
+
+
+def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
+    """Return the truth as record positions; profiles that no pair names, or without a record, are absent."""
+    pairs = list(_pairs(source))
+    if not pairs:
+        raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
+    record = np.full(public.n_records, -1, np.int64)
+    named: set[int] = set()
+    unknown_profiles = unknown_records = 0
+    for profile_id, record_id in pairs:
+        profile = public.records.find(profile_id)
+        if profile is None:
+            unknown_profiles += 1
+            continue
+        if profile in named:
+            raise ParameterError("truth names a profile twice: keep one pair for each profile")
+        named.add(profile)
+        own_record = release.records.find(record_id) if record_id else -1
+        unknown_records += own_record is None
+        record[profile] = -1 if own_record is None else own_record
+    if unknown_profiles + unknown_records == len(pairs):
+        raise ParameterError(
+            f"none of the {len(pairs):,} pairs of truth names an existing profile and an existing record: "
+            "ids are text, so 007 is not 7"
+        )
+    return Truth(record, len(pairs), unknown_profiles, unknown_records)
+
+
+def _pairs(source: TruthSource) -> list[tuple[str, str]]:
+    """(profile, record) of each pair, as ids; whole numbers are ids too."""
+
+    def columns(names: list[str], source: str) -> list[str]:
+        """The columns of profile and record: by name, or the first and second of two."""
+        if {"profile", "record"} <= set(names):
+            return ["profile", "record"]
+        if len(names) != 2 or len(set(names)) != 2:
+            raise SourceError(f"{source}: the columns profile and record are required")
+        return names
+
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(source, Mapping):
+        pairs = source.items()
+    elif isinstance(source, pl.DataFrame):
+        pairs = source.select(pl.col(columns(source.columns, "truth")).cast(pl.String)).iter_rows()
+    elif isinstance(source, (str, PathLike)):
+        names, rows = read_rows(Path(source))
+        profile, record = (names.index(name) for name in columns(names, str(source)))
+        return [(cells[profile], cells[record]) for _, cells in rows]
+    else:
+        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
+    try:
+        return [(id_text(profile, "profile"), "" if record is None else id_text(record)) for profile, record in pairs]
+    except ParameterError as error:
+        raise ParameterError(f"truth: {error}") from None
+
+
+MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
+EDGES = np.array([0.0, *(0.25 * 1.5**k for k in range(25))])
+"""The bins of histograms grow by half; the first one holds everything below 0."""
+POINTS = 400
+BUDGETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Links(ResultView, FrameExport):
     """The record that each profile was linked to, and what the claims are worth.
 
-    Attributes
-    ----------
-    profiles : Profiles
-        The public profiles, aligned with the release.
-    settings : LinkSettings
-        The parameters of `link`.
-    model : EvidenceModel
-        The parameters of evidence that were learned.
-    best : BestRecords
-        The best record of each profile.
-    best_of_decoys : BestRecords or None
-        The best record of each decoy; None without decoys.
-    decoy_strengths : DecoyStrengths
-        How strongly the decoys match.
-    truth : Truth or None
-        The known truth.
-    complete : bool
-        False if linking was interrupted; the first `len(links)` profiles were then linked.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
-    >>> links = so.link(release, release, budget=0.1, decoys=60)
-    >>> len(links), links.by
-    (60, 'evidence')
-    >>> links.table.filter("claimed").height == links.claims
-    True
+    If linking was interrupted (`complete` is False), the first `len(links)` profiles were linked.
     """
 
     profiles: Profiles
@@ -163,9 +455,7 @@ class Links(ResultView, FrameExport):
     def expected_false_claims(self) -> float:
         """How many claims there would be if all profiles were absent: an upper limit for false claims."""
         tried = int(np.count_nonzero(self.facts))
-        return (
-            self.decoy_strengths.expected_claims(self.phi, tried) if len(self.decoy_strengths) else math.nan
-        )
+        return self.decoy_strengths.expected_claims(self.phi, tried) if len(self.decoy_strengths) else math.nan
 
     @property
     def likely_false_claims(self) -> float:
@@ -177,7 +467,7 @@ class Links(ResultView, FrameExport):
     @property
     def is_present(self) -> Bools | None:
         """Which profiles belong to a person of the release; None without truth."""
-        return None if self.truth is None else self.truth.is_present[: len(self)]
+        return None if self.truth is None else np.asarray(self.truth.record[: len(self)] >= 0)
 
     @cached_property
     def identified(self) -> Bools | None:
@@ -187,45 +477,81 @@ class Links(ResultView, FrameExport):
         own_record = self.truth.record[: len(self)]
         return np.asarray((own_record >= 0) & (self.best.record == own_record) & (self.best.ties == 1))
 
+    @cached_property
+    def truth_findings(self) -> TruthFindings | None:
+        """Precision, recall and the share of absent profiles that are claimed; None without truth."""
+        truth, present, identified = self.truth, self.is_present, self.identified
+        if truth is None or present is None or identified is None:
+            return None
+        correct, n_present = int((identified & self.claimed).sum()), int(present.sum())
+        return TruthFindings(
+            precision=rate(correct, self.claims),
+            recall=rate(correct, n_present),
+            absent_claims=rate(int((~present & self.claimed).sum()), len(present) - n_present),
+            pairs=truth.pairs,
+            unknown_profiles=truth.unknown_profiles,
+            unknown_records=truth.unknown_records,
+            present=int(np.count_nonzero(truth.record >= 0)),
+        )
+
     @property
     def precision(self) -> Estimate | None:
         """The share of claims that are correct; None without truth."""
-        return None if self.identified is None else rate(self._correct_claims, self.claims)
+        return None if self.truth_findings is None else self.truth_findings.precision
 
     @property
     def recall(self) -> Estimate | None:
         """The share of present profiles that are claimed correctly; None without truth."""
-        present = self.is_present
-        return None if present is None else rate(self._correct_claims, int(present.sum()))
+        return None if self.truth_findings is None else self.truth_findings.recall
 
     @property
     def absent_claims(self) -> Estimate | None:
         """The share of absent profiles that are claimed; None without truth."""
-        present = self.is_present
-        return None if present is None else rate(int((~present & self.claimed).sum()), int((~present).sum()))
-
-    @property
-    def _correct_claims(self) -> int:
-        return 0 if self.identified is None else int((self.identified & self.claimed).sum())
+        return None if self.truth_findings is None else self.truth_findings.absent_claims
 
     @cached_property
     def curve(self) -> pl.DataFrame:
         """With truth: phi, claims, correct_claims, precision, recall, absent_claims."""
-        return self._judged.by_phi()
+        levels = np.unique(self.best.strength[self._claimable])
+        phi = np.concatenate([[0.0], np.nextafter(levels * (1.0 + ROUNDING), np.inf)])
+        phi = phi[np.unique(np.linspace(0, len(phi) - 1, min(POINTS, len(phi))).astype(np.int64))]
+        return self._rates("phi", phi, phi)
 
     @cached_property
     def by_budget(self) -> pl.DataFrame:
         """With truth: budget, claims, correct_claims, precision, recall, absent_claims."""
-        return self._judged.by_budget(self.decoy_strengths.phi)
+        phis = {budget: self.decoy_strengths.phi(budget) for budget in BUDGETS}
+        phis = {budget: phi for budget, phi in phis.items() if np.isfinite(phi)}
+        return self._rates("budget", np.array(list(phis)), np.array(list(phis.values())))
 
-    @property
-    def _judged(self) -> JudgedProfiles:
-        if self.is_present is None or self.identified is None:
+    @cached_property
+    def _claimable(self) -> Bools:
+        """Which profiles can claim a record at all, at some φ."""
+        if not self.settings.assign:
+            return self.best.claimable
+        return one_to_one(self.best.record, self.best.strength, self.best.claimable)[0]
+
+    def _rates(self, name: str, setting: Floats, phi: Floats) -> pl.DataFrame:
+        """Precision and recall of the claims at each φ."""
+        present, identified = self.is_present, self.identified
+        if present is None or identified is None:
             raise ParameterError("precision and recall need the truth: call link(…, truth=…)")
-        record, strength, claimable = self.best.record, self.best.strength, self.best.claimable
-        if self.settings.assign:
-            claimable = one_to_one(record, strength, claimable)[0]
-        return JudgedProfiles(strength, claimable, self.identified, self.is_present)
+
+        def claimed(group: Bools | bool) -> Ints:
+            ordered = np.sort(self.best.strength[self._claimable & group])
+            return np.asarray(len(ordered) - np.searchsorted(ordered, phi), np.int64)
+
+        claims, correct, absent = claimed(True), claimed(identified), claimed(~present)
+        precision = [int(c) / int(n) if n else None for c, n in zip(correct, claims, strict=True)]
+        columns = {
+            name: setting,
+            "claims": claims,
+            "correct_claims": correct,
+            "precision": pl.Series(precision, dtype=pl.Float64),
+            "recall": correct / max(int(present.sum()), 1),
+            "absent_claims": absent / max(int((~present).sum()), 1),
+        }
+        return pl.DataFrame(columns)
 
     @cached_property
     def by_facts_used(self) -> pl.DataFrame:
@@ -233,15 +559,25 @@ class Links(ResultView, FrameExport):
 
         With truth also present, correct_claims.
         """
-        groups = {"profiles": self.facts > 0, "claims": self.claimed}
+        groups, facts = {"profiles": self.facts > 0, "claims": self.claimed}, self.facts
         if self.is_present is not None and self.identified is not None:
             groups |= {"present": self.is_present, "correct_claims": self.claimed & self.identified}
-        return facts_table(self.facts, groups)
+        used = facts[facts > 0]
+        least = 2 ** np.unique(np.frexp(used)[1].astype(np.int64) - 1) if len(used) else np.ones(1, np.int64)
+        row_of = np.searchsorted(least, facts, "right") - 1
+        rows = [
+            {"min_facts": int(low), "max_facts": int(facts[row_of == row].max(initial=low))}
+            | {name: int((group & (row_of == row)).sum()) for name, group in groups.items()}
+            for row, low in enumerate(least)
+        ]
+        return pl.DataFrame(rows)
 
     @cached_property
     def decoys(self) -> pl.DataFrame:
         """The decoys: kind, evidence, eccentricity."""
-        return decoy_table(self)
+        kinds = pl.Series([KINDS[kind] for kind in self.decoy_strengths.kind.tolist()], dtype=pl.String)
+        best = self.best_of_decoys
+        return pl.DataFrame({"kind": kinds} | {n: np.empty(0) if best is None else getattr(best, n) for n in MEASURES})
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -252,116 +588,135 @@ class Links(ResultView, FrameExport):
         by_values, by_dates, by_items (the lead over the runner-up: evidence in bits, or σ), strongest_part,
         dates; with truth also identified.
         """
-        return profile_table(self)
+        best, profiles, n = self.best, self.profiles, len(self)
+
+        def ids(positions: Ints) -> list[str | None]:
+            return [profiles.release.records[position] if position >= 0 else None for position in positions.tolist()]
+
+        has_lead = (best.strength > 0) & best.margin.any(axis=1)
+        strongest = zip(np.argmax(best.margin, axis=1).tolist(), has_lead.tolist(), strict=True)
+        columns: dict[str, Any] = {
+            "profile": [profiles.public.records[profile] for profile in range(n)],
+            "record": ids(best.record),
+            "runner_up": ids(best.runner_up),
+            "evidence": best.evidence,
+            "eccentricity": best.eccentricity,
+            "score": best.score,
+            "runner_up_score": best.runner_up_score,
+            "ties": best.ties,
+            "bits_left": best.bits,
+            "facts_used": self.facts,
+            "facts_unknown": profiles.unknown[:n],
+            "claimed": self.claimed,
+            "false_claim": pl.Series(self.false_claim).fill_nan(None),
+            "contested": self.contested,
+            **{f"by_{part}": best.margin[:, column] for column, part in enumerate(PARTS)},
+            "strongest_part": [PARTS[part] if leads else None for part, leads in strongest],
+            "dates": pl.Series(np.where(best.dated, "used", "ignored").tolist(), dtype=pl.String),
+        }
+        if self.identified is not None:
+            columns["identified"] = self.identified
+        return pl.DataFrame(columns, schema_overrides={"strongest_part": pl.String})
 
     def histogram(self, measure: ClaimMeasure = "eccentricity") -> pl.DataFrame:
         """Count profiles and decoys by the strength of their best match.
 
-        Parameters
-        ----------
-        measure : {"eccentricity", "evidence"}
-            The measure of strength.
-
-        Returns
-        -------
-        polars.DataFrame
-            bin_start, bin_end, claims, others, recombined, withheld. The bins grow by half; the first one
-            holds everything below 0.
+        bin_start, bin_end, claims, others, recombined, withheld. The bins grow by half; the first one holds
+        everything below 0.
         """
-        if measure not in get_args(ClaimMeasure):
-            raise ParameterError(not_one_of("measure", measure, get_args(ClaimMeasure)))
-        return histogram(self, measure)
+        if measure not in MEASURES:
+            raise ParameterError(not_one_of("measure", measure, MEASURES))
+
+        def counts(numbers: Floats) -> list[int]:
+            positive = np.clip(numbers[numbers >= 0], 0, EDGES[-1])
+            return [int((numbers < 0).sum()), *np.histogram(positive, EDGES)[0].tolist()]
+
+        strength: Floats = getattr(self.best, measure)
+        groups = {
+            "claims": strength[self.claimed],
+            "others": strength[~self.claimed & (self.best.record >= 0)],
+            **{kind: self.decoys.filter(kind=kind)[measure].to_numpy() for kind in KINDS},
+        }
+        bins: dict[str, Any] = {"bin_start": [None, *EDGES[:-1].tolist()], "bin_end": EDGES}
+        return pl.DataFrame(bins | {name: counts(numbers) for name, numbers in groups.items()})
 
     @property
     def summary(self) -> str:
         """What was found, in a few sentences that name nobody."""
-        return summary_of(self)
+        return sentences.summary(self, decoys_of.MAX_FACTS, decoys_of.FEW_DONORS)
+
+    def findings(self, data: str = "", public: str = "") -> LinkFindings:
+        """Return what was found, with names for the two data sets, but without the table: it names nobody."""
+
+        def size(data: Release) -> tuple[str, int, int, int]:
+            return data.fingerprint, data.n_records, data.n_items, data.n_entries
+
+        has_truth, has_decoys = self.truth is not None, len(self.decoy_strengths) > 0
+        margin = self.best.margin[self.claimed & self.best.margin.any(axis=1)]
+        strongest = np.bincount(np.argmax(margin, axis=1), minlength=len(PARTS)).tolist()
+
+        def finite(number: float) -> float | None:
+            return float(number) if math.isfinite(number) else None
+
+        def rows(kind: Any, frame: pl.DataFrame) -> tuple[Any, ...]:
+            return tuple(kind(**row) for row in frame.to_dicts())
+
+        return LinkFindings(
+            summary=self.summary,
+            complete=self.complete,
+            release=schema.ReleaseSize(data, *size(self.profiles.release)),
+            public=schema.PublicSize(public, *size(self.profiles.public)),
+            alignment=schema.AlignmentFindings(self.alignment.explanation, self.alignment.counts),
+            settings=self.settings,
+            phi=finite(self.phi),
+            profiles=len(self),
+            profiles_with_facts=int((self.facts > 0).sum()),
+            claims=self.claims,
+            expected_false_claims=finite(self.expected_false_claims),
+            likely_false_claims=finite(self.likely_false_claims),
+            tied_claims=self.tied_claims,
+            contested_claims=int((self.contested > 0).sum()),
+            strongest_parts=schema.StrongestParts(**dict(zip(PARTS, strongest, strict=True))),
+            by_facts_used=rows(schema.FactsGroup, self.by_facts_used),
+            histograms=schema.Histograms(**{n: rows(schema.HistogramBin, self.histogram(n)) for n in MEASURES}),
+            truth=self.truth_findings,
+            curve=rows(schema.PhiPoint, self.curve) if has_truth else None,
+            by_budget=rows(schema.BudgetPoint, self.by_budget) if has_truth and has_decoys else None,
+            limits=sentences.LIMITS,
+            version=__version__,
+        )
+
+    def to_dict(self) -> JsonObject:
+        """Return the findings and the table, which names records, as a JSON object."""
+        rows: list[Any] = self.table.to_dicts()
+        return to_json_object(self.findings()) | {"table": rows}
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table as a CSV file that only its owner can read: it names records.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write.
-        """
+        """Write the table as a CSV file that only its owner can read: it names records."""
         write_atomically(Path(path), lambda file: inert(self.table).write_csv(file), private=True)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the table as a Parquet file that only its owner can read: it names records.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write.
-        """
+        """Write the table as a Parquet file that only its owner can read: it names records."""
         write_atomically(Path(path), lambda file: self.table.write_parquet(file), private=True)
 
     def to_json(self, path: str | Path) -> None:
-        """Write findings and table as a JSON file that only its owner can read: it names records.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write.
-        """
+        """Write findings and table as a JSON file that only its owner can read: it names records."""
         text = json_text(self.to_dict())
         write_atomically(Path(path), lambda file: file.write(text.encode()), private=True)
 
     @with_progress
     def to_html(
-        self,
-        path: str | Path,
-        data: str = "",
-        public: str = "",
-        *,
-        progress: ProgressOption = no_progress,
+        self, path: str | Path, data: str = "", public: str = "", *, progress: ProgressOption = no_progress
     ) -> None:
-        """Write a short report as one HTML file. It names nobody.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write.
-        data, public : str, optional
-            Names of the two data sets for the report.
-        progress : bool or callable, optional
-            True shows a bar while the charts are drawn.
-        """
+        """Write a short report as one HTML file. It names nobody."""
         from standout.report.linking_page import page  # loads Altair
 
         findings = self.findings(data, public)
         text = page(findings, sentences.report_text(findings))
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def to_dict(self) -> JsonObject:
-        """Return the findings and the table as a JSON object.
-
-        Returns
-        -------
-        dict
-            The fields of `LinkFindings`, and `table` with a row for each profile.
-        """
-        rows: list[Any] = self.table.to_dicts()
-        return to_json_object(self.findings()) | {"table": rows}
-
     def _frame(self) -> pl.DataFrame:
         return self.table
 
     def _shown(self) -> LinkFindings:
         return self.findings()
-
-    def findings(self, data: str = "", public: str = "") -> LinkFindings:
-        """Return what was found, without the table: it names nobody.
-
-        Parameters
-        ----------
-        data, public : str, optional
-            Names of the two data sets.
-
-        Returns
-        -------
-        LinkFindings
-            The numbers of links.json.
-        """
-        return link_findings(self, data, public)

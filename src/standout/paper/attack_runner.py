@@ -11,14 +11,22 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressMeter
+from standout.data.release import Release
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.paper.comparison_rows import ComparisonRow, Unit, comparison_row, with_likelihood
-from standout.paper.paper_results import PEOPLE, TARGETS, Bar, Setting
-from standout.release.model import Release
-from standout.similarity.attributes import Similarity
-from standout.theory.sparsity import Sparsity, sparsity
+from standout.know.similarity import Similarity
+from standout.measure.sparsity import Sparsity, sparsity
+from standout.paper.comparison_rows import (
+    PEOPLE,
+    TARGETS,
+    Bar,
+    ComparisonRow,
+    Setting,
+    Unit,
+    comparison_row,
+    with_likelihood,
+)
 
 __all__ = ["NEIGHBOUR_SAMPLE", "NEIGHBOUR_SECONDS", "AttackRunner", "NotPossible"]
 
@@ -55,14 +63,10 @@ class AttackRunner:
     folder: Path | None = None
     qualifying: Ints | None = None
     meter: ProgressMeter = field(default_factory=ProgressMeter)
-    simulations: dict[tuple[Setting, bool, AttackName], Simulation | NotPossible] = field(
-        default_factory=dict
-    )
+    simulations: dict[tuple[Setting, bool, AttackName], Simulation | NotPossible] = field(default_factory=dict)
     neighbours: dict[Similarity, Sparsity] = field(default_factory=dict)
 
-    def run(
-        self, setting: Setting, absent: bool = False, attack: AttackName = "paper"
-    ) -> Simulation | NotPossible:
+    def run(self, setting: Setting, absent: bool = False, attack: AttackName = "paper") -> Simulation | NotPossible:
         """The simulation of an attack, with absent targets if `absent`; or why it is not possible."""
         key = setting, absent, attack
         if reason := self._missing_data(setting):
@@ -77,9 +81,7 @@ class AttackRunner:
             return "the data has no values"
         return "the data has no dates" if setting.time_error is not None and not self.release.span else ""
 
-    def _simulate_or_reason(
-        self, setting: Setting, absent: bool, attack: AttackName
-    ) -> Simulation | NotPossible:
+    def _simulate_or_reason(self, setting: Setting, absent: bool, attack: AttackName) -> Simulation | NotPossible:
         try:
             with self.meter.part(self.seconds(absent)):
                 simulation = self._simulate(setting, absent, attack)
@@ -157,12 +159,7 @@ class AttackRunner:
             sample = NEIGHBOUR_SAMPLE if self.release.n_records > NEIGHBOUR_SAMPLE else None
             with self.meter.part(NEIGHBOUR_SECONDS / 2):
                 self.neighbours[similarity] = sparsity(
-                    self.release,
-                    similarity,
-                    sample=sample,
-                    seed=self.seed,
-                    threads=self.threads,
-                    progress=self.meter,
+                    self.release, similarity, sample=sample, seed=self.seed, threads=self.threads, progress=self.meter
                 )
         return self.neighbours[similarity]
 

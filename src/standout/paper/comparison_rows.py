@@ -4,15 +4,159 @@ A smaller stand-in is compared with our own result at full size: it has fewer pe
 which changes every number.
 """
 
+import csv
+import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from standout.core.json_values import JsonObject
-from standout.evaluate.estimates import Estimate, difference
-from standout.paper.paper_results import READ_OFF
+from standout.core.json_files import JsonObject
+from standout.data.release import Release
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import difference as difference_comparison_rows
+from standout.know.adversary import Adversary, WrongFacts, outside_top
 
-__all__ = ["GOALS", "ComparisonRow", "Unit", "comparison_row", "exact_estimate", "with_likelihood"]
+if TYPE_CHECKING:
+    from standout.paper.figure import FigureResult
+
+__all__ = [
+    "GOALS",
+    "PEOPLE",
+    "READ_OFF",
+    "TARGETS",
+    "Bar",
+    "ComparisonRow",
+    "Setting",
+    "Unit",
+    "bars",
+    "comparison_row",
+    "difference",
+    "exact_estimate",
+    "full_size_run",
+    "interval",
+    "is_small_standin",
+    "likelihood",
+    "neighbours",
+    "number",
+    "signed",
+    "with_full_size",
+    "with_likelihood",
+]
+
+# The numbers of the paper: its bars and its curves of nearest neighbours.
+#
+# The bars are read off the figures of the 2008 version, to about ± 0.003. The published statistics of the data,
+# on which the stand-in is calibrated, are in `standout.paper.published_statistics`.
+
+
+TARGETS = 150
+"""Number of targets for each of the paper's bars, which is not stated exactly: 100 to 200."""
+READ_OFF = 0.003
+"""Precision to which the heights of bars are read off."""
+PEOPLE = 480_189
+WRONG: dict[str, WrongFacts] = {"items": "items", "any items": "any items"}
+
+
+class Setting(NamedTuple):
+    """An attack of the paper: `right` of the `known` facts are right, within these errors."""
+
+    right: int
+    known: int
+    value_error: float
+    time_error: float | None
+    outside_top: int | None
+    length_error: float | None
+    wrong_facts: WrongFacts
+
+    @property
+    def adversary(self) -> Adversary:
+        """The adversary of this attack."""
+        return Adversary(
+            knows=self.known,
+            wrong=self.known - self.right,
+            wrong_facts=self.wrong_facts,
+            value_error=self.value_error,
+            time_error=self.time_error,
+            items="any" if self.outside_top is None else outside_top(self.outside_top),
+            length_error=self.length_error,
+        )
+
+    @property
+    def facts(self) -> str:
+        """Number of facts as the paper writes it: "2" or "6 of 8"."""
+        return f"{self.right} of {self.known}" if self.right < self.known else str(self.known)
+
+    @property
+    def dates(self) -> str:
+        """How well dates are known, in words."""
+        return "no dates" if self.time_error is None else f"dates ± {self.time_error:g} days"
+
+    @property
+    def films(self) -> str:
+        """Which films are known, in words."""
+        return "any films" if self.outside_top is None else f"films outside the top {self.outside_top}"
+
+
+class Bar(NamedTuple):
+    """A bar of a figure: its measure, its attack and its height."""
+
+    figure: str
+    measure: str
+    setting: Setting
+    paper: float
+
+
+@cache
+def bars(figure: str) -> tuple[Bar, ...]:
+    """The bars of a figure, in the order of the figure.
+
+    >>> bars("1")[0].paper, bars("1")[0].setting.facts, bars("1")[0].setting.dates
+    (0.436, '2', 'dates ± 14 days')
+    """
+    return tuple(_bar(row) for row in _rows_paper_results("bars.csv") if row["figure"] == figure)
+
+
+@cache
+def neighbours() -> dict[str, tuple[tuple[float, float], ...]]:
+    """The curves of Figure 12, for sets of films and for films with equal ratings.
+
+    A point is (similarity, share of people with a neighbour of at least this similarity).
+
+
+    >>> dict(neighbours()["sets"])[0.1], dict(neighbours()["ratings"])[0.1]
+    (0.5, 0.314)
+    """
+    rows = list(_rows_paper_results("neighbours.csv"))
+    return {
+        name: tuple((float(row["similarity"]), float(row[name])) for row in rows if row[name])
+        for name in ("sets", "ratings")
+    }
+
+
+def _bar(row: dict[str, str]) -> Bar:
+    setting = Setting(
+        right=int(row["right"]),
+        known=int(row["known"] or row["right"]),
+        value_error=float(row["value_error"] or 0),
+        time_error=_number(row["time_error"]),
+        outside_top=int(row["outside_top"]) if row["outside_top"] else None,
+        length_error=_number(row["length_error"]),
+        wrong_facts=WRONG.get(row["wrong_facts"], "values"),
+    )
+    return Bar(row["figure"], row["measure"], setting, float(row["paper"]))
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def _rows_paper_results(name: str) -> Iterator[dict[str, str]]:
+    with (files("standout.paper") / "data" / name).open(encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
 
 Unit = Literal["rate", "bits", "number"]
 GOALS: dict[Unit, float] = {"rate": 0.10, "bits": 1.0}
@@ -94,7 +238,7 @@ class ComparisonRow:
     def _sampling_error_of_both(self, full_size: Estimate) -> float | None:
         if self.measured is None or self.low is None or self.high is None or full_size.low == full_size.high:
             return None
-        both = difference(Estimate(self.measured, self.low, self.high, self.n), full_size)
+        both = difference_comparison_rows(Estimate(self.measured, self.low, self.high, self.n), full_size)
         return both.value - both.low if both.value > 0 else both.high - both.value
 
     @property
@@ -144,3 +288,98 @@ def with_likelihood(row: ComparisonRow, estimate: Estimate) -> ComparisonRow:
 def exact_estimate(value: float, n: int) -> Estimate:
     """An estimate without sampling error, over n people."""
     return Estimate(value, value, value, n)
+
+
+# Numbers of a reproduction as text, for the page, the console and the documentation.
+
+
+def number(value: float | None, unit: str = "rate", like: float | None = None) -> str:
+    """A number as text: rates with three digits, bits with two, large counts without any.
+
+    `like` is the number that decides how many digits there are; default: the value itself.
+
+    >>> number(0.5), number(14.25, "bits"), number(1181.0, "number"), number(None)
+    ('0.500', '14.25', '1,181', '–')
+    """
+    if value is None:
+        return "–"
+    if unit == "number" and (value.is_integer() or abs(value if like is None else like) >= 100):
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if unit == "rate" else f"{value:.2f}"
+
+
+def interval(row: ComparisonRow, between: str = " to ") -> str:
+    """The interval of a row; empty if it has none."""
+    if row.low is None or row.high is None:
+        return ""
+    return number(row.low, row.unit) + between + number(row.high, row.unit)
+
+
+def likelihood(row: ComparisonRow, between: str = " to ") -> str:
+    """What the Bayesian attack reaches, with its interval; empty if it was not run."""
+    if row.likelihood is None:
+        return ""
+    low, high = number(row.likelihood_low, row.unit), number(row.likelihood_high, row.unit)
+    return f"{number(row.likelihood, row.unit)} ({low}{between}{high})"
+
+
+def difference(row: ComparisonRow) -> str:
+    """The difference from the paper, or from full size, with its sign; empty if there is none."""
+    return "" if row.difference is None else signed(row.difference, row.unit, row.compared_with)
+
+
+def signed(value: float, unit: str = "bits", like: float | None = None) -> str:
+    """A number with its sign; 0 has none."""
+    text = number(abs(value), unit, like)
+    return text if not text.strip("0.") else f"{'+' if value > 0 else '−'}{text}"
+
+
+# Our own result at full size, which a smaller stand-in is compared with.
+#
+# data/full_size.csv and data/full_size.json have the numbers of docs/paper.md, where a run of `standout paper`
+# on the stand-in at the size of the Netflix Prize data is recorded; `python -m tools.paper_full_size` writes
+# them.
+
+
+def is_small_standin(release: Release) -> bool:
+    """Whether a release is the stand-in with another number of people than the paper's data."""
+    provenance = release.provenance
+    is_standin = provenance.format == "synthetic" and provenance.settings.get("like") == "netflix"
+    return is_standin and release.n_records != PEOPLE
+
+
+def with_full_size(results: "Mapping[str, FigureResult]") -> "dict[str, FigureResult]":
+    """The results with our own numbers at full size next to them, where there are any."""
+    return {
+        key: result._replace(rows=tuple(_with_full_size(key, row) for row in result.rows))
+        for key, result in results.items()
+    }
+
+
+def _with_full_size(figure: str, row: ComparisonRow) -> ComparisonRow:
+    name = ", ".join(filter(None, (row.panel, row.label)))
+    return replace(row, full_size=_rows().get((figure, name)))
+
+
+@cache
+def full_size_run() -> dict[str, Any]:
+    """How the numbers were made: command, size, targets, fingerprint, version.
+
+    >>> full_size_run()["command"], full_size_run()["people"]
+    ('standout paper -o paper', 480189)
+    """
+    text = (files("standout.paper") / "data" / "full_size.json").read_text(encoding="utf-8")
+    run: dict[str, Any] = json.loads(text)
+    return run
+
+
+@cache
+def _rows() -> dict[tuple[str, str], Estimate]:
+    """Our numbers at full size by figure and name."""
+    with (files("standout.paper") / "data" / "full_size.csv").open(encoding="utf-8") as file:
+        return {(row["figure"], row["number"]): _estimate(row) for row in csv.DictReader(file)}
+
+
+def _estimate(row: Mapping[str, str]) -> Estimate:
+    measured, low, high = (float(row[name] or row["measured"]) for name in ("measured", "low", "high"))
+    return Estimate(measured, low, high, full_size_run()["targets"])

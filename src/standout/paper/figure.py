@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from standout.paper.attack_runner import AttackRunner
-from standout.paper.comparison_rows import ComparisonRow
-from standout.paper.paper_results import Setting
+from standout.paper.comparison_rows import ComparisonRow, Setting
 from standout.paper.sentences import FigureText, figure_text
 from standout.report.charts import Axis, Point
 

@@ -4,10 +4,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from standout._version import __version__
-from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.comparison_rows import ComparisonRow, difference, interval, likelihood, number, signed
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
-from standout.paper.number_text import difference, interval, likelihood, number, signed
 from standout.paper.readings import Fit, Reading, unit_of
 from standout.paper.reproduction import Reproduction
 from standout.paper.sentences import (
@@ -19,7 +18,7 @@ from standout.paper.sentences import (
     size_note,
     two_attacks_note,
 )
-from standout.report.html_page import render_page
+from standout.report.page import render_page
 
 __all__ = ["RunFacts", "page", "run_facts"]
 

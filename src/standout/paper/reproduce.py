@@ -1,37 +1,171 @@
 """`so.reproduce`: compute every figure of the paper on one release and write the results to a folder."""
 
+import csv
 import hashlib
-from collections.abc import Callable, Sequence
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from standout._version import __version__
-from standout.cluster.on_client import on_client
+from standout.cluster.workers import on_client
 from standout.core.arrays import Ints
-from standout.core.atomic_files import make_folder
-from standout.core.checkpoint_files import CHECKPOINTS
-from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, whole_number
+from standout.core.files import make_folder, write_content
+from standout.core.json_files import CHECKPOINTS, read_checkpoint, write_checkpoint
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
+from standout.core.text import escaped_json
 from standout.core.threads import thread_count
-from standout.paper import bit_readings, film_readings, neighbour_readings
+from standout.data.release import Release
+from standout.paper import readings as bit_readings
+from standout.paper import readings as film_readings
+from standout.paper import readings as neighbour_readings
 from standout.paper.attack_runner import AttackRunner
-from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.comparison_rows import ComparisonRow, is_small_standin, number, with_full_size
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES, select_figures
-from standout.paper.full_size import is_small_standin, with_full_size
-from standout.paper.output_files import write_files
-from standout.paper.qualifying_entries import count_qualifying
-from standout.paper.readings import Reading
+from standout.paper.figures_page import page, run_facts
+from standout.paper.readings import Reading, count_qualifying
 from standout.paper.reproduction import Reproduction
-from standout.paper.result_cache import ResultCache
-from standout.release.model import Release
-from standout.report.charts import Point
-from standout.synthetic.synthesize import qualifying_of_standin
+from standout.paper.synthesize import qualifying_of_standin
+from standout.report.charts import Bar, Chart, Measured, Point, bars, columns, curves
 
-__all__ = ["READINGS", "reproduce"]
+__all__ = ["READINGS", "ResultCache", "chart_of", "reproduce", "write_files"]
+
+# Results of earlier runs with the same settings, one file for each figure.
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class ResultCache:
+    """Results by name. The settings they depend on are part of the file name."""
+
+    folder: Path
+    settings: tuple[object, ...]
+
+    def _about(self, name: str) -> str:
+        return json.dumps([name, *self.settings])
+
+    def _path(self, name: str) -> Path:
+        digest = hashlib.blake2b(self._about(name).encode(), digest_size=6).hexdigest()
+        return self.folder / f"{name}.{digest}.checkpoint"
+
+    def get(self, name: str, parse: Callable[[Any], Result]) -> Result | None:
+        """The stored result, parsed; None if there is none that can be used."""
+        return read_checkpoint(self._path(name), self._about(name), lambda content: parse(json.loads(content)))
+
+    def put(self, name: str, result: Any) -> None:
+        """Store a result."""
+        write_checkpoint(self._path(name), self._about(name), json.dumps(result).encode())
+
+
+# The files of a reproduction: each figure as CSV, SVG and PNG, all numbers, and the page.
+
+
+BAR_COLUMNS = (
+    "panel",
+    "label",
+    "paper",
+    "measured",
+    "low",
+    "high",
+    "n",
+    "difference",
+    "sampling_error",
+    "within_sampling_error",
+    "within_goal",
+    "likelihood",
+    "likelihood_low",
+    "likelihood_high",
+)
+DESCRIBED_ROWS = 12
+
+
+def write_files(reproduction: Reproduction) -> None:
+    """Write all files; remove those of figures that are no longer among the results."""
+    folder = make_folder(reproduction.folder / "figures")
+    drawings = {}
+    for figure in FIGURES:
+        if figure.key in reproduction.results:
+            drawings[figure.key] = _write_figure(folder, figure, reproduction.results[figure.key])
+        else:
+            for suffix in ("csv", "svg", "png"):
+                (folder / f"{figure.key}.{suffix}").unlink(missing_ok=True)
+    write_content(reproduction.folder / "validation.csv", reproduction.table.write_csv())
+    readings = ((*reading, reading.difference) for reading in reproduction.readings)
+    write_content(reproduction.folder / "readings.csv", _csv((*Reading._fields, "difference"), readings))
+    about = run_facts(reproduction)._asdict() | {
+        "summary": reproduction.summary,
+        "stronger_attack": reproduction.stronger_attack,
+    }
+    write_content(reproduction.folder / "about.json", escaped_json(about, indent=1) + "\n")
+    write_content(reproduction.page, page(reproduction, drawings))
+
+
+def _write_figure(folder: Path, figure: Figure, result: FigureResult) -> str:
+    """Write a figure's files; returns its SVG drawing."""
+    chart = chart_of(figure, result)
+    title, description = f"{figure.name}: {figure.title}", _description(figure, result)
+    write_content(folder / f"{figure.key}.csv", _figure_csv(result))
+    chart.write(folder / figure.key, title, description)
+    return (folder / f"{figure.key}.svg").read_text(encoding="utf-8").rstrip("\n")
+
+
+def chart_of(figure: Figure, result: FigureResult) -> Chart:
+    """The chart of a figure."""
+    x = figure.axes[0]
+    if figure.chart == "columns":
+        return columns(result.points, x, figure.axes[1])
+    if figure.chart == "curves":
+        return curves(result.points, x, figure.axes[1], figure.reference_series)
+    full_size = any(row.full_size is not None for row in result.rows)
+    return bars([_bar(row) for row in result.rows], x, ("ours", "full size" if full_size else "paper", "likelihood"))
+
+
+def _bar(row: ComparisonRow) -> Bar:
+    stronger = None
+    if row.likelihood is not None:
+        stronger = Measured(row.likelihood, row.likelihood_low, row.likelihood_high)
+    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.compared_with, stronger)
+
+
+def _description(figure: Figure, result: FigureResult) -> str:
+    """The content of the chart as text, for readers who cannot see it."""
+    rows = [_row_text(row) for row in result.rows[:DESCRIBED_ROWS]]
+    return f"{figure.text.description} {'; '.join(rows)}."
+
+
+def _row_text(row: ComparisonRow) -> str:
+    name = ", ".join(filter(None, (row.panel, row.label)))
+    stronger = "" if row.likelihood is None else f", likelihood {number(row.likelihood, row.unit)}"
+    full_size = "" if row.full_size is None else f", full size {number(row.full_size.value, row.unit)}"
+    paper = number(row.paper, row.unit)
+    return f"{name}: ours {number(row.measured, row.unit)}{full_size}, paper {paper}{stronger}"
+
+
+def _figure_csv(result: FigureResult) -> str:
+    """The numbers of a figure as CSV: the points of its curves, or its bars."""
+    if result.points:
+        return _csv(Point._fields, result.points)
+    rows = ([getattr(row, column) for column in BAR_COLUMNS] + [_full_size(row)] for row in result.rows)
+    return _csv((*BAR_COLUMNS, "full_size"), rows)
+
+
+def _full_size(row: ComparisonRow) -> float | None:
+    return None if row.full_size is None else row.full_size.value
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    return text.getvalue()
 
 
 @dataclass(frozen=True)
@@ -127,17 +261,11 @@ def reproduce(
     targets, seed, threads = whole_number("targets", targets, 1), check_seed(seed), thread_count(threads)
     folder = make_folder(Path(folder))
     counts = (
-        qualifying_of_standin(release)
-        if qualifying is None
-        else count_qualifying(Path(qualifying), release.check())
+        qualifying_of_standin(release) if qualifying is None else count_qualifying(Path(qualifying), release.check())
     )
     work = make_folder(folder / CHECKPOINTS, private=True)
-    cache = ResultCache(
-        work, (release.fingerprint, targets, seed, _digest(counts), __version__, "two attacks")
-    )
-    runner = AttackRunner(
-        release=release, targets=targets, seed=seed, threads=threads, folder=work, qualifying=counts
-    )
+    cache = ResultCache(work, (release.fingerprint, targets, seed, _digest(counts), __version__, "two attacks"))
+    runner = AttackRunner(release=release, targets=targets, seed=seed, threads=threads, folder=work, qualifying=counts)
     tasks = _Tasks(runner, cache)
     complete = tasks.run(figures, progress)
     reproduction = Reproduction(

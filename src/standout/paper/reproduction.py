@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from standout.paper.comparison_rows import ComparisonRow
+from standout.data.release import Release
+from standout.paper.comparison_rows import ComparisonRow, is_small_standin
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
-from standout.paper.full_size import is_small_standin
 from standout.paper.readings import Fit, Reading, fits
 from standout.paper.sentences import stronger_attack, summary
-from standout.release.model import Release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,9 +47,7 @@ class Reproduction:
 
     def __repr__(self) -> str:
         interrupted = "" if self.complete else ", interrupted"
-        return (
-            f"<Reproduction: {len(self.results)} figures on {self.release.n_records:,} records{interrupted}>"
-        )
+        return f"<Reproduction: {len(self.results)} figures on {self.release.n_records:,} records{interrupted}>"
 
     @property
     def page(self) -> Path:
@@ -91,9 +88,7 @@ class Reproduction:
         """
         import polars as pl
 
-        return pl.DataFrame(
-            [_table_row(figure, row) for figure, row in self.rows], schema=_columns(), orient="row"
-        )
+        return pl.DataFrame([_table_row(figure, row) for figure, row in self.rows], schema=_columns(), orient="row")
 
     @property
     def summary(self) -> str:

@@ -9,10 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from standout.paper.comparison_rows import ComparisonRow
-from standout.paper.full_size import full_size_run, is_small_standin
-from standout.paper.paper_results import PEOPLE
-from standout.release.model import Release
+from standout.data.release import Release
+from standout.paper.comparison_rows import PEOPLE, ComparisonRow, full_size_run, is_small_standin
 
 __all__ = [
     "FigureText",

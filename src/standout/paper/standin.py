@@ -4,11 +4,11 @@ from pathlib import Path
 
 from standout._version import __version__
 from standout.core.progress import Progress, no_progress
-from standout.paper.paper_results import PEOPLE
-from standout.release.index_writer import is_index
-from standout.release.model import Release
-from standout.release.store import open_index, save
-from standout.synthetic.synthesize import synthesize
+from standout.data.index_files import is_index
+from standout.data.release import Release
+from standout.data.store import open_index, save
+from standout.paper.comparison_rows import PEOPLE
+from standout.paper.synthesize import synthesize
 
 __all__ = ["open_or_make_standin"]
 
@@ -27,8 +27,6 @@ def open_or_make_standin(
     """
     path = folder / f"standin-{records or PEOPLE}-{seed}-{__version__}.index"
     if not is_index(path):
-        release = synthesize(
-            like="netflix", records=records or PEOPLE, seed=seed, threads=threads, progress=progress
-        )
+        release = synthesize(like="netflix", records=records or PEOPLE, seed=seed, threads=threads, progress=progress)
         save(release, path, progress)
     return open_index(path).check()

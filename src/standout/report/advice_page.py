@@ -4,30 +4,164 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from standout.core.foreign_text import printable_texts, shorten
-from standout.core.formatting import count, estimate_text, interval_text, percent
+import altair as alt
+
+from standout.core.text import count, estimate_text, interval_text, percent, printable_texts, shorten
 from standout.evaluate.estimates import Estimate
-from standout.findings.advice import AdviceFindings, CandidateFindings
-from standout.findings.table_advice import TableAdviceFindings, TableCandidateFindings
+from standout.findings.advice import AdviceFindings, CandidateFindings, TableAdviceFindings, TableCandidateFindings
+from standout.report.charts import ACCENT, GREY, INK, Chart
 from standout.report.figures import Cells, Drawing, Figure, Table, draw_figure
-from standout.report.frontier_chart import CandidateMark, FrontierChart
-from standout.report.html_page import render_page, template_text
+from standout.report.interval_charts import WIDE
+from standout.report.page import render_page, template_text
 
-__all__ = ["AdviceSection", "AnyAdvice", "advice_figure", "advice_page", "advice_section", "advice_table"]
+__all__ = [
+    "AdviceSection",
+    "AnyAdvice",
+    "CandidateMark",
+    "FrontierChart",
+    "advice_figure",
+    "advice_page",
+    "advice_section",
+    "advice_table",
+]
+
+# The chart of an advice: candidates by the utility that they keep and the share of people identified.
+
+
+WIDE_HEIGHT, NARROW_HEIGHT = 380, 300
+LINE, LETTER, FONT_SIZE = 15, 7.5, 12.5
+"""Height of a line and width of a letter in pixels."""
+LABEL_OFFSETS = ((9, -9), (-9, -9), (9, 12), (-9, 12), (22, 2), (-22, 2), (9, -24), (-9, 26))
+"""Where a number may be relative to its mark, in pixels, the best first."""
+LEFT_MARGIN, RIGHT_MARGIN = 58, 40
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+TOPS, HEADROOM = (0.1, 0.2, 0.5, 1.0), 1.1
+"""Where the axis of people identified may end, and its least end as a multiple of the largest risk."""
+
+NEAR, LABEL_SHARE = 0.08, 0.25
+"""How near a mark is to the label of the limit: a share of the height, and the label's share of the width."""
+
+Pixels = list[tuple[float, float]]
+Side = Literal["left", "right"]
+
+
+class CandidateMark(NamedTuple):
+    """A candidate on the chart: x is the utility kept, y the share of people identified."""
+
+    number: str
+    x: float
+    x_low: float
+    x_high: float
+    y: float
+    y_low: float
+    y_high: float
+
+
+class FrontierChart(NamedTuple):
+    """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring.
+
+    `untouched` is the data as they are if they are not on the frontier: the mark is grey and has a number.
+    """
+
+    frontier: list[CandidateMark]
+    others: list[CandidateMark]
+    recommended: list[CandidateMark]
+    untouched: list[CandidateMark]
+    limit: float
+
+    def draw(self, width: int) -> Chart:
+        """The chart at a width in pixels."""
+        inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
+        top = self._top()
+        x = alt.X("x:Q", title="utility kept", **_axis(1.0))
+        y = alt.Y("y:Q", title="people identified", **_axis(top))
+        base = _marks(self.frontier, x, y)
+        interval = base.mark_rule(color=ACCENT, strokeWidth=1.6, opacity=0.7)
+        layers = [_limit_line(self.limit, top, self._limit_side(top))]
+        if self.others:
+            layers.append(_marks(self.others, x, y).mark_circle(size=26, color=GREY, opacity=0.9))
+        if self.untouched:
+            layers.append(_marks(self.untouched, x, y).mark_circle(size=60, color=GREY, opacity=1))
+        layers += [
+            base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.5).encode(order="y:Q"),
+            interval.encode(x="x_low:Q", x2="x_high:Q"),
+            interval.encode(y="y_low:Q", y2="y_high:Q"),
+            base.mark_circle(size=60, color=ACCENT, opacity=1),
+        ]
+        if self.recommended:
+            ring = _marks(self.recommended, x, y)
+            layers.append(ring.mark_point(size=190, color=INK, strokeWidth=1.8, opacity=1))
+        numbered = [*self.untouched, *self.frontier]
+        offsets = _label_offsets([(mark.x * inner, (1 - mark.y / top) * height) for mark in numbered])
+        for mark, offset in zip(numbered, offsets, strict=True):
+            layers += _label(_marks([mark], x, y), offset)
+        return Chart(alt.layer(*layers, width=inner, height=height))
+
+    def _limit_side(self, top: float) -> Side:
+        """The end of the limit's line without a mark near it: the left one, unless only the right is free."""
+        marks = [*self.untouched, *self.frontier, *self.others]
+        near = [mark.x for mark in marks if abs(mark.y - self.limit) < NEAR * top]
+        return "right" if any(x < LABEL_SHARE for x in near) and max(near) < 1 - LABEL_SHARE else "left"
+
+    def _top(self) -> float:
+        """Where the axis of people identified ends: small risks would otherwise lie on one line."""
+        numbered = [*self.untouched, *self.frontier]
+        largest = max(self.limit, *(mark.y_high for mark in numbered), *(mark.y for mark in self.others))
+        return next((top for top in TOPS if HEADROOM * largest <= top), 1.0)
+
+
+def _axis(top: float) -> dict[str, Any]:
+    label = "format(100 * datum.value, '.1~f') + '\xa0%'"
+    ticks = [top * tick for tick in TICKS]
+    axis = alt.Axis(values=ticks, labelExpr=label, ticks=False, domain=False, labelPadding=6, titlePadding=8)
+    return {"scale": alt.Scale(domain=[0, top], nice=False, clamp=True), "axis": axis}
+
+
+def _limit_line(limit: float, top: float, side: Side) -> Any:
+    base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
+    line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
+    offset = -10 if limit < 0.9 * top else 16
+    return line + base.mark_text(align=side, dy=offset, fontSize=FONT_SIZE, color=INK).encode(
+        y="y:Q", x=alt.datum(0.0 if side == "left" else 1.0, type="quantitative"), text="label:N"
+    )
+
+
+def _marks(marks: Sequence[CandidateMark], x: alt.X, y: alt.Y) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=[mark._asdict() for mark in marks])).encode(x=x, y=y)
+
+
+def _label(base: alt.Chart, offset: tuple[int, int]) -> list[Any]:
+    """The number of a mark, in front of a white outline."""
+    look: dict[str, Any] = {"dx": offset[0], "dy": offset[1], "fontSize": FONT_SIZE, "fontWeight": "bold"}
+    text = base.encode(text="number:N")
+    return [
+        text.mark_text(color="white", stroke="white", strokeWidth=4, strokeJoin="round", **look),
+        text.mark_text(color=INK, **look),
+    ]
+
+
+def _label_offsets(marks: Pixels) -> list[tuple[int, int]]:
+    """For each mark an offset at which its number covers no other number and no mark."""
+    labels: Pixels = []
+    offsets = []
+    for x, y in marks:
+        free = (offset for offset in LABEL_OFFSETS if _is_free(x + offset[0], y + offset[1], labels, marks))
+        offset = next(free, LABEL_OFFSETS[0])
+        labels.append((x + offset[0], y + offset[1]))
+        offsets.append(offset)
+    return offsets
+
+
+def _is_free(x: float, y: float, labels: Pixels, marks: Pixels) -> bool:
+    clear = all(abs(x - other_x) > 2 * LETTER or abs(y - other_y) > LINE for other_x, other_y in labels)
+    return clear and all(abs(x - mark_x) > LETTER or abs(y - mark_y) > LINE / 2 for mark_x, mark_y in marks)
+
 
 AnyAdvice: TypeAlias = AdviceFindings | TableAdviceFindings
 AnyCandidate: TypeAlias = CandidateFindings | TableCandidateFindings
-HEADS = (
-    "candidate",
-    "identified",
-    "identified in the release",
-    "utility kept",
-    "top-10 hit rate",
-    "RMSE",
-    "stage",
-)
+HEADS = ("candidate", "identified", "identified in the release", "utility kept", "top-10 hit rate", "RMSE", "stage")
 TABLE_HEADS = (
     "candidate",
     "identified",
@@ -146,9 +280,7 @@ def _within_0_and_1(estimate: Estimate) -> Estimate:
 
 def _table(candidates: Sequence[AnyCandidate], numbered: bool) -> Table:
     """The candidates, if wanted with their numbers in the chart."""
-    rows = [
-        _cells(candidate, f"{number}. " if numbered else "") for number, candidate in enumerate(candidates, 1)
-    ]
+    rows = [_cells(candidate, f"{number}. " if numbered else "") for number, candidate in enumerate(candidates, 1)]
     is_table = any(isinstance(candidate, TableCandidateFindings) for candidate in candidates)
     return Table(TABLE_HEADS if is_table else HEADS, rows)
 

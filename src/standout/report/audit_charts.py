@@ -5,19 +5,152 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from standout.core.formatting import count, estimate_text, interval_text, percent
+from standout.core.text import count, estimate_text, interval_text, percent
+from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings
+from standout.findings.adversaries import (
+    AdversaryFindings,
+    AttackFindings,
+    DateGroup,
+    ErrorGrid,
+    MeasuresAsNamed,
+    RankGroup,
+    SizeGroup,
+)
 from standout.findings.audit import AuditFindings
-from standout.findings.exposure import DateGroup, RankGroup, SizeGroup
-from standout.findings.measure_titles import measure_titles
-from standout.report.attack_table import common_threshold
+from standout.findings.gate import measure_titles
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table
-from standout.report.grid_figures import error_grid_figure
-from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
+from standout.report.interval_charts import WIDE, HeatRow, ShareBar, heat_map, share_bars, share_curves
 
-__all__ = ["FIGURES", "Extremes", "audit_figures", "control_sentence", "group_extremes", "group_table"]
+__all__ = [
+    "ATTACK_TITLES",
+    "FIGURES",
+    "Extremes",
+    "attack_table",
+    "audit_figures",
+    "common_threshold",
+    "control_sentence",
+    "error_grid_figure",
+    "grid_captions",
+    "group_extremes",
+    "group_table",
+    "threshold_text",
+]
+
+# The grids of an audit as figures: facts known by date error, and by value error.
+
+
+GRID_FIGURES = {"time_error": "date-error", "value_error": "value-error"}
+"""Names of the figures."""
+GRID_ROWS = {"time_error": "date error", "value_error": "value error"}
+
+
+def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
+    """The grid of one error, if the audit measured it."""
+    grid = next((grid for grid in findings.error_grids.grids if grid.varies == varies), None)
+    if grid is None:
+        return None
+    rows = [
+        HeatRow(row.label, [_finite_grid_figures(cell.identified) for cell in row.cells], row.is_own)
+        for row in grid.rows
+    ]
+    columns = [str(cell.facts) for cell in grid.rows[0].cells]
+    titles = "known facts about a person", GRID_ROWS[grid.varies]
+    table: list[Cells] = [
+        (row.label, *((estimate_text(cell.identified), interval_text(cell.identified)) for cell in row.cells))
+        for row in grid.rows
+    ]
+    return Figure(
+        grid.title,
+        _grid_description(grid),
+        lambda width: heat_map(rows, columns, *titles, width),
+        Table((GRID_ROWS[grid.varies], *(count(int(facts), "fact", "facts") for facts in columns)), table),
+    )
+
+
+def grid_captions(findings: AuditFindings) -> dict[str, str]:
+    """What is fixed in each grid, and how accurate its cells are, by name of the figure."""
+    return {GRID_FIGURES[grid.varies]: _grid_caption(grid) for grid in findings.error_grids.grids}
+
+
+def _grid_caption(grid: ErrorGrid) -> str:
+    reach = max((max(share.value - share.low, share.high - share.value) for share in _shares(grid)), default=1.0)
+    has_own = any(row.is_own for row in grid.rows)
+    return " ".join(
+        [
+            f"Fixed in all cells: {grid.fixed}; the same {count(grid.targets, 'target', 'targets')}."
+            if grid.fixed
+            else f"The same {count(grid.targets, 'target', 'targets')} in all cells.",
+            f"The stronger the colour, the more people are identified. 95\xa0% intervals reach at most "
+            f"{100 * reach:.0f} percentage points from the numbers.",
+            "Bold: the error of this adversary. Frame: the adversary of the answer." if has_own else "",
+        ]
+    ).strip()
+
+
+def _shares(grid: ErrorGrid) -> list[Estimate]:
+    shares = [cell.identified for row in grid.rows for cell in row.cells]
+    return [share for share in shares if math.isfinite(share.value + share.low + share.high)]
+
+
+def _finite_grid_figures(share: Estimate) -> float | None:
+    return share.value if math.isfinite(share.value) else None
+
+
+def _grid_description(grid: ErrorGrid) -> str:
+    rows = "; ".join(
+        f"{row.label}: {', '.join(estimate_text(cell.identified) for cell in row.cells)}" for row in grid.rows
+    )
+    facts = ", ".join(str(cell.facts) for cell in grid.rows[0].cells)
+    return f"{grid.title}. Columns: {facts} known facts. {rows}."
+
+
+# Titles of the attacks in reports.
+
+
+ATTACK_TITLES = {"paper": "paper's attack", "likelihood": "Likelihood", "exact match": "exact matching"}
+
+
+# Several attacks of each adversary, compared in one table, and the thresholds of their claims.
+
+
+def common_threshold(findings: AuditFindings) -> ClaimThreshold | None:
+    """The threshold of the strongest attacks of all adversaries; None if they differ."""
+    thresholds = {
+        ClaimThreshold(adversary.as_named.claims_by, adversary.as_named.threshold) for adversary in findings.adversaries
+    }
+    return thresholds.pop() if len(thresholds) == 1 else None
+
+
+def threshold_text(measures: MeasuresAsNamed) -> str:
+    """The threshold that keeps to the budget; a posterior near 1 with enough digits to differ from 1."""
+    threshold = measures.threshold_at_budget
+    if measures.claims_by == "phi":
+        return f"{threshold:.2f}"
+    return next((text for digits in (3, 6, 9) if (text := f"{threshold:.{digits}f}") < "1"), "almost 1")
+
+
+def attack_table(findings: AuditFindings) -> Table:
+    """A row for each adversary: what each attack identifies, and how probable it says that is."""
+    names = list(dict.fromkeys(attack.name for each in findings.adversaries for attack in each.attacks))
+    names.sort(key=lambda name: (name != "paper", name != "likelihood", name))
+    heads = [head for name in names for head in (ATTACK_TITLES.get(name, name), "stated probability")]
+    cells: list[Cells] = []
+    for adversary in findings.adversaries:
+        attacks = {attack.name: attack for attack in adversary.attacks}
+        texts = [text for name in names for text in _cells(attacks.get(name))]
+        cells.append((adversary.name, *texts))
+    return Table(("adversary", *heads), cells)
+
+
+def _cells(attack: AttackFindings | None) -> Cells:
+    """The share identified with its interval, and the probability that the attack states."""
+    if attack is None:
+        return "–", "–"
+    identified = attack.as_named.identified
+    return (estimate_text(identified), interval_text(identified)), percent(attack.as_named.stated_probability)
+
 
 Group: TypeAlias = SizeGroup | RankGroup | DateGroup
 MOST_TABLE_ROWS = 20
@@ -83,9 +216,7 @@ def _dashed_from(findings: AuditFindings) -> dict[str, float]:
     """The number of facts from which on a curve covers fewer people, by adversary."""
     ends = {}
     for adversary in findings.adversaries:
-        before = [
-            point.facts for point in adversary.curve if point.enough_for < adversary.curve[-1].enough_for
-        ]
+        before = [point.facts for point in adversary.curve if point.enough_for < adversary.curve[-1].enough_for]
         if before:
             ends[adversary.name] = float(before[-1])
     return ends
@@ -126,8 +257,7 @@ def _success_table(findings: AuditFindings) -> Table:
     sizes = sorted({*strongest, *(point.facts for adversary in adversaries for point in adversary.curve)})
     curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
     cells: list[Cells] = [
-        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in (*curves, strongest)))
-        for facts in sizes
+        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in (*curves, strongest))) for facts in sizes
     ]
     return Table(("known facts", *(adversary.name for adversary in adversaries), STRONGEST), cells)
 
@@ -139,12 +269,7 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
     measures = ("identified", "correct_claims_at_budget")
     bars = [
-        _bar(
-            titles[measure],
-            adversary.title,
-            getattr(adversary.as_named, measure),
-            adversary.name == main.name,
-        )
+        _bar(titles[measure], adversary.title, getattr(adversary.as_named, measure), adversary.name == main.name)
         for measure in measures
         for adversary in adversaries
     ]
@@ -156,9 +281,7 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
         for adversary in adversaries
     ]
     table = Table(("adversary", *(titles[measure] for measure in measures)), cells)
-    return Figure(
-        "What each adversary achieves", f"Identified people. {shares}.", partial(share_bars, bars), table
-    )
+    return Figure("What each adversary achieves", f"Identified people. {shares}.", partial(share_bars, bars), table)
 
 
 def _control(findings: AuditFindings) -> Figure | None:
@@ -174,8 +297,7 @@ def _control(findings: AuditFindings) -> Figure | None:
         )
     ]
     shares = "; ".join(
-        f"{adversary.name}: {estimate_text(adversary.control.main)} and "
-        f"{estimate_text(adversary.control.control)}"
+        f"{adversary.name}: {estimate_text(adversary.control.main)} and {estimate_text(adversary.control.control)}"
         for adversary in findings.adversaries
     )
     cells: list[Cells] = [
@@ -225,8 +347,7 @@ def _facts_needed(findings: AuditFindings) -> Figure | None:
     bars = [_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
     shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
     cells: list[Cells] = [
-        (bar.label, percent(bar.value), interval_text(row.share))
-        for bar, row in zip(bars, needed, strict=True)
+        (bar.label, percent(bar.value), interval_text(row.share)) for bar, row in zip(bars, needed, strict=True)
     ]
     return Figure(
         "How few facts are enough",

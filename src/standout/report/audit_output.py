@@ -5,14 +5,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from standout.core.atomic_files import make_folder, write_atomically
-from standout.core.frame_export import FrameExport
+from standout.core.files import make_folder, write_atomically
+from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.result_views import ResultView
-from standout.findings.answer_line import answer_line
-from standout.findings.json_types import JsonObject
-from standout.findings.serialize import json_text, to_json_object
-from standout.report.safe_tables import inert
+from standout.core.results import FrameExport, ResultView
+from standout.data.export import inert
+from standout.findings.gate import answer_line
+from standout.findings.json_types import json_text, to_json_object
 
 if TYPE_CHECKING:
     import polars as pl

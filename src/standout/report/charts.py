@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.atomic_files import write_content
-from standout.core.foreign_text import map_texts, printable_lines
+from standout.core.files import write_content
+from standout.core.text import map_texts, printable_lines
 from standout.report.drawing import DrawingError, draw
 
 __all__ = [
@@ -184,10 +184,7 @@ def bars(measured: Sequence[Bar], axis: Axis, names: BarNames = ("ours", "paper"
 def columns(points: Sequence[Point], x: Axis, y: Axis) -> Chart:
     """Vertical bars of one series, with their numbers on top."""
     names = [f"{point.x:g}" for point in points]
-    rows = [
-        {"x": name, "y": point.y, "number": _number(point.y)}
-        for name, point in zip(names, points, strict=True)
-    ]
+    rows = [{"x": name, "y": point.y, "number": _number(point.y)} for name, point in zip(names, points, strict=True)]
     x_axis = alt.X("x:N", sort=names, title=x.title, axis=alt.Axis(labelAngle=0, ticks=False, domain=False))
     base = _data(rows).encode(x=x_axis, y=_y(y))
     numbers = base.mark_text(dy=-7, fontSize=11, color=INK).encode(text="number:N")
@@ -203,8 +200,7 @@ def curves(points: Sequence[Point], x: Axis, y: Axis, quiet: Iterable[str] = ())
         x = x._replace(low=min(point.x for point in points), high=max(point.x for point in points))
     panels = list(dict.fromkeys(point.panel for point in points))
     charts = [
-        _curve_panel(panel, [point for point in points if point.panel == panel], x, y, set(quiet))
-        for panel in panels
+        _curve_panel(panel, [point for point in points if point.panel == panel], x, y, set(quiet)) for panel in panels
     ]
     return Chart(alt.vconcat(*charts, spacing=14))
 
@@ -230,9 +226,7 @@ def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: BarNames, is_las
     )
     x_axis = alt.Axis(tickCount=5, domain=False, ticks=False, labels=is_last, format="~g")
     x = alt.X("value:Q", title=axis.title if is_last else None, scale=_scale(axis), axis=x_axis)
-    colours = alt.Color(
-        "source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY, PALE_ACCENT]), legend=None
-    )
+    colours = alt.Color("source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY, PALE_ACCENT]), legend=None)
     n_bars = 3 if any(bar.second for bar in panel) else 2
     interval = base.transform_filter("datum.low != null")
     layers = [
@@ -261,15 +255,7 @@ def _bar_rows(bar: Bar, names: BarNames, digits: str) -> list[dict[str, Any]]:
 def _bar_row(label: str, source: str, measured: Measured, text: str) -> dict[str, Any]:
     value, low, high = measured
     end = max(value, high or value)
-    return {
-        "label": label,
-        "source": source,
-        "value": value,
-        "low": low,
-        "high": high,
-        "end": end,
-        "number": text,
-    }
+    return {"label": label, "source": source, "value": value, "low": low, "high": high, "end": end, "number": text}
 
 
 def _line(curve: list[Point], x: Axis, y: Axis, is_quiet: bool, dashes: list[int]) -> list[Any]:

@@ -12,8 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from standout._version import __version__
-from standout.core.foreign_text import LONG, printable, shorten
-from standout.core.formatting import estimate_text, interval_text, percent
+from standout.core.text import LONG, estimate_text, interval_text, percent, printable, shorten
 from standout.findings.gate import Gate, GateCondition, Rule
 
 __all__ = ["junit_text", "markdown_text", "sarif_text"]
@@ -75,9 +74,7 @@ def junit_text(gate: Gate, location: str) -> str:
         "time": "0",
     }
     suites = ElementTree.Element("testsuites", {"name": gate.command, **counts})
-    suite = ElementTree.SubElement(
-        suites, "testsuite", {"name": _text(f"{gate.command} {location}"), **counts}
-    )
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": _text(f"{gate.command} {location}"), **counts})
     if gate.finished_at:
         suite.set("timestamp", gate.finished_at.removesuffix("+00:00"))
     for condition in gate.conditions:

@@ -3,17 +3,98 @@
 The subject of a chart is in the accent colour, the rest is grey. Every mark has its name next to it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import altair as alt
 
-from standout.core.foreign_text import shorten
-from standout.core.formatting import percent
+from standout.core.text import HasInterval, count, percent, shorten
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
-from standout.report.label_places import Box, free_box
 
-__all__ = ["NARROW", "PALE", "WIDE", "ShareBar", "share_bars", "share_curves"]
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = [
+    "MOST_DOTS",
+    "NARROW",
+    "PALE",
+    "WIDE",
+    "Box",
+    "HeatRow",
+    "PeopleDots",
+    "ShareBar",
+    "free_box",
+    "heat_map",
+    "people_dots",
+    "share_bars",
+    "share_curves",
+]
+
+# Where a label has space in a chart of curves: next to its point, but on no line and on no other label.
+#
+# All numbers are pixels; y grows downwards.
+
+
+Line = Sequence[tuple[float, float]]
+STEP = 3.0
+"""Distance between two places that are tried."""
+
+
+class Box(NamedTuple):
+    """A rectangle: its left and right edge, and its top and bottom."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def moved(self, down: float) -> "Box":
+        """The same rectangle, lower by some pixels."""
+        return self._replace(top=self.top + down, bottom=self.bottom + down)
+
+
+def free_box(box: Box, lines: Sequence[Line], boxes: Sequence[Box], height: float) -> Box:
+    """The nearest place above or below, within the height of the chart, that covers nothing.
+
+    The box itself if there is none. Of two places that are equally near, the lower one.
+
+    >>> free_box(Box(0, 10, 0, 10), [[(0.0, 4.0), (20.0, 4.0)]], [], 100).top
+    6.0
+    """
+    shifts = sorted(
+        (STEP * step for step in range(-int(height / STEP), int(height / STEP) + 1)),
+        key=lambda shift: (abs(shift), -shift),
+    )
+    for shift in shifts:
+        place = box.moved(shift)
+        if place.top >= 0 and place.bottom <= height and _is_free(place, lines, boxes):
+            return place
+    return box
+
+
+def _is_free(box: Box, lines: Sequence[Line], boxes: Sequence[Box]) -> bool:
+    overlaps = any(
+        box.left < other.right and other.left < box.right and box.top < other.bottom and other.top < box.bottom
+        for other in boxes
+    )
+    return not overlaps and not any(_crosses(box, line) for line in lines)
+
+
+def _crosses(box: Box, line: Line) -> bool:
+    """Whether a part of the line lies in the box."""
+    for (x0, y0), (x1, y1) in pairwise(line):
+        left, right = max(min(x0, x1), box.left), min(max(x0, x1), box.right)
+        if left > right:
+            continue
+        slope = (y1 - y0) / (x1 - x0) if x1 != x0 else 0.0
+        ends = (y0 + slope * (left - x0), y0 + slope * (right - x0)) if x1 != x0 else (y0, y1)
+        if min(ends) < box.bottom and max(ends) > box.top:
+            return True
+    return False
+
 
 Ticks: TypeAlias = tuple[float, ...]
 Axes: TypeAlias = tuple[alt.X, alt.Y]
@@ -86,9 +167,7 @@ def share_curves(
     others = {name: curve for name, curve in curves.items() if name != main}
     layers += _thin_lines(others, dashes, axes)
     layers += _main_line(curves.get(main, []), dashes.get(main), axes)
-    area = _Area(
-        x.low or x_ticks[0], x_ticks[-1] if x.high is None else x.high, y_ticks[-1], inner_width, height
-    )
+    area = _Area(x.low or x_ticks[0], x_ticks[-1] if x.high is None else x.high, y_ticks[-1], inner_width, height)
     names = _name_points(curves, area)
     layers += _names([point for point in names if point.series != main], SOFT, "normal", axes)
     layers += _names([point for point in names if point.series == main], ACCENT, "bold", axes)
@@ -221,11 +300,7 @@ def _main_line(curve: list[Point], dashed_from: float | None, axes: Axes) -> Lay
     if with_interval:
         band = _data(with_interval, axes)
         is_single = len(with_interval) == 1
-        mark = (
-            band.mark_rule(color=ACCENT, strokeWidth=2)
-            if is_single
-            else band.mark_area(color=ACCENT, opacity=0.2)
-        )
+        mark = band.mark_rule(color=ACCENT, strokeWidth=2) if is_single else band.mark_area(color=ACCENT, opacity=0.2)
         layers.append(mark.encode(y="low:Q", y2="high:Q"))
     for part, dash in ((_solid(curve, dashed_from), [1, 0]), (_dashed(curve, dashed_from), DASH)):
         if len(part) > 1:
@@ -346,3 +421,220 @@ def _share_axis(ticks: Ticks, labels: bool = True) -> dict[str, Any]:
         labelFlush=False,
     )
     return {"scale": alt.Scale(domain=[0, ticks[-1]], nice=False), "axis": axis}
+
+
+# Heat maps of shares: a cell for each row and column, with its number in it; wide, or narrow for a phone.
+#
+# The number is in the cell, so that the map is as good in black and white. Cells are the accent colour in five
+# strengths, and their numbers are in the colours of text and paper, so that they can be read in dark mode too.
+
+
+STRENGTHS = ((0.1, 0.05), (0.25, 0.18), (0.5, 0.34), (0.75, 0.5))
+"""Strength of the colour of shares below each bound; from the last one on it is full."""
+LABEL_WIDTH, NARROW_LABEL_WIDTH, LONGEST_LABEL_HEAT_MAPS = 118, 84, 24
+MARGIN = 40
+WIDEST_CELL, CELL_HEIGHT = 92, 34
+
+
+class HeatRow(NamedTuple):
+    """One row: its name, its shares (None: not measured), and whether it is the subject of the map."""
+
+    label: str
+    shares: Sequence[float | None]
+    main: bool = False
+
+
+def heat_map(rows: Sequence[HeatRow], columns: Sequence[str], x_title: str, y_title: str, width: int = WIDE) -> Chart:
+    """A cell for each row and column. The last cell of the main row has a frame."""
+    label_width = LABEL_WIDTH if width == WIDE else NARROW_LABEL_WIDTH
+    cell_width = (width - label_width - MARGIN) / len(columns)
+    cells = [
+        _cell(y, x, share, is_framed=row.main and x == len(columns) - 1)
+        for y, row in enumerate(rows)
+        for x, share in enumerate(row.shares)
+    ]
+    names = [
+        {"y": y, "label": shorten(row.label, LONGEST_LABEL_HEAT_MAPS), "weight": row.main} for y, row in enumerate(rows)
+    ]
+    inner_width, height = cell_width * len(columns), CELL_HEIGHT * len(rows)
+    x = alt.X(
+        "x:O",
+        title=x_title,
+        scale=alt.Scale(paddingInner=0.04, paddingOuter=0.02),
+        axis=alt.Axis(
+            orient="top",
+            labelExpr=f"{[*columns]!r}[datum.value]",
+            labelAngle=0,
+            ticks=False,
+            domain=False,
+            labelPadding=5,
+            titlePadding=7,
+            titleAnchor="start",
+        ),
+    )
+    y = alt.Y("y:O", axis=None, scale=alt.Scale(paddingInner=0.07, paddingOuter=0.03))
+    base = alt.Chart(alt.InlineData(values=cells)).encode(x=x, y=y)
+    layers = [
+        base.mark_rect(color=ACCENT).encode(opacity=alt.Opacity("strength:Q", scale=None, legend=None)),
+        *_numbers(base, cells),
+        *_frame(base, cells),
+        *_names_heat_maps(names, y),
+        _title(y_title, label_width),
+    ]
+    return Chart(alt.layer(*layers, width=inner_width, height=height))
+
+
+def _cell(y: int, x: int, share: float | None, is_framed: bool) -> dict[str, Any]:
+    strength = 0.0 if share is None else next((of for below, of in STRENGTHS if share < below), 1.0)
+    number = "–" if share is None else percent(share)
+    return {"x": x, "y": y, "strength": strength, "number": number, "framed": is_framed}
+
+
+def _numbers(base: Any, cells: Sequence[dict[str, Any]]) -> list[Any]:
+    """Numbers: in the colour of the paper on full cells, in that of text on the others."""
+    layers = []
+    for colour, test in (("white", "datum.strength == 1"), (INK, "datum.strength < 1")):
+        if any((cell["strength"] == 1) == (colour == "white") for cell in cells):
+            text = base.transform_filter(test).mark_text(fontSize=FONT_SIZE, color=colour)
+            layers.append(text.encode(text="number:N"))
+    return layers
+
+
+def _frame(base: Any, cells: Sequence[dict[str, Any]]) -> list[Any]:
+    if not any(cell["framed"] for cell in cells):
+        return []
+    return [base.transform_filter("datum.framed").mark_rect(filled=False, stroke=INK, strokeWidth=2.2)]
+
+
+def _names_heat_maps(names: Sequence[dict[str, Any]], y: alt.Y) -> list[Any]:
+    """Names of the rows, left of the cells; the subject is bold and in the accent colour."""
+    layers = []
+    for is_main, colour, weight in ((False, INK, "normal"), (True, ACCENT, "bold")):
+        rows = [name for name in names if name["weight"] is is_main]
+        if rows:
+            style: dict[str, Any] = {"align": "right", "dx": -8, "fontSize": FONT_SIZE, "fontWeight": weight}
+            text = alt.Chart(alt.InlineData(values=rows)).mark_text(color=colour, **style)
+            layers.append(text.encode(x=alt.value(0), y=y, text="label:N"))
+    return layers
+
+
+def _title(text: str, label_width: float) -> Any:
+    """The title of the rows, above their names."""
+    mark = alt.Chart(alt.InlineData(values=[{}])).mark_text(
+        align="left", fontSize=12, color=INK, dx=-label_width, dy=-14
+    )
+    return mark.encode(x=alt.value(0), y=alt.value(0), text=alt.value(text))
+
+
+# A picture of people: one dot for each target, coloured if the target is identified.
+
+
+MOST_DOTS = 1000
+WIDE_COLUMNS, NARROW_COLUMNS = 100, 50
+STEPS = (1, 2, 5)
+PITCH, DOT = 10, 7.4
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleDots:
+    """How many dots there are, how many are coloured, and how many people one dot represents.
+
+    Attributes
+    ----------
+    targets
+        Number of people who were attacked.
+    identified
+        Number of them who were identified, rounded: a tie of t records counts 1/t.
+    """
+
+    dots: int
+    coloured: int
+    people_per_dot: int
+    targets: int
+    identified: int
+
+    @property
+    def title(self) -> str:
+        """The picture in one line."""
+        return f"{count(self.identified)} of {count(self.targets, 'target is', 'targets are')} identified"
+
+    @property
+    def scale(self) -> str:
+        """What one dot represents, and that the numbers are rounded."""
+        if self.people_per_dot == 1:
+            return "Each dot is one person whom the adversary looked for."
+        return f"Each dot represents {count(self.people_per_dot)} people whom the adversary looked for."
+
+    def svg(self, columns: int) -> "Markup":
+        """The picture with so many dots in a row, the coloured ones first.
+
+        A dot is a line without length and with a round end: a thousand of them take a few kilobytes.
+        """
+        from markupsafe import Markup
+
+        columns = min(columns, self.dots)
+        rows = math.ceil(self.dots / columns)
+        paths = Markup("").join(
+            Markup('<path class="{}" d="{}"/>').format(name, _path(range(first, last), columns))
+            for name, first, last in (("found", 0, self.coloured), ("other", self.coloured, self.dots))
+            if first < last
+        )
+        text = f"{self.scale} {count(self.coloured)} of {count(self.dots, 'dot is', 'dots are')} coloured."
+        return Markup(
+            '<svg class="people" role="img" viewBox="0 0 {w} {h}" width="{w}" height="{h}" '
+            'stroke-width="{dot}" stroke-linecap="round"><title>{title}</title>'
+            "<desc>{text}</desc>{paths}</svg>"
+        ).format(w=columns * PITCH, h=rows * PITCH, dot=DOT, title=self.title, text=text, paths=paths)
+
+    @property
+    def wide(self) -> "Markup":
+        """The picture for a desk and for paper."""
+        return self.svg(WIDE_COLUMNS)
+
+    @property
+    def narrow(self) -> "Markup":
+        """The picture for a phone."""
+        return self.svg(NARROW_COLUMNS)
+
+
+def people_dots(rate: HasInterval, targets: int) -> PeopleDots | None:
+    """The dots of a measured share; None if nobody was attacked.
+
+    At most `MOST_DOTS` dots are drawn, so one of them may represent several people. Numbers are rounded, but
+    at least one dot is coloured if anybody was identified.
+
+    >>> from standout.evaluate.estimates import Estimate
+    >>> dots = people_dots(Estimate(0.975, 0.96, 0.985, n=610), 610)
+    >>> dots.dots, dots.coloured, dots.title
+    (610, 595, '595 of 610 targets are identified')
+    >>> people_dots(Estimate(0.001, 0, 0.01, n=4_000), 4_000).coloured
+    1
+    """
+    if targets < 1 or not math.isfinite(rate.value):
+        return None
+    scale = _people_per_dot(targets)
+    dots = max(1, _rounded(targets / scale))
+    coloured = max(_rounded(rate.value * targets / scale), int(rate.value > 0))
+    return PeopleDots(dots, min(coloured, dots), scale, targets, _rounded(rate.value * targets))
+
+
+def _people_per_dot(targets: int) -> int:
+    """The least of 1, 2, 5, 10, 20, … with which there are few enough dots."""
+    power = 1
+    while True:
+        for step in STEPS:
+            if _rounded(targets / (step * power)) <= MOST_DOTS:
+                return step * power
+        power *= 10
+
+
+def _rounded(number: float) -> int:
+    return math.floor(number + 0.5)
+
+
+def _path(positions: range, columns: int) -> str:
+    """Dots at positions of a grid, as data of an SVG path."""
+    middle = PITCH // 2
+    return "".join(
+        f"M{position % columns * PITCH + middle} {position // columns * PITCH + middle}h0" for position in positions
+    )

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.foreign_text import printable_texts, shorten
-from standout.core.formatting import count, percent
+from standout.core.text import count, percent, printable_texts, shorten
 from standout.findings.links import (
     ClaimMeasure,
     FactsGroup,
@@ -21,7 +20,7 @@ from standout.findings.links import (
 )
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
 from standout.report.figures import Figure, Table, draw_figure
-from standout.report.html_page import render_page, template_text
+from standout.report.page import render_page, template_text
 
 __all__ = ["figures", "page"]
 
@@ -108,13 +107,10 @@ def _edge(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def _draw_histogram(
-    measure: ClaimMeasure, bins: Sequence[HistogramBin], groups: Sequence[_Group], width: int
-) -> Chart:
+def _draw_histogram(measure: ClaimMeasure, bins: Sequence[HistogramBin], groups: Sequence[_Group], width: int) -> Chart:
     last = len(groups) - 1
     panels = [
-        _panel(bins, group, AXIS_TITLES[measure] if index == last else "", width)
-        for index, group in enumerate(groups)
+        _panel(bins, group, AXIS_TITLES[measure] if index == last else "", width) for index, group in enumerate(groups)
     ]
     return Chart(alt.vconcat(*panels, spacing=12))
 
@@ -164,9 +160,7 @@ def _precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure) -> Figure | 
 
 
 def _draw_precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure, width: int) -> Chart:
-    series = [
-        Point(name, point.phi, getattr(point, name)) for name in ("precision", "recall") for point in points
-    ]
+    series = [Point(name, point.phi, getattr(point, name)) for name in ("precision", "recall") for point in points]
     return curves(series, Axis(f"φ: {AXIS_TITLES[by]}"), Axis("share", 0, 1), quiet=("precision",))
 
 

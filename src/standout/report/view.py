@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from standout.core.formatting import estimate_text, interval_text
+from standout.core.text import estimate_text, interval_text
 from standout.evaluate.estimates import Estimate
 from standout.report.figures import Figure, Table
 from standout.report.interval_charts import ShareBar

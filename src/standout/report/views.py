@@ -5,34 +5,84 @@ sheets nor inline SVG, and because the ids in two inline SVGs would collide.
 """
 
 import base64
-from functools import singledispatch
+import math
+from collections.abc import Callable, Sequence
+from functools import partial, singledispatch
+from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from standout.attack.verdict import Verdict
-from standout.core.foreign_text import printable_texts, shorten
-from standout.evaluate.comparison import Comparison
-from standout.evaluate.lineup_answer import LineupAnswer
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.verdict import PosteriorVerdict, Verdict
+from standout.core.text import (
+    count,
+    decimal,
+    estimate_line,
+    estimate_text,
+    interval_text,
+    percent,
+    printable_lines,
+    printable_texts,
+    shorten,
+)
+from standout.data.column import Column
+from standout.data.release import Release
+from standout.data.table import Table
+from standout.evaluate.cell import SimulationCell
+from standout.evaluate.compare import Comparison
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.lineup import LineupAnswer, probability_text
 from standout.evaluate.simulation import Simulation
-from standout.findings.advice import AdviceFindings
+from standout.findings.advice import AdviceFindings, TableAdviceFindings
 from standout.findings.audit import AuditFindings
+from standout.findings.gate import HasAnswer, measure_titles
 from standout.findings.links import LinkFindings
-from standout.findings.table_advice import TableAdviceFindings
-from standout.findings.table_audit import TableFindings
-from standout.release.model import Release
-from standout.report import attack_views, data_views, findings_views
+from standout.findings.tables import TableFindings
+from standout.measure.sparsity import Sparsity
+from standout.measure.unicity import Unicity
+from standout.measure.unicity_grid import UnicityCell, UnicityGrid
+from standout.report import views as attack_views
+from standout.report import views as data_views
+from standout.report import views as findings_views
+from standout.report.advice_page import AnyAdvice, advice_figure, advice_table
+from standout.report.audit_charts import FIGURES, common_threshold
+from standout.report.charts import Axis, Chart, Point, curves
 from standout.report.drawing import DrawingError
-from standout.report.html_page import render_part, template_text
-from standout.report.interval_charts import WIDE
-from standout.report.view import View
-from standout.tables.model import Table
-from standout.theory.sparsity import Sparsity
-from standout.theory.unicity import Unicity
-from standout.theory.unicity_grid import UnicityGrid
+from standout.report.figures import Cells, Figure
+from standout.report.figures import Table as Cellwise
+from standout.report.figures import Table as Table_attack_views
+from standout.report.figures import Table as Table_findings_views
+from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
+from standout.report.linking_page import figures as link_figures
+from standout.report.page import render_part, template_text
+from standout.report.table_page import TABLE_FIGURES
+from standout.report.view import View, share_bar, share_cell
 
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["altair_chart", "notebook_html", "view_of"]
+__all__ = [
+    "advice_view",
+    "altair_chart",
+    "audit_view",
+    "comparison_view",
+    "lineup_view",
+    "links_view",
+    "notebook_html",
+    "release_view",
+    "simulation_view",
+    "sparsity_view",
+    "table_audit_view",
+    "table_view",
+    "unicity_chart",
+    "unicity_grid_view",
+    "unicity_page",
+    "unicity_view",
+    "verdict_view",
+    "view_of",
+]
 
 PADDING = {"left": 40, "top": 8, "right": 40, "bottom": 8}
 """Space around a picture: an image cuts labels off that are wider in the reader's font than in ours."""
@@ -94,3 +144,435 @@ def notebook_html(result: Any) -> str:
 def _cut(cell: str | tuple[str, str]) -> tuple[str, str]:
     text, ends = (cell, "") if isinstance(cell, str) else cell
     return shorten(text, LONGEST), ends
+
+
+# Releases and tables in notebooks: sizes and distributions. No id and no cell is shown.
+
+
+MOST_BINS = 12
+MOST_COLUMNS = 20
+
+
+def release_view(release: Release) -> View:
+    """Sizes of a release, and how many people have few entries or many."""
+    bars = _length_bars(release.lengths)
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
+    figure = Figure(
+        "People, by number of entries",
+        f"Share of people by the number of their entries. {shares}.",
+        partial(share_bars, bars),
+        Cellwise(("", "number"), list(_release_rows(release))),
+    )
+    entries, people = (count(release.n_entries, "entry", "entries"), count(release.n_records, "person", "people"))
+    return View(f"{entries} of {people} about {count(release.n_items, 'item', 'items')}", figure)
+
+
+def _release_rows(release: Release) -> Sequence[Cells]:
+    times = release.time_range
+    rows: list[Cells] = [
+        ("People (records)", count(release.n_records)),
+        ("Items", count(release.n_items)),
+        ("Entries", count(release.n_entries)),
+        ("Different values", count(release.n_levels) if release.n_levels else "no values"),
+        ("Dates", "no times" if times is None else f"{times[0]} to {times[1]}"),
+    ]
+    if release.n_records:
+        rows.append(("Entries of the median person", f"{np.median(release.lengths):,.0f}"))
+    if release.n_items:
+        rows.append(("People who have the median item", f"{np.median(release.support):,.0f}"))
+    return rows
+
+
+def _length_bars(lengths: NDArray[np.int64]) -> list[ShareBar]:
+    """Shares of people in bins of their number of entries that grow by the same factor."""
+    most, edges, factor = int(lengths.max(initial=0)), [0, 1], 2
+    while factor**MOST_BINS <= most:
+        factor *= 2
+    while edges[-1] <= most:
+        edges.append(edges[-1] * factor)
+    counts = np.histogram(lengths, np.array(edges))[0]
+    used = np.flatnonzero(counts)
+    bins = list(pairwise(edges))
+    shown = range(used[0], used[-1] + 1) if len(used) else range(1)
+    total = max(len(lengths), 1)
+    return [ShareBar("", _span(*bins[i]), counts[i] / total) for i in shown]
+
+
+def _span(low: int, end: int) -> str:
+    return count(low, "entry", "entries") if end - low == 1 else f"{low:,} to {end - 1:,} entries"
+
+
+def table_view(table: Table) -> View:
+    """The columns of a table, and how many rows each of them singles out alone."""
+    bars = [ShareBar("", column.name, _unique_share(column)) for column in table.columns[:MOST_COLUMNS]]
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
+    figure = Figure(
+        "Rows that one column singles out",
+        f"Share of rows whose value in this column no other row has. {shares}.",
+        partial(share_bars, bars),
+        Cellwise(
+            ("column", "kind", "role", "different values", "empty cells", "singles out"),
+            [_column_cells(column) for column in table.columns[:MOST_COLUMNS]],
+        ),
+    )
+    more = table.n_columns - MOST_COLUMNS
+    remarks = [f"The first {MOST_COLUMNS} columns; there are {more:,} more."] if more > 0 else []
+    if table.history is not None:
+        remarks.append(f"With a history of {count(table.history.n_entries, 'entry', 'entries')}.")
+    rows = count(table.n_rows, "row", "rows")
+    return View(f"{rows} × {count(table.n_columns, 'column', 'columns')}", figure, tuple(remarks))
+
+
+def _column_cells(column: Column) -> Cells:
+    empty, unique = int(column.counts[column.missing]), percent(_unique_share(column))
+    return column.name, column.kind, column.role, count(column.n_levels), count(empty), unique
+
+
+def _unique_share(column: Column) -> float | None:
+    """Share of rows whose value is unique; None for sets, where members are counted."""
+    if column.starts is not None:
+        return None
+    return int(np.count_nonzero(column.counts[: column.missing] == 1)) / max(column.n_rows, 1)
+
+
+# Audits, links and advice in notebooks. They show findings, which name nobody.
+
+
+MOST_ROWS = 12
+
+
+def audit_view(findings: AuditFindings) -> View:
+    """The answer, and what each adversary achieves."""
+    findings = printable_texts(findings)
+    titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
+    measures = ("identified", "correct_claims_at_budget")
+    rows: list[Cells] = [
+        (
+            adversary.title,
+            f"{adversary.as_named.facts:,}",
+            *(share_cell(getattr(adversary.as_named, measure)) for measure in measures),
+        )
+        for adversary in findings.adversaries
+    ]
+    table = Table_findings_views(("adversary", "known facts", *(titles[measure] for measure in measures)), rows)
+    shares = [(adversary.title, adversary.as_named.identified) for adversary in findings.adversaries]
+    chart = FIGURES["success"](findings) or _adversaries(shares)
+    return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
+
+
+def table_audit_view(findings: TableFindings) -> View:
+    """The answer, and what each adversary achieves."""
+    findings = printable_texts(findings)
+    shares = [(adversary.title, adversary.as_named.identified) for adversary in findings.adversaries]
+    rows: list[Cells] = [
+        (adversary.title, f"{adversary.knows:,}", share_cell(adversary.as_named.identified))
+        for adversary in findings.adversaries
+    ]
+    table = Table_findings_views(("adversary", "known attributes", "identified"), rows)
+    chart = TABLE_FIGURES["success"](findings) or _adversaries(shares)
+    return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
+
+
+def _adversaries(shares: Sequence[tuple[str, Estimate]]) -> Figure:
+    bars = [share_bar("", title, share) for title, share in shares]
+    text = "; ".join(f"{title}: {estimate_text(share)}" for title, share in shares)
+    return Figure(
+        "What each adversary achieves",
+        f"Identified people. {text}.",
+        partial(share_bars, bars),
+        Table_findings_views((), ()),
+    )
+
+
+def _remarks(findings: AuditFindings | TableFindings) -> tuple[str, ...]:
+    """Why the answer may not be relied on, its interval, and the threshold."""
+    remarks = []
+    if not findings.trust.trusted:
+        remarks.append("The audit failed its own checks: do not trust its numbers.")
+    if not findings.complete:
+        remarks.append("The audit was interrupted.")
+    answer: HasAnswer = findings
+    rate = answer.answer.rate
+    if interval := interval_text(rate):
+        remarks.append(f"95 % interval: {interval}, from {count(rate.n, 'target', 'targets')}.")
+    if findings.threshold.exceeded is not None:
+        remarks.append(findings.threshold.explanation)
+    return tuple(remarks)
+
+
+def links_view(findings: LinkFindings) -> View:
+    """What was claimed, and what the claims are worth."""
+    figures = link_figures(findings)
+    figure = figures.get(findings.settings.by) or next(iter(figures.values()), None)
+    claimed = ShareBar("", "profiles with a claim", findings.claims / max(findings.profiles, 1))
+    figure = figure or Figure("Claims", "", partial(share_bars, [claimed]), Table_findings_views((), ()))
+    false = findings.likely_false_claims
+    rows: list[Cells] = [
+        ("Profiles", count(findings.profiles)),
+        ("Profiles with items of the release", count(findings.profiles_with_facts)),
+        ("Claims", count(findings.claims)),
+        ("Claims that are likely false", "no decoys" if false is None else decimal(false)),
+    ]
+    if findings.truth is not None:
+        truth = findings.truth
+        rows += [
+            ("Precision: claims that are correct", share_cell(truth.precision)),
+            ("Recall: people of the release who are claimed correctly", share_cell(truth.recall)),
+            ("Absent people who are claimed", share_cell(truth.absent_claims)),
+        ]
+    remarks = () if findings.complete else ("Linking was interrupted.",)
+    headline = f"{count(findings.claims, 'claim', 'claims')} for {count(findings.profiles, 'profile', 'profiles')}"
+    return View(
+        headline, figure._replace(table=Table_findings_views(("", "number"), rows)), (*remarks, findings.summary)
+    )
+
+
+def advice_view(advice: AnyAdvice) -> View:
+    """The recommendation, and the candidates of the frontier."""
+    advice = printable_texts(advice)
+    table = advice_table(advice)
+    short = Table_findings_views(table.heads[:4], [row[:4] for row in table.rows[:MOST_ROWS]])
+    best = advice.recommended
+    nothing = f"Nothing is recommended: no candidate is proven to meet the limit of {percent(advice.limit)}"
+    headline = f"Recommended: {best.name}" if best else nothing
+    remarks = [] if advice.complete else ["The search was interrupted."]
+    more = len(table.rows) - MOST_ROWS
+    if more > 0:
+        remarks.append(f"The first {MOST_ROWS} candidates of the frontier; there are {more} more.")
+    return View(headline, advice_figure(advice)._replace(table=short), (*remarks, advice.summary))
+
+
+# Chart of the unicity of traces: a panel for each bin of time, a curve for each resolution in space.
+
+
+def unicity_chart(cells: Sequence[UnicityCell]) -> Chart:
+    """Share of people singled out, by number of known points."""
+    points = [
+        Point(cell.places, cell.points, cell.share.value, cell.share.low, cell.share.high, _panel(cell.time_bin))
+        for cell in cells
+    ]
+    most = max(cell.points for cell in cells)
+    low = min(cell.points for cell in cells)
+    return curves(
+        points, Axis("known points", low, max(most, low + 1), form="d"), Axis("singled out", 0, 1, form=".0%")
+    )
+
+
+def unicity_page(cells: Sequence[UnicityCell]) -> str:
+    """HTML page with the chart and its numbers."""
+    rows = "".join(
+        f"<tr><td>{escape(cell.places)}<td>{escape(cell.time_bin or 'unknown')}<td>{cell.points}"
+        f"<td>{percent(cell.share.value)} ({interval_text(cell.share)})<td>{cell.share.n:,}"
+        f"<td>{cell.too_few_points:,}</tr>\n"
+        for cell in cells
+    )
+    title = "Unicity by resolution"
+    head = "<th>places<th>time<th>points<th>singled out (95 % interval)<th>targets<th>too few points"
+    return printable_lines(
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f"<h1>{title}</h1>\n<p>Share of people whose known points are in no other trace. "
+        "A point is a place in a bin of time.</p>\n"
+        f"{unicity_chart(cells).svg_or_note(title)}\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</html>\n"
+    )
+
+
+def _panel(time_bin: str | None) -> str:
+    return "times unknown" if time_bin is None else f"time by {time_bin}"
+
+
+# Attacks and what they are measured by, in notebooks. No record is named.
+
+
+SHOWN = 5
+"""Number of records of a lineup."""
+MOST_CELLS = 24
+NAMES = "Records have no ids here, because notebooks are saved and shared: lineup() names them."
+SIMILARITIES = tuple(step / 50 for step in range(51))
+
+
+def verdict_view(verdict: Verdict) -> View:
+    """The probabilities of the best records."""
+    return _lineup(_verdict_headline(verdict), verdict)
+
+
+def lineup_view(answer: LineupAnswer) -> View:
+    """The conclusion, and the probabilities of the best records."""
+    return _lineup(answer.conclude("candidate 1"), answer.verdict, answer.assumption)
+
+
+def _verdict_headline(verdict: Verdict) -> str:
+    if not verdict.candidates:
+        return "No record fits the length and the first date"
+    candidates = count(verdict.candidates, "candidate", "candidates")
+    if verdict.ties > 1:
+        return f"{candidates}; {verdict.ties:,} tie for the best score"
+    if isinstance(verdict, PosteriorVerdict):
+        nobody = probability_text(verdict.nobody)
+        best = probability_text(verdict.lineup(1)[0].probability) if len(verdict.lineup(1)) else "0 %"
+        return f"{candidates}; the best has a probability of {best}, nobody in the data one of {nobody}"
+    return f"{candidates}; the best stands out by {verdict.eccentricity:.1f} standard deviations"
+
+
+def _lineup(headline: str, verdict: Verdict, *remarks: str) -> View:
+    lineup = verdict.lineup(SHOWN)
+    nobody = verdict.nobody if isinstance(verdict, PosteriorVerdict) else None
+    rows: list[tuple[str, float, str]] = [
+        (f"candidate {rank}", candidate.probability, f"{candidate.score:.3g}")
+        for rank, candidate in enumerate(lineup, 1)
+    ]
+    others = verdict.candidates - len(lineup)
+    if others:
+        label = f"somebody else ({count(others, 'record', 'records')})"
+        rows.append((label, max(lineup.outside - (nobody or 0.0), 0.0), ""))
+    if nobody is not None:
+        rows.append(("nobody in the data", nobody, ""))
+    bars = [ShareBar("", label, share, main=label.startswith("candidate")) for label, share, _ in rows] or [
+        ShareBar("", "no candidate", 0.0)
+    ]
+    cells: list[Cells] = [(label, probability_text(share), score) for label, share, score in rows]
+    shares = "; ".join(f"{label}: {percent(share)}" for label, share, _ in rows)
+    figure = Figure(
+        "Probability that the record is the target's",
+        f"Probabilities. {shares}.",
+        partial(share_bars, bars),
+        Table_attack_views(("", "probability", "score"), cells),
+    )
+    return View(headline, figure, (*filter(None, remarks), NAMES))
+
+
+def simulation_view(simulation: Simulation) -> View:
+    """The share of targets identified by each adversary, with each number of facts."""
+    titles = measure_titles(simulation.threshold, simulation.budget, simulation.criteria.top)
+    cells, remarks = simulation.cells[:MOST_CELLS], []
+    if not simulation.complete:
+        remarks.append("Interrupted: the numbers are about the targets attacked so far.")
+    if len(simulation.cells) > MOST_CELLS:
+        remarks.append(f"The first {MOST_CELLS} of {len(simulation.cells):,} cells; `table` has all of them.")
+    heads = ("adversary", "known facts", titles["identified"], titles["correct_claims"])
+    rows = [_cell_row(simulation, cell) for cell in cells]
+    points = [(cell.adversary, cell.facts, cell.identified) for cell in cells]
+    figure = _by_facts("Identified people", points, Table_attack_views((*heads, titles["bits_left"], "targets"), rows))
+    rates = sorted((cell.identified for cell in simulation.cells), key=lambda rate: rate.value)
+    shown = list(dict.fromkeys(map(estimate_line, (rates[0], rates[-1])))) if rates else []
+    headline = f"{' to '.join(shown)} of the targets are identified" if shown else "No target was attacked"
+    return View(headline, figure, tuple(remarks))
+
+
+def _cell_row(simulation: Simulation, cell: SimulationCell) -> Cells:
+    measured = {(measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)}
+    claims = measured["correct_claims", simulation.threshold.setting]
+    bits = decimal(measured["bits_left", ""].value)
+    shares = share_cell(cell.identified), share_cell(claims)
+    return (cell.adversary, f"{cell.facts:,}", *shares, bits, count(len(cell.outcomes)))
+
+
+def comparison_view(comparison: Comparison) -> View:
+    """The share of targets identified by each attack, with the difference from the baseline."""
+    shown = comparison.rows[:MOST_CELLS]
+    rows: list[Cells] = [
+        (
+            row.attack,
+            row.adversary,
+            f"{row.facts:,}",
+            share_cell(row.identified),
+            "" if row.attack == comparison.baseline else _signed(row.difference),
+        )
+        for row in shown
+    ]
+    bars = [
+        share_bar(
+            f"{row.adversary}; {count(row.facts, 'fact', 'facts')}",
+            row.attack,
+            row.identified,
+            row.attack != comparison.baseline,
+        )
+        for row in shown
+    ]
+    figure = Figure(
+        "Identified people, by attack",
+        f"Share of targets identified. {'; '.join(f'{bar.label}: {percent(bar.value)}' for bar in bars)}.",
+        partial(share_bars, bars or [ShareBar("", "no attack", None)]),
+        Table_attack_views(
+            ("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}"), rows
+        ),
+    )
+    attacks = count(len({row.attack for row in comparison.rows}), "attack", "attacks")
+    return View(f"{attacks} on the same targets, compared with {comparison.baseline}", figure)
+
+
+def _signed(difference: Estimate) -> tuple[str, str]:
+    low, high = (f"{100 * end:+.1f}" for end in (difference.low, difference.high))
+    return f"{100 * difference.value:+.1f} points", f"{low} to {high}"
+
+
+def sparsity_view(sparsity: Sparsity) -> View:
+    """How many records have a similar neighbour."""
+    survival = [(point, sparsity.survival(point)) for point in SIMILARITIES]
+    points = [Point("", x, share.value, share.low, share.high) for x, share in survival]
+    title = "Records with a neighbour at least this similar"
+    axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
+    rows = [(f"{point:g}", share_cell(share)) for point, share in survival[::5]]
+    half = sparsity.survival(0.5)
+    figure = Figure(
+        title,
+        f"{title}: {percent(half.value)} at 0.5.",
+        lambda width: share_curves({"": points}, "", title, axis, width=width),
+        Table_attack_views(("similarity", "records with such a neighbour"), rows),
+    )
+    whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined."
+    share = percent(half.value) if sparsity.complete else estimate_line(half)
+    return View(f"{share} of the records have a neighbour with similarity 0.5 or more", figure, (whom,))
+
+
+def unicity_view(unicity: Unicity) -> View:
+    """The share of records that some entries single out."""
+    single_out = count(unicity.k, "entry singles", "entries single")
+    headline = f"{single_out} out {estimate_line(unicity.share)} of the people"
+    return _unicity(headline, [(count(unicity.k, "entry", "entries"), unicity.share)])
+
+
+def _unicity(headline: str, shares: Sequence[tuple[str, Estimate]]) -> View:
+    bars = [share_bar("", label, share) for label, share in shares]
+    rows = [(label, share_cell(share), count(share.n)) for label, share in shares]
+    figure = Figure(
+        "People who are singled out",
+        f"{headline}.",
+        partial(share_bars, bars),
+        Table_attack_views(("known entries", "singled out", "targets"), rows),
+    )
+    return View(headline, figure)
+
+
+def unicity_grid_view(grid: UnicityGrid) -> View:
+    """The share of people singled out, by resolution and number of points."""
+    rows: list[Cells] = [
+        (cell.places, cell.time_bin or "unknown", f"{cell.points:,}", share_cell(cell.share))
+        for cell in grid.cells[:MOST_CELLS]
+    ]
+    most = max(grid.cells, key=lambda cell: cell.share.value)
+    figure = Figure(
+        "People who are singled out, by number of known points",
+        f"At most {estimate_line(most.share)}.",
+        lambda width: unicity_chart(grid.cells),
+        Table_attack_views(("places", "times", "known points", "singled out"), rows),
+    )
+    points = count(most.points, "point singles", "points single")
+    return View(f"{points} out up to {estimate_line(most.share)} of the people", figure)
+
+
+def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: Table_attack_views) -> Figure:
+    """Curves by number of facts; bars if each adversary has a single number of facts."""
+    finite = [(name, facts, share) for name, facts, share in measured if math.isfinite(share.value)]
+    series: dict[str, list[Point]] = {}
+    for name, facts, share in finite:
+        series.setdefault(name, []).append(Point(name, facts, share.value, share.low, share.high))
+    ends = "; ".join(f"{name}: {percent(curve[-1].y)}" for name, curve in series.items())
+    draw: Callable[[int], Chart]
+    if max(map(len, series.values()), default=0) > 1:
+        main = max(series, key=lambda name: series[name][-1].y)
+        axis = Axis("known facts about a person")
+        draw = lambda width: share_curves(series, main, title, axis, width=width)  # noqa: E731
+    else:
+        bars = [share_bar("", f"{name}; {count(facts, 'fact', 'facts')}", share) for name, facts, share in finite]
+        draw = partial(share_bars, bars or [ShareBar("", "no target", None)])
+    return Figure(f"{title}, by adversary", f"{title}. {ends}.", draw, table)

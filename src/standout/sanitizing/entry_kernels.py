@@ -12,17 +12,7 @@ import numpy as np
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel
 from standout.core.rng import mix, uniform
 
-__all__ = [
-    "EntryStreams",
-    "LevelNoise",
-    "TimeNoise",
-    "cap",
-    "choose",
-    "flip",
-    "perturb",
-    "shift",
-    "uniforms",
-]
+__all__ = ["EntryStreams", "LevelNoise", "TimeNoise", "cap", "choose", "flip", "perturb", "shift", "uniforms"]
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 FIRST, MAX = 1, 2
@@ -123,9 +113,7 @@ def cap(start: Array, draws: Array, low: Int, high: Int, most: Int, keep: Array)
 
 
 @kernel
-def flip(
-    streams: EntryStreams, low: Int, high: Int, probability: Real, ends: Array, out: Array
-) -> tuple[Int, Int]:
+def flip(streams: EntryStreams, low: Int, high: Int, probability: Real, ends: Array, out: Array) -> tuple[Int, Int]:
     """Flip every cell of records low … high - 1 with this probability; out = the items that they then have.
 
     A cell says whether a record has an item, however often. ends[r - low] = end of record r in out, which
@@ -148,9 +136,7 @@ def flip(
 
 
 @kernel
-def choose(
-    start: Array, item: Array, value: Array, time: Array, policy: Int, missing: Array, chosen: Array
-) -> None:
+def choose(start: Array, item: Array, value: Array, time: Array, policy: Int, missing: Array, chosen: Array) -> None:
     """chosen[i] = the entry that is kept of those with the record and item of entry i.
 
     `missing` has the codes of no value and no time. An empty column means that there are none.

@@ -11,28 +11,26 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.facts import level_values
+from standout.data.export import exact
+from standout.data.index_files import is_index
+from standout.data.labels import SECONDS, Labels, TimeUnit
+from standout.data.release import Release, read_only
+from standout.data.repeats import repeat_numbers
+from standout.data.store import open_index
+from standout.data.subset import select_labels
+from standout.data.table import SanitizedTable, Table
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType
-from standout.release.clock import SECONDS, TimeUnit
-from standout.release.distinct_items import repeat_numbers
-from standout.release.index_writer import is_index
-from standout.release.inert_cells import exact
-from standout.release.labels import Labels
-from standout.release.model import Release, read_only
-from standout.release.store import open_index
-from standout.release.subset import select_labels
-from standout.sanitized import OriginalMapping, Period, ReleaseNoise, Sanitized
+from standout.know.facts import level_values
+from standout.know.sanitized import OriginalMapping, Period, ReleaseNoise, Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import ReleasedValues
-from standout.sanitizing.key_file import match_ids, read_key
+from standout.sanitizing.output_files import OriginalSize, Sidecar, match_ids, read_key, sidecar_path
 from standout.sanitizing.randomized_response import RandomizedResponse
-from standout.sanitizing.sidecar import OriginalSize, Sidecar, sidecar_path
+from standout.sanitizing.sanitize import parse_step
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_parser import parse_step
-from standout.sanitizing.time_steps import RoundTime
-from standout.table_sanitizing.open_table import open_table
-from standout.tables.model import SanitizedTable, Table
+from standout.sanitizing.table_files import open_table
+from standout.sanitizing.value_steps import RoundTime
 
 __all__ = ["open_sanitized"]
 
@@ -55,10 +53,7 @@ def open_sanitized(
 
 @with_progress
 def open_sanitized(
-    path: str | Path,
-    original: Release | Table,
-    key: str | Path | None = None,
-    progress: ProgressOption = no_progress,
+    path: str | Path, original: Release | Table, key: str | Path | None = None, progress: ProgressOption = no_progress
 ) -> Sanitized | SanitizedTable:
     """Open an output of `standout.write_sanitized` together with its original.
 
@@ -153,9 +148,7 @@ class _Output:
             raise self._wrong_original()
         representatives = self._representatives(key)
         has_false_entries = any(isinstance(step, RandomizedResponse) and step.items for step in self.steps)
-        if not has_false_entries and not _items_agree(
-            self.release, self.original, representatives, item_codes
-        ):
+        if not has_false_entries and not _items_agree(self.release, self.original, representatives, item_codes):
             raise self._wrong_original()
         released_values = self._released_values()
         self._check_values_and_times(released_values)
@@ -232,9 +225,7 @@ class _Output:
         )
 
     def _wrong_original(self) -> SourceError:
-        return SourceError(
-            f"{self.path.name} was not made from this original, or the key belongs to another output"
-        )
+        return SourceError(f"{self.path.name} was not made from this original, or the key belongs to another output")
 
 
 def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:

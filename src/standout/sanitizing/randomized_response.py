@@ -10,13 +10,13 @@ import numpy as np
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.release.model import Codes, code_type
-from standout.sanitized import ReleaseNoise, StepReport, ValueSpread
+from standout.data.labels import StepReport
+from standout.data.release import Codes, code_type
+from standout.know.sanitized import ReleaseNoise, ValueSpread
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.entry_kernels import LevelNoise
-from standout.sanitizing.step import Step, StepResult, check_positive, number, parameter_text
-from standout.sanitizing.step_noise import StepNoise
+from standout.sanitizing.step import Step, StepNoise, StepResult, check_positive, number, parameter_text
 from standout.sanitizing.value_steps import perturb_values
 
 __all__ = ["RandomizedResponse"]

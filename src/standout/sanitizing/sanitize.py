@@ -1,30 +1,110 @@
 """`standout.sanitize`: apply steps to a release and keep the link to the original."""
 
 import secrets
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
 import numpy as np
 
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.release.build import pack_by_item, read_only_entries, read_only_levels
-from standout.release.labels import Labels
-from standout.release.model import Release, read_only
-from standout.release.provenance import Provenance
-from standout.release.subset import select_labels
-from standout.sanitized import OriginalMapping, ReleaseNoise, Sanitized, StepReport
+from standout.data.build import pack_by_item, read_only_entries, read_only_levels
+from standout.data.labels import Labels, Provenance, StepReport
+from standout.data.release import Release, read_only
+from standout.data.subset import select_labels
+from standout.data.table import SanitizedTable, Table
+from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized
+from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Draft, compose_indices
-from standout.sanitizing.step import Step
-from standout.sanitizing.step_noise import NoiseKeys
-from standout.sanitizing.step_parser import parse_step
-from standout.sanitizing.suppression_steps import DropItems
-from standout.table_sanitizing.sanitize_table import sanitize_table
-from standout.table_sanitizing.table_step import TableStep
-from standout.tables.model import SanitizedTable, Table
+from standout.sanitizing.km import KmSuppress
+from standout.sanitizing.randomized_response import RandomizedResponse
+from standout.sanitizing.sanitize_table import is_table_step, parse_table_step, sanitize_table
+from standout.sanitizing.step import NoiseKeys, Step
+from standout.sanitizing.suppression_steps import (
+    CapRecords,
+    DropEntries,
+    DropItems,
+    DropRareItems,
+    DropTopItems,
+    MergeRepeats,
+    SampleRecords,
+)
+from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RoundTime, RoundValue
 
-__all__ = ["flat_steps", "sanitize"]
+__all__ = ["STEPS", "flat_steps", "parse_step", "sanitize", "step"]
+
+# All steps, and how a step is read from text such as "round-time month".
+
+
+STEPS: tuple[type[Step], ...] = (
+    RoundTime,
+    PerturbTime,
+    RoundValue,
+    PerturbValue,
+    RandomizedResponse,
+    DropRareItems,
+    DropTopItems,
+    DropItems,
+    DropEntries,
+    CapRecords,
+    MergeRepeats,
+    SampleRecords,
+    ClusterRecords,
+    KmSuppress,
+)
+
+
+def step(words: str) -> Step | TableStep:
+    """Read a step from text; it is the inverse of `str(step)`.
+
+    Parameters
+    ----------
+    words
+        Name of the step and its parameters, quoted as in a shell; of a table: name, colon, column, equals
+        sign, parameter. ``standout sanitize --list-steps`` shows all steps.
+
+    Returns
+    -------
+    Step
+        Step that can be passed to `standout.sanitize`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such step, or a parameter is missing or not allowed.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.step("round-time 30 days")
+    RoundTime(to=None, days=30)
+    >>> str(so.step("round-time 30 days"))
+    'round-time 30 days'
+    >>> so.step("round:age=5")
+    RoundColumn(column='age', to=5)
+    """
+    is_about_table = isinstance(words, str) and is_table_step(words)
+    return parse_table_step(words) if is_about_table else parse_step(words)
+
+
+def parse_step(words: str) -> Step:
+    """Read a step on a release, not on a table; see `step`."""
+    try:
+        name, *parameters = shlex.split(words)
+    except (ValueError, TypeError, AttributeError):
+        raise ParameterError("a step must be a name and its parameters, such as 'round-time month'") from None
+    kinds = {kind.name: kind for kind in STEPS}
+    if name not in kinds:
+        raise ParameterError(
+            f"there is no step {name!r:.100}: choose one of {', '.join(kinds)}{did_you_mean(name, kinds)}"
+        )
+    try:
+        return kinds[name].from_words(*parameters)
+    except ParameterError as error:
+        raise ParameterError(f"step {words!r}: {error}") from None
 
 
 @overload
@@ -119,20 +199,13 @@ def flat_steps(steps: Sequence[object]) -> list[object]:
 
 
 def _sanitize_release(
-    release: Release,
-    steps: Sequence[object],
-    seed: int | None,
-    renumber: bool,
-    progress: Progress,
-    threads: int | None,
+    release: Release, steps: Sequence[object], seed: int | None, renumber: bool, progress: Progress, threads: int | None
 ) -> Sanitized:
     parsed: list[Step] = []
     for step in steps:
         known = parse_step(step) if isinstance(step, str) else step
         if not isinstance(known, Step):
-            raise ParameterError(
-                "a step must be a Step such as RoundTime('month'), or text such as 'round-time month'"
-            )
+            raise ParameterError("a step must be a Step such as RoundTime('month'), or text such as 'round-time month'")
         parsed.append(known)
     reports = list(release.step_reports) if isinstance(release, Sanitized) else []
     added = release.noise if isinstance(release, Sanitized) else ReleaseNoise()

@@ -22,9 +22,7 @@ def data(tmp_path_factory):
     return path
 
 
-def test_an_interrupted_search_resumes_and_its_command_makes_the_recommended_release(
-    data, run, tmp_path, monkeypatch
-):
+def test_an_interrupted_search_resumes_and_its_command_makes_the_recommended_release(data, run, tmp_path, monkeypatch):
     folder = tmp_path / "advice"
     candidates = ("--try", "drop-entries 0.3", "--try", "round-time none + drop-entries 0.9")
     command = ("advise", data, "-o", folder, "--limit", 0.6, *candidates, *SMALL, "--record", "record")

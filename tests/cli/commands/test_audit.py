@@ -10,17 +10,12 @@ from click.testing import CliRunner
 import standout as so
 from standout.auditing import selfcheck
 from standout.cli.command_group import cli
-from standout.core.formatting import percent
+from standout.core.text import percent
 from standout.findings.audit import Check
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
 
-HOSTILE = (
-    '</script><script>alert("x")</script>',
-    '=HYPERLINK("x")',
-    "a" * 10_000,
-    "\u202eright\u202c to left",
-)
+HOSTILE = ('</script><script>alert("x")</script>', '=HYPERLINK("x")', "a" * 10_000, "\u202eright\u202c to left")
 OPTIONS = ("--targets", 20, "--seed", 4, "--quick")
 EPOCH, MOMENT = "1195000000", "2007-11-14T00:26:40+00:00"
 
@@ -31,9 +26,7 @@ def index(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "people.index"
     frame = so.synthesize(records=60, items=40, entries=1_500, seed=5).to_frame()
     names = dict(zip(sorted(set(frame["item"])), HOSTILE, strict=False))
-    frame = frame.with_columns(
-        item=pl.col("item").replace(names), record=pl.lit("PERSON-") + pl.col("record")
-    )
+    frame = frame.with_columns(item=pl.col("item").replace(names), record=pl.lit("PERSON-") + pl.col("record"))
     so.save(so.read(frame), path)
     return path
 
@@ -67,13 +60,7 @@ def findings(audited, folder):
 
 def test_an_audit_writes_the_librarys_findings(findings, index, sensitive):
     audit = so.audit(
-        so.open(index),
-        name="people.index",
-        targets=20,
-        seed=4,
-        quick=True,
-        sensitive=sensitive,
-        fail_above=0.01,
+        so.open(index), name="people.index", targets=20, seed=4, quick=True, sensitive=sensitive, fail_above=0.01
     )
     assert findings == audit.finished_at(MOMENT).to_dict()
 
@@ -130,9 +117,7 @@ def test_exceeding_the_threshold_is_exit_code_4(audited, findings):
     assert findings["threshold"]["explanation"] in audited.output.splitlines()
 
 
-def test_the_same_data_and_seed_give_the_same_bytes(
-    run, audited, index, sensitive, folder, tmp_path, monkeypatch
-):
+def test_the_same_data_and_seed_give_the_same_bytes(run, audited, index, sensitive, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", EPOCH)
     options = (*OPTIONS, "--sensitive", sensitive, "--fail-above", 0.01, "--json")
     outcome = run("audit", index, "-o", tmp_path / "again", *options)
@@ -184,9 +169,7 @@ def test_an_audit_with_one_attack_says_so(no_charts, run, index, tmp_path, optio
     assert f"Only one attack was tried ({name}): another may identify more people." in outcome.out
     assert "paper's attack" not in outcome.out.partition("\n\n")[0]
     content = json.loads((tmp_path / "out" / "findings.json").read_text())
-    audit = so.audit(
-        so.open(index), name="people.index", targets=20, seed=4, quick=True, **ONE_ATTACK[options]
-    )
+    audit = so.audit(so.open(index), name="people.index", targets=20, seed=4, quick=True, **ONE_ATTACK[options])
     assert content == audit.finished_at(content["run"]["finished_at"]).to_dict()
 
 
@@ -199,10 +182,7 @@ def test_impossible_options_are_errors_of_one_line(run, index, tmp_path):
         (("--risk-table", tmp_path / "risk.xlsx"), ".csv or .parquet"),
         (("--ladder", tmp_path / "ladder.toml"), "knwos"),
         (("--headline", "nobody"), "nobody"),
-        (
-            ("--attack", "paper", "--posterior", 0.9),
-            "--posterior is an option of --attack likelihood, not of",
-        ),
+        (("--attack", "paper", "--posterior", 0.9), "--posterior is an option of --attack likelihood, not of"),
         (("--posterior", 2), "--posterior must be"),
         (("--advise", "--original", index), "--advise cannot be used with --original"),
     ]:

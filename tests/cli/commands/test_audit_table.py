@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.table_attack import evidence
+from standout.attack import table_attacks as evidence
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 OPTIONS = ("--targets", "20", "--seed", "4", "--quick", "--threads", "1")
@@ -117,9 +117,7 @@ def test_commands_for_histories_say_what_works_with_tables(run, survey, command)
 def test_a_table_is_described_by_its_columns(run, survey):
     printed = run("describe", survey, "--table")
     assert printed.code == 0
-    assert all(
-        name in printed.out for name in ("age", "number", "quasi-identifier", "diagnosis", "sensitive")
-    )
+    assert all(name in printed.out for name in ("age", "number", "quasi-identifier", "diagnosis", "sensitive"))
     content = json.loads(run("describe", survey, "--table", "--json").out)
     assert [column["name"] for column in content["columns"]] == ["age", "sex", "zip", "job", "diagnosis"]
 
@@ -127,10 +125,7 @@ def test_a_table_is_described_by_its_columns(run, survey):
 @pytest.mark.parametrize(
     ("rows", "part"),
     [
-        (
-            ["when,age", *(f"2024-01-0{i % 3 + 1} 1{i % 9}:0{i % 6}:1{i % 9},{i}" for i in range(40))],
-            "times of day",
-        ),
+        (["when,age", *(f"2024-01-0{i % 3 + 1} 1{i % 9}:0{i % 6}:1{i % 9},{i}" for i in range(40))], "times of day"),
         (["user,age", *(f"a{i}@x.org,{i % 7}" for i in range(40))], "looks like an e-mail address"),
         (["patient_id,age", *(f"{i // 2},{i % 7}" for i in range(40))], "looks like an id of people"),
     ],
@@ -146,8 +141,6 @@ def test_a_threshold_is_refused_where_the_risk_may_be_understated(run, put, rows
 def test_a_threshold_needs_an_adversary_that_counts(run, put):
     path = put("age,sex\n" + "".join(f"{i},{'mf'[i % 2]}\n" for i in range(40)), "people.csv")
     ladder = put('[[adversary]]\nname = "w"\ntitle = "W"\nknows = 1\ngate = false\n', "ladder.toml")
-    outcome = run(
-        "audit", path, "--table", "--ladder", ladder, "--fail-above", "0.0", "-o", path.parent / "out"
-    )
+    outcome = run("audit", path, "--table", "--ladder", ladder, "--fail-above", "0.0", "-o", path.parent / "out")
     assert outcome.code == 1
     assert "an adversary that counts for the threshold" in outcome.err

@@ -26,7 +26,7 @@ def served(monkeypatch):
     monkeypatch.setattr(server, "serve", serve)
     monkeypatch.setattr(server, "open_browser", calls.append)
     # Servers of other tests have threads in this process: it would end here, without an error.
-    monkeypatch.setattr("standout.explore.ending.end_process_if_busy", lambda: None)
+    monkeypatch.setattr("standout.explore.server.end_process_if_busy", lambda: None)
     return calls
 
 

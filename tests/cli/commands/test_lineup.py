@@ -54,10 +54,7 @@ BAD = {
     "phi": (["--knows", "Brazil", "--attack", "paper", "--phi", "-0.1"], "--phi must be"),
     "phi nan": (["--knows", "Brazil", "--attack", "paper", "--phi", "nan"], "--phi must be"),
     "posterior": (["--knows", "Brazil", "--posterior", "0"], "--posterior must be"),
-    "phi of the other attack": (
-        ["--knows", "Brazil", "--phi", "2"],
-        "--phi is an option of --attack paper and",
-    ),
+    "phi of the other attack": (["--knows", "Brazil", "--phi", "2"], "--phi is an option of --attack paper and"),
     "errors of the other attack": (
         ["--knows", "Brazil", "--attack", "paper", "--time-error", "3"],
         "--time-error is an option of --attack likelihood and algorithm-1a, not of paper",
@@ -160,8 +157,7 @@ def test_an_eccentric_record_is_claimed(ask):
     out = sentences(ask("brazil=1@2005-03-02", "BENT=3", "me@2004-01-01@2005-03-07", "17"))
     assert "Brazil (1985) [1] 1 2005-03-02 10" in out
     assert re.search(
-        r"Claim: record jane\. Its score is \d+\.\d standard deviations above the second best \(φ = 1\.5\)\.",
-        out,
+        r"Claim: record jane\. Its score is \d+\.\d standard deviations above the second best \(φ = 1\.5\)\.", out
     )
     assert re.search(r"1 jane (> )?\d\d\.\d\d % \d\.\d{3}", out)
     assert "somebody else (" in out
@@ -170,9 +166,7 @@ def test_an_eccentric_record_is_claimed(ask):
 
 def test_an_eccentricity_below_phi_gives_no_claim(ask, titled_release):
     facts = ("brazil=1@2005-03-02", "BENT=3")
-    verdict = so.ScoreboardRH().attack(
-        titled_release, so.Aux([so.Fact("1", 1, date(2005, 3, 2)), so.Fact("3", 3)])
-    )
+    verdict = so.ScoreboardRH().attack(titled_release, so.Aux([so.Fact("1", 1, date(2005, 3, 2)), so.Fact("3", 3)]))
     assert verdict.match(1.5)
     out = sentences(ask(*facts, phi=verdict.eccentricity + 1))
     assert f"No claim: the best score is only {verdict.eccentricity:.1f} standard deviations above" in out
@@ -220,9 +214,7 @@ def test_each_fact_shows_its_contribution(ask):
     assert re.fullmatch(r"Brazil \(1985\) \[1\] +\d\.\d{3} +█{16} *", lines[2])
     assert re.fullmatch(r"Bent \(1997\) \[3\] +\d\.\d{3} +█+[▉-▏]? *", lines[3])
     assert re.fullmatch(r"qqzzqq +0\.000 +not in the release *", lines[4])
-    parts, total = (
-        [float(re.search(r"\d\.\d{3}", line)[0]) for line in part] for part in (lines[2:5], lines[5:6])
-    )
+    parts, total = ([float(re.search(r"\d\.\d{3}", line)[0]) for line in part] for part in (lines[2:5], lines[5:6]))
     assert sum(parts) == pytest.approx(total[0], abs=0.002)
 
 
@@ -292,9 +284,7 @@ def test_a_probable_record_is_claimed_by_default(run, titled_files):
     ) in out
     assert re.search(r"Claim: record jane, with a probability of (> )?99\.\d\d % \(at least 95 %\)\.", out)
     assert re.search(r"nobody in the data (< )?\d\.\d\d %", out)
-    assert (
-        "if the person is in the data." in out and "How much likelier each fact is about record jane" in out
-    )
+    assert "if the person is in the data." in out and "How much likelier each fact is about record jane" in out
     assert re.search(r"Brazil \(1985\) \[1\] × [\d.,]+ × [\d.]+ \d+\.\d{3} █+", out)
 
 
@@ -415,12 +405,7 @@ def test_json_equals_the_result_of_the_library(ask, titled_release):
     assert given["outside"] == lineup.outside
     for name in ("candidates", "eccentricity", "sigma", "mean", "ties"):
         assert given[name] == getattr(verdict, name)
-    assert (given["attack"], given["assumes"], given["nobody"], given["posterior"]) == (
-        "paper",
-        None,
-        None,
-        None,
-    )
+    assert (given["attack"], given["assumes"], given["nobody"], given["posterior"]) == ("paper", None, None, None)
     assert (given["phi"], given["match"]) == (2.0, "jane") and verdict.match(2).record == best == "jane"
     assert given["bits"] == {"prior": verdict.bits, "left": verdict.entropy(best)}
     assert [part["part"] for part in given["explain"]] == [part.score for part in verdict.explain(best)]
@@ -476,9 +461,7 @@ def test_a_few_titles_identify_a_real_record(run, realdata):
     """Six films of a real record, three values one star off, dates a week off."""
     data = realdata / "movielens-latest-small"
     release = so.read(data)
-    record = min(
-        (release.record_at(i) for i in range(release.n_records)), key=lambda one: abs(len(one) - 150)
-    )
+    record = min((release.record_at(i) for i in range(release.n_records)), key=lambda one: abs(len(one) - 150))
     rare = sorted(record.entries, key=lambda entry: len(release.item(entry.item)))[:60:10]
     stars = [max(entry.value - position % 2, 0.5) for position, entry in enumerate(rare)]
     known = [

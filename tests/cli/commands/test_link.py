@@ -8,8 +8,8 @@ from linking_data import FEW, release_and_profiles
 
 import standout as so
 from standout.cli.commands.link import check_output_path
-from standout.linking import profiles as profiles_module
-from standout.linking.record_search import RecordSearch
+from standout.linking import decoys as profiles_module
+from standout.linking.records import RecordSearch
 
 pytestmark = pytest.mark.once
 

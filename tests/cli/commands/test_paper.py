@@ -7,7 +7,7 @@ from command_line import undocumented
 
 import standout as so
 from standout.evaluate.target_attacks import TargetAttacks
-from standout.paper.paper_results import bars
+from standout.paper.comparison_rows import bars
 
 pytestmark = pytest.mark.once
 
@@ -26,9 +26,7 @@ def test_the_command_prints_figures_and_writes_files(run, tmp_path):
     prize.mkdir()
     (prize / "mv_0000001.txt").write_text("1:\n6,3,2005-09-06\n7,5,2005-05-13\n007,1,2005-05-14\n")
     (prize / "mv_0000002.txt").write_text("2:\n6,4,2005-09-05\n7,2,2004-01-01\n")
-    (prize / "qualifying.txt").write_text(
-        "1:\n6,2005-12-01\n8,2005-12-02\n2:\n6,2005-12-03\n007,2005-12-04\n"
-    )
+    (prize / "qualifying.txt").write_text("1:\n6,2005-12-01\n8,2005-12-02\n2:\n6,2005-12-03\n007,2005-12-04\n")
     outcome = run("paper", "--data", prize, "--only", "7,table", "--targets", 2, "-o", tmp_path / "out")
     assert (outcome.code, outcome.err) == (0, "")
     assert "Figure 7: Test entries per person" in outcome.out and "maximum" in outcome.out
@@ -41,19 +39,12 @@ def test_json_has_the_table_and_a_second_run_gives_the_same(run, index, tmp_path
     path, fingerprint = index
     command = ("paper", "--data", path, "--only", "1", "--targets", 3, "-o", tmp_path / "out", "--json")
     output = json.loads(run(*command, "--threads", 1).out)
-    assert output["complete"] and [row["paper"] for row in output["table"]] == [
-        bar.paper for bar in bars("1")
-    ]
+    assert output["complete"] and [row["paper"] for row in output["table"]] == [bar.paper for bar in bars("1")]
     assert output["fingerprint"] == fingerprint and output["targets"] == 3
     assert undocumented("paper", output) == []
-    assert (
-        all(0 <= row["likelihood"] <= 1 for row in output["table"])
-        and "of 6 numbers" in output["stronger_attack"]
-    )
+    assert all(0 <= row["likelihood"] <= 1 for row in output["table"]) and "of 6 numbers" in output["stronger_attack"]
     text = run(*command[:-1]).out
-    assert (
-        "likelihood" in text and "no part of the reproduction" in text and output["stronger_attack"] in text
-    )
+    assert "likelihood" in text and "no part of the reproduction" in text and output["stronger_attack"] in text
     assert json.loads(run(*command).out) == output
 
 

@@ -57,11 +57,7 @@ def test_the_hierarchy_of_a_step_comes_from_the_schema(run, source, tmp_path):
     args = ["--table", "--schema", schema, "--step", "generalize:zip=2"]
     outcome = run("sanitize", source, "-o", tmp_path / "safer.csv", *args)
     assert outcome.code == 0, outcome.err
-    assert set(pl.read_csv(tmp_path / "safer.csv", infer_schema=False)["zip"]) - {None} <= {
-        "1**",
-        "2**",
-        "3**",
-    }
+    assert set(pl.read_csv(tmp_path / "safer.csv", infer_schema=False)["zip"]) - {None} <= {"1**", "2**", "3**"}
 
 
 def test_json_output_is_documented_and_has_no_seed(run, source, tmp_path):

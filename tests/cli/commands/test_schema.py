@@ -9,8 +9,7 @@ from command_line import check_error, undocumented
 import standout as so
 
 SURVEY = "id,age,sex,smoker,city\n" + "".join(
-    f"p{i},{20 + 3 * i},{'fm'[i % 2]},{('yes', 'no', '?')[i % 3]},{('Ulm', 'Jena')[i % 2]}\n"
-    for i in range(18)
+    f"p{i},{20 + 3 * i},{'fm'[i % 2]},{('yes', 'no', '?')[i % 3]},{('Ulm', 'Jena')[i % 2]}\n" for i in range(18)
 )
 
 
@@ -22,9 +21,7 @@ def survey(put):
 def test_schema_shows_and_writes_what_was_inferred(run, survey, tmp_path):
     outcome = run("schema", survey, "-o", tmp_path / "s.toml")
     assert outcome.code == 0 and "Wrote" in outcome.err
-    assert outcome.read.startswith(
-        "Read survey.csv: table; delimited text, UTF-8, comma, header; id = id; 4 columns"
-    )
+    assert outcome.read.startswith("Read survey.csv: table; delimited text, UTF-8, comma, header; id = id; 4 columns")
     rows = [line.split() for line in outcome.out.splitlines()]
     assert rows[0] == ["column", "kind", "levels", "missing", "range", "similarity", "error", "role"]
     assert rows[1] == ["age", "number", "18", "0", "20", "–", "71", "decay", "4", "2", "quasi-identifier"]
@@ -43,11 +40,7 @@ def test_json_has_every_documented_key_and_follows_the_schema(run, survey, tmp_p
     (tmp_path / "s.toml").write_text('id = "id"\n[columns.age]\nerror = 7\n[columns.city]\nignore = true\n')
     content = json.loads(run("schema", survey, "--schema", tmp_path / "s.toml", "--json").out)
     assert not undocumented("schema", content)
-    assert {column["name"]: column["error"] for column in content["columns"]} == {
-        "age": 7,
-        "sex": 0,
-        "smoker": 0,
-    }
+    assert {column["name"]: column["error"] for column in content["columns"]} == {"age": 7, "sex": 0, "smoker": 0}
 
 
 def test_verbose_says_how_each_column_was_read(run, survey):

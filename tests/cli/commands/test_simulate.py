@@ -7,9 +7,10 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate import simulation_runner, target_attacks
-from standout.evaluate.claim_threshold import ClaimThreshold
-from standout.findings.measure_titles import measure_titles
+from standout.evaluate import simulate as simulation_runner
+from standout.evaluate import target_attacks
+from standout.evaluate.claims import ClaimThreshold
+from standout.findings.gate import measure_titles
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
 
@@ -153,9 +154,7 @@ SCALES = {
 def test_options_of_an_attack_are_those_of_the_library(run, people_index, options):
     out = run("simulate", people_index, *OPTIONS, "--targets", 20, *options, "--json").out
     adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
-    expected = so.simulate(
-        so.open(people_index), adversary, attack=SCALES[options], facts=[2, 6], targets=20, seed=4
-    )
+    expected = so.simulate(so.open(people_index), adversary, attack=SCALES[options], facts=[2, 6], targets=20, seed=4)
     estimates = [row["estimate"] for row in json.loads(out)["table"]]
     assert estimates == expected.table["estimate"].to_list()
 

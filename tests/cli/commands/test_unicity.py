@@ -31,15 +31,11 @@ TRACES = "user,lat,lon,time\n" + "".join(
 
 def test_each_resolution_of_traces_has_a_row(run, put):
     path = put(TRACES)
-    shown = run(
-        "unicity", path, "--grid", 0.01, "--grid", 1, "--time-bin", "hour", "--time-bin", "day", "-k", "1,2"
-    )
+    shown = run("unicity", path, "--grid", 0.01, "--grid", 1, "--time-bin", "hour", "--time-bin", "day", "-k", "1,2")
     assert shown.code == 0
     assert shown.out.count("0.01°") == 4 and "too few points" in shown.out
     answer = json.loads(run("unicity", path, "--geohash", 7, "--points", 2, "--ignore", "time", "--json").out)
-    assert [(row["places"], row["time_bin"], row["k"]) for row in answer["unicity"]] == [
-        ("geohash 7", None, 2)
-    ]
+    assert [(row["places"], row["time_bin"], row["k"]) for row in answer["unicity"]] == [("geohash 7", None, 2)]
 
 
 def test_an_index_of_traces_is_measured_at_coarser_resolutions(run, put, tmp_path):
@@ -53,10 +49,7 @@ def test_an_index_of_traces_is_measured_at_coarser_resolutions(run, put, tmp_pat
 @pytest.mark.parametrize("suffix", ["svg", "png", "html"])
 def test_the_chart_of_resolutions_is_written(run, put, tmp_path, suffix):
     chart = tmp_path / f"chart.{suffix}"
-    assert (
-        run("unicity", put(TRACES), "--grid", 0.01, "--time-bin", "day", "-k", "1-2", "--chart", chart).code
-        == 0
-    )
+    assert run("unicity", put(TRACES), "--grid", 0.01, "--time-bin", "day", "-k", "1-2", "--chart", chart).code == 0
     assert (b"PNG" if suffix == "png" else b"known points") in chart.read_bytes()
 
 

@@ -50,9 +50,7 @@ def ratings(tmp_path_factory):
     rows = ["userId,movieId,rating,timestamp"]
     for person in range(1, PEOPLE + 1):
         for item in 1 + rng.choice(ITEMS, size=rng.integers(12, 25), replace=False):
-            rows.append(
-                f"{person},{item},{rng.integers(1, 6)},{1_100_000_000 + 86_400 * rng.integers(0, 400)}"
-            )
+            rows.append(f"{person},{item},{rng.integers(1, 6)},{1_100_000_000 + 86_400 * rng.integers(0, 400)}")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
     quoted = [f'{item},"{title.replace(chr(34), 2 * chr(34))}",none' for item, title in titles().items()]
     (folder / "movies.csv").write_text("\n".join(["movieId,title,genres", *quoted]) + "\n", encoding="utf-8")
@@ -183,10 +181,7 @@ def visit(browser, server):
 
     def open_page(fragment="", width=1280, scheme="light", at=None):
         context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
-            reduced_motion="reduce",
-            locale="en-GB",
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", locale="en-GB"
         )
         contexts.append(context)
         where = at or server

@@ -54,9 +54,7 @@ def test_axe_finds_nothing_serious_on_the_page_of_the_audit(visit, axe):
 def serious_findings(page, axe):
     """Findings of axe-core that keep people from using the page, with the first places of each."""
     page.evaluate(axe)
-    found = page.evaluate(
-        "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)"
-    )
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
     return [
         (finding["id"], [node["target"] for node in finding["nodes"]][:3])
         for finding in found

@@ -19,9 +19,7 @@ def test_hostile_titles_are_text_everywhere(visit):
     rows = seen.page.locator("[data-why] .title bdi").all_text_contents()
     assert rows == [*HOSTILE.values(), "Total score"]
     assert seen.page.locator("main img, main b, main script").count() == 0
-    assert (
-        seen.page.evaluate("getComputedStyle(document.querySelector('.fact bdi')).unicodeBidi") == "isolate"
-    )
+    assert seen.page.evaluate("getComputedStyle(document.querySelector('.fact bdi')).unicodeBidi") == "isolate"
     assert not seen.complaints
     assert all(url.startswith(("http://127.0.0.1:", "data:,")) for url in seen.requests)
 
@@ -71,10 +69,7 @@ def test_foreign_hosts_and_origins_and_missing_tokens_are_refused(visit, server)
     assert status(server, "POST", "/api/lineup", own | origin, {"facts": []}) == 200
     assert status(server, "GET", "/api/release", own) == 200
     assert status(server, "GET", "/api/release", own | {"Host": "attacker.example"}) == 403
-    assert (
-        status(server, "POST", "/api/lineup", own | {"Origin": "http://attacker.example"}, {"facts": []})
-        == 403
-    )
+    assert status(server, "POST", "/api/lineup", own | {"Origin": "http://attacker.example"}, {"facts": []}) == 403
     assert status(server, "POST", "/api/lineup", own, {"facts": []}) == 403
     assert status(server, "GET", "/api/release", {"Host": own["Host"]}) == 403
     assert status(server, "GET", "/?token=wrong", {"Host": own["Host"]}) == 403

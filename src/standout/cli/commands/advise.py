@@ -9,48 +9,42 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from standout.cli.common_options import (
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
+from standout.cli.option_groups import ADVERSARY, GATE, command, grouped_option
+from standout.cli.options import (
     data_stem,
     json_option,
     ladder_option,
+    output_folder,
+    path_argument,
     seed_option,
     threads_option,
 )
-from standout.cli.console import (
-    borderless_table,
-    console,
-    number_columns,
-    print_json,
-    print_text,
-    progress,
-)
-from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
-from standout.cli.gate_options import GateFiles, gate_options
-from standout.cli.option_groups import ADVERSARY, GATE, command, grouped_option
-from standout.cli.output_folders import output_folder
-from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
-from standout.core.checkpoint_files import CHECKPOINTS
+from standout.cli.worker_options import GateFiles, gate_options
+from standout.core.json_files import CHECKPOINTS
+from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
+
+__all__ = ["advise", "named_adversary", "with_commands"]
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from standout.adversary import Adversary
     from standout.advising.advice import Advice
     from standout.advising.table_advice import TableAdvice
     from standout.core.progress import Progress
+    from standout.data import table as tables
+    from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
-    from standout.findings.advice import AdviceFindings
-    from standout.findings.table_advice import TableAdviceFindings, TableCandidateFindings
-    from standout.release.model import Release
-    from standout.tables import model as tables
+    from standout.findings.advice import AdviceFindings, TableAdviceFindings, TableCandidateFindings
+    from standout.know.adversary import Adversary
 
     AnyAdvice: TypeAlias = Advice | TableAdvice
     AnyFindings: TypeAlias = AdviceFindings | TableAdviceFindings
 
-__all__ = ["advise", "named_adversary", "with_commands"]
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 
@@ -78,8 +72,7 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
     type=click.Choice(["everybody", "released"]),
     default="released",
     show_default=True,
-    help="Whom the limit applies to: everybody in DATA, or the people whom the sanitized release still "
-    "represents.",
+    help="Whom the limit applies to: everybody in DATA, or the people whom the sanitized release still represents.",
 )
 @click.option(
     "--try",
@@ -188,10 +181,7 @@ def advise(
         settings = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
         adversary_file = None if ladder is None else ladder.name
         findings = with_commands(
-            advice,
-            Path(public_url(data)).name,
-            reading,
-            [*settings, *named_adversary(adversary_file, headline)],
+            advice, Path(public_url(data)).name, reading, [*settings, *named_adversary(adversary_file, headline)]
         )
         _write(advice, findings, folder)
         gate_files.write(advice_gate(findings), data)
@@ -259,10 +249,10 @@ def with_commands(advice: Any, data: str, reading: list[str], settings: list[str
 
 def _write(advice: "AnyAdvice", findings: "AnyFindings", folder: Path) -> None:
     """Write report, advice.json and frontier.csv."""
-    from standout.core.atomic_files import write_content
-    from standout.findings.serialize import json_text
+    from standout.core.files import write_content
+    from standout.data.export import inert
+    from standout.findings.json_types import json_text
     from standout.report.advice_page import advice_page
-    from standout.report.safe_tables import inert
 
     write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
@@ -271,12 +261,10 @@ def _write(advice: "AnyAdvice", findings: "AnyFindings", folder: Path) -> None:
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
-def _show(
-    advice: "AnyAdvice", findings: "AnyFindings", written: "AnyFindings", folder: Path, as_json: bool
-) -> None:
+def _show(advice: "AnyAdvice", findings: "AnyFindings", written: "AnyFindings", folder: Path, as_json: bool) -> None:
     """Print the written findings as JSON, or the candidates as a table and the answer in sentences."""
     if as_json:
-        from standout.findings.serialize import to_json_object
+        from standout.findings.json_types import to_json_object
 
         print_json(to_json_object(written))
         return

@@ -10,39 +10,38 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.attack_options import BOTH, AttackOptions, attack_options
-from standout.cli.audit_screen import show_audit
-from standout.cli.common_options import (
-    data_stem,
-    json_option,
-    ladder_option,
-    seed_option,
-)
-from standout.cli.console import progress
-from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
-from standout.cli.gate_options import GateFiles, gate_options
-from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
-from standout.cli.original_options import OriginalOptions, original_options
-from standout.cli.output_folders import output_file, output_folder
-from standout.cli.path_arguments import path_argument
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_audit_screen import (
+from standout.cli.audit_screen import (
     TableAuditOptions,
     only_for_histories,
     read_audited_table,
+    show_audit,
     show_table_audit,
     table_audit_options,
     write_table_audit,
 )
+from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
+from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
+from standout.cli.options import (
+    data_stem,
+    json_option,
+    ladder_option,
+    output_file,
+    output_folder,
+    path_argument,
+    seed_option,
+)
+from standout.cli.source_options import OriginalOptions, SourceOptions, original_options, source_options
 from standout.cli.table_options import TableOptions, table_options
-from standout.cli.worker_options import worker_options
-from standout.core.checkpoint_files import CHECKPOINTS
+from standout.cli.worker_options import GateFiles, gate_options, worker_options
 from standout.core.errors import ParameterError
+from standout.core.json_files import CHECKPOINTS
+from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
-    from standout.auditing.audit_result import Audit
+    from standout.auditing.audit import Audit
+    from standout.auditing.audit_table import TableAudit
     from standout.core.progress import Progress
-    from standout.table_audit.audit_table import TableAudit
 
 __all__ = ["audit", "exit_code", "write_audit"]
 
@@ -64,9 +63,7 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 )
 @click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
 @ladder_option
-@grouped_option(
-    ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder that the answer is about."
-)
+@grouped_option(ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder that the answer is about.")
 @click.option(
     "--targets",
     type=click.IntRange(1),
@@ -97,11 +94,7 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
     help="Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
 )
 @click.option(
-    "--risk-sample",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of people in the risk table.",
-    show_default="all",
+    "--risk-sample", type=click.IntRange(1), metavar="N", help="Number of people in the risk table.", show_default="all"
 )
 @click.option(
     "--advise",
@@ -263,7 +256,7 @@ def _check_options(
             "--advise cannot be used with --original: give the original itself as DATA, without --original"
         )
     if risk_path is not None:
-        from standout.report.safe_tables import table_form
+        from standout.report.page import table_form
 
         table_form(risk_path)
     elif risk_sample is not None:
@@ -297,9 +290,7 @@ def _add_advice(
         work=work,
     )
     repeated = ["--limit", str(limit), *named_adversary(*named)]
-    return result.with_advice(
-        with_commands(advice, Path(public_url(data)).name, source.arguments(), repeated)
-    )
+    return result.with_advice(with_commands(advice, Path(public_url(data)).name, source.arguments(), repeated))
 
 
 def write_audit(result: "Audit", folder: Path) -> "Audit":

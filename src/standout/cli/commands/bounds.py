@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import (
-    check_table_path,
-    json_option,
-    parse_number_or_none,
-    seed_option,
-    table_option,
-    threads_option,
-)
 from standout.cli.console import (
     borderless_table,
     number_columns,
     print_json,
     print_table,
     print_text,
-    progress,
+    reading_json,
     release_stamp,
 )
-from standout.cli.option_errors import naming_options
+from standout.cli.error_lines import naming_options
 from standout.cli.option_groups import ADVERSARY, command, grouped_option
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
+from standout.cli.options import (
+    check_table_path,
+    json_option,
+    parse_number_or_none,
+    path_argument,
+    seed_option,
+    table_option,
+    threads_option,
+)
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from standout.adversary import Adversary
+    from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
-    from standout.release.model import Release
-    from standout.theory.bounds import Check
+    from standout.know.adversary import Adversary
+    from standout.measure.check_results import Check
 
 __all__ = ["bounds"]
 
@@ -46,9 +46,7 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 @command()
 @path_argument("data", required=False)
-@click.option(
-    "--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given."
-)
+@click.option("--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given.")
 @click.option("--epsilon", default=0.01, show_default=True, metavar="FLOAT", help="ε of the theorems.")
 @click.option("--delta", default=0.5, show_default=True, metavar="FLOAT", help="δ to check on DATA.")
 @click.option("-k", default=10, show_default=True, metavar="N", help="Length of the lineup to check on DATA.")
@@ -62,12 +60,7 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 )
 @click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
 @grouped_option(
-    ADVERSARY,
-    "--wrong",
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Number of known facts that are wrong.",
+    ADVERSARY, "--wrong", default=0, show_default=True, metavar="N", help="Number of known facts that are wrong."
 )
 @grouped_option(
     ADVERSARY,
@@ -134,8 +127,9 @@ def bounds(
       read                  with DATA, how it was read
       fingerprint, version  with DATA
     """
-    from standout.evaluate.result_table import write_table
-    from standout.theory.bounds import check, table
+    from standout.evaluate.cell import write_table
+    from standout.measure.check_results import table
+    from standout.measure.theorem_checks import check
 
     check_table_path(output, data)
     adversary = _adversary(wrong, value_error, time_error)
@@ -171,22 +165,17 @@ def bounds(
 
 def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | None":
     """Who knows facts with these errors; None: exact facts. The theorems say how many."""
-    from standout.adversary import Adversary
+    from standout.know.adversary import Adversary
 
-    errors = [
-        parse_number_or_none("--value-error", value_error),
-        parse_number_or_none("--time-error", time_error),
-    ]
+    errors = [parse_number_or_none("--value-error", value_error), parse_number_or_none("--time-error", time_error)]
     if not wrong and errors == [0, 0]:
         return None
     with naming_options(wrong="--wrong", value_error="--value-error", time_error="--time-error"):
         return Adversary(knows=max(wrong, 1), wrong=wrong, value_error=errors[0], time_error=errors[1])
 
 
-def _show(
-    records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool
-) -> None:
-    from standout.theory.bounds import facts_for_lineup, facts_needed
+def _show(records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool) -> None:
+    from standout.measure.bound_formulas import facts_for_lineup, facts_needed
 
     facts = {delta: facts_needed(records, epsilon, delta) for delta in DELTAS}
     lineups = {delta: [facts_for_lineup(records, k, delta) for k in LINEUPS] for delta in DELTAS}
@@ -215,14 +204,10 @@ def _print_json(
     checks: "Sequence[Check]",
     release: "Release | None",
 ) -> None:
-    from standout.theory.bounds import table
+    from standout.measure.check_results import table
 
     needed = [
-        {
-            "delta": delta,
-            "facts": facts[delta],
-            "lineups": dict(zip(map(str, LINEUPS), lineups[delta], strict=True)),
-        }
+        {"delta": delta, "facts": facts[delta], "lineups": dict(zip(map(str, LINEUPS), lineups[delta], strict=True))}
         for delta in DELTAS
     ]
     content: dict[str, object] = {"records": records, "epsilon": epsilon, "needed": needed}

@@ -7,11 +7,10 @@ import click
 
 from standout.cli.audit_screen import show_audit
 from standout.cli.commands.audit import REPORT_FILES, exit_code, write_audit
-from standout.cli.common_options import threads_option
-from standout.cli.console import progress
 from standout.cli.option_groups import command
-from standout.cli.output_folders import output_folder
-from standout.core.checkpoint_files import CHECKPOINTS
+from standout.cli.options import output_folder, threads_option
+from standout.core.json_files import CHECKPOINTS
+from standout.core.progress import progress_bar as progress
 
 __all__ = ["demo"]
 
@@ -53,7 +52,7 @@ def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
     Exit codes: those of `standout audit`.
     """
     from standout.auditing.audit import audit
-    from standout.synthetic.synthesize import synthesize
+    from standout.paper.synthesize import synthesize
 
     folder = output_folder(output, *REPORT_FILES)
     with progress() as report:

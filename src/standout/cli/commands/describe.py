@@ -2,27 +2,26 @@
 
 from typing import TYPE_CHECKING
 
-from standout.cli.common_options import json_option
 from standout.cli.console import (
     borderless_table,
     console,
     percent,
     print_json,
     print_table,
-    progress,
+    reading_json,
     suggest_index,
 )
 from standout.cli.option_groups import command
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
+from standout.cli.options import json_option, path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from standout.release.describe import Description
-    from standout.release.model import Release
+    from standout.data.describe import Description
+    from standout.data.release import Release
 
 __all__ = ["describe"]
 
@@ -48,7 +47,7 @@ def describe(data: str, source: SourceOptions, table: TableOptions, as_json: boo
       standout describe ratings.index --json
       standout describe survey.csv --table
     """
-    from standout.release.describe import describe as describe_release
+    from standout.data.describe import describe as describe_release
 
     if table.is_table or table.given:
         from standout.cli.commands.schema import show_columns

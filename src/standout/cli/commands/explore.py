@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import print_line, progress, suggest_index
+from standout.cli.console import print_line, suggest_index
 from standout.cli.option_groups import SERVER, command, grouped_option
-from standout.cli.path_arguments import path_argument
+from standout.cli.options import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions
-from standout.core.errors import ParameterError
-from standout.core.extras import install_command
+from standout.core.errors import ParameterError, install_command
+from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
-    from standout.release.model import Release
+    from standout.data.release import Release
 
 __all__ = ["explore"]
 
@@ -52,9 +52,7 @@ OFF_LOOPBACK = (
     metavar="FOLDER",
     help="Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
 )
-@grouped_option(
-    SERVER, "--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at."
-)
+@grouped_option(SERVER, "--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
 @grouped_option(
     SERVER,
     "--port",
@@ -107,11 +105,9 @@ def explore(
     _check_installed()
     from standout.explore.app import create_app
     from standout.explore.audits import read_audit
-    from standout.explore.ending import end_process_if_busy
     from standout.explore.exploration import Exploration
-    from standout.explore.guard import Site, is_loopback
-    from standout.explore.server import listen, open_browser, serve
-    from standout.sanitized import Sanitized
+    from standout.explore.server import Site, end_process_if_busy, is_loopback, listen, open_browser, serve
+    from standout.know.sanitized import Sanitized
 
     listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
@@ -157,10 +153,10 @@ def _read_other(
     what_if: str, key: Path | None, release: "Release", source: SourceOptions, report: "Progress"
 ) -> "Release":
     """Open the other version: with its original if it is an output of sanitize, else as DATA is read."""
-    from standout.release.index_writer import is_index
-    from standout.release.store import open_index
+    from standout.data.index_files import is_index
+    from standout.data.store import open_index
     from standout.sanitizing.open_sanitized import open_sanitized
-    from standout.sanitizing.sidecar import sidecar_path
+    from standout.sanitizing.output_files import sidecar_path
 
     path = Path(what_if)
     if sidecar_path(path).is_file():

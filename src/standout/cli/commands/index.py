@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import json_option
-from standout.cli.console import print_json, print_line, progress
+from standout.cli.console import print_json, print_line, reading_json
 from standout.cli.option_groups import command
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
+from standout.cli.options import json_option, path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import reading_worker_options
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
-    from standout.release.model import Release
-    from standout.release.sharded_index import BuildSettings
+    from standout.data.release import Release
+    from standout.data.sharded_index import BuildSettings
 
 __all__ = ["index"]
 
@@ -44,12 +43,7 @@ __all__ = ["index"]
 @source_options
 @json_option
 def index(
-    sources: tuple[str, ...],
-    output: Path,
-    shards: int | None,
-    memory: str | None,
-    source: SourceOptions,
-    as_json: bool,
+    sources: tuple[str, ...], output: Path, shards: int | None, memory: str | None, source: SourceOptions, as_json: bool
 ) -> None:
     """Read a data set once and write an index that opens quickly.
 
@@ -73,8 +67,8 @@ def index(
       read                     how the source was read and what was rejected
       fingerprint
     """
-    from standout.release.sharded_index import BuildSettings
-    from standout.release.store import open_index
+    from standout.data.sharded_index import BuildSettings
+    from standout.data.store import open_index
 
     settings = BuildSettings(shards, memory)
     with progress() as report:
@@ -83,16 +77,12 @@ def index(
 
 
 def _write(
-    sources: list[str],
-    output: Path,
-    settings: "BuildSettings",
-    source: SourceOptions,
-    report: "Progress",
+    sources: list[str], output: Path, settings: "BuildSettings", source: SourceOptions, report: "Progress"
 ) -> None:
     """Read the sources, or open an index, and write them as an index; say how they were read."""
-    from standout.release.index_writer import is_index
-    from standout.release.sharded_index import copy_index
-    from standout.release.store import open_index
+    from standout.data.index_files import is_index
+    from standout.data.sharded_index import copy_index
+    from standout.data.store import open_index
 
     if len(sources) == 1 and is_index(Path(sources[0])):
         release = source.open_or_read(sources, report).check()
@@ -107,18 +97,13 @@ def _write(
 
 
 def _show(release: "Release", output: Path, wanted: int | None, as_json: bool) -> None:
-    from standout.release.postings import BLOCK_BITS
+    from standout.data.postings import BLOCK_BITS
 
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
     shards = len(list(output.glob("shard-*")))
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
-        location = {
-            "index": str(output),
-            "bytes": size,
-            "shards": shards,
-            "fingerprint": release.fingerprint,
-        }
+        location = {"index": str(output), "bytes": size, "shards": shards, "fingerprint": release.fingerprint}
         print_json({**location, **sizes, "read": reading_json(release)})
         return
     print_line(

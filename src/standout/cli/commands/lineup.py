@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
-from standout.cli.common_options import json_option
-from standout.cli.console import print_json, progress, suggest_index
+from standout.cli.console import print_json, suggest_index
+from standout.cli.lineup_screen import lineup_of_table, refuse_options_of_histories
 from standout.cli.option_groups import ADVERSARY, TABLES, command, grouped_option
-from standout.cli.path_arguments import path_argument
+from standout.cli.options import json_option, path_argument
 from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_lineup_screen import lineup_of_table, refuse_options_of_histories
 from standout.cli.table_options import TableOptions, table_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from standout.adversary import Adversary
+    from standout.know.adversary import Adversary
 
 __all__ = ["lineup"]
 
@@ -50,16 +50,10 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "(in days), doubt (from 0 to below 1).",
 )
 @grouped_option(
-    ADVERSARY,
-    "--length",
-    metavar="N±SHARE",
-    help="Number of items in the record: 200±50%, 200±50 or 100-300.",
+    ADVERSARY, "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
 )
 @grouped_option(
-    ADVERSARY,
-    "--joined",
-    metavar="DATE±DAYS",
-    help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.",
+    ADVERSARY, "--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28."
 )
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
 @grouped_option(
@@ -87,12 +81,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     show_default="roughly right; 14 if another error is given",
 )
 @click.option(
-    "--top",
-    type=click.IntRange(1, 1000),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Number of records to show.",
+    "--top", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of records to show."
 )
 @click.option(
     "--allow-unknown",
@@ -199,11 +188,10 @@ def lineup(
         return
     if population is not None:
         raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
-    from standout.cli.lineup_answer import Answer
-    from standout.cli.lineup_screen import show_answer
+    from standout.cli.lineup_screen import Answer, show_answer
     from standout.cli.typed_facts import Knowledge
-    from standout.evaluate.lineup_answer import lineup as answer_facts
-    from standout.release.integrity import checked_meanwhile
+    from standout.data.flat_arrays import checked_meanwhile
+    from standout.evaluate.lineup import lineup as answer_facts
 
     errors = Errors(wrong, value_error, time_error)
     errors.check(attack.attack)
@@ -215,9 +203,7 @@ def lineup(
             aux = knowledge.aux(facts)
             adversary = errors.adversary(len(facts))
             built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
-            found = answer_facts(
-                release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior
-            )
+            found = answer_facts(release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior)
     answer = Answer.of(found, facts, attack.attack)
     if as_json:
         print_json(answer.to_dict())
@@ -253,7 +239,7 @@ class Errors(NamedTuple):
 
     def adversary(self, facts: int) -> "Adversary | None":
         """Somebody who knows facts with these errors; None if nothing is said about them."""
-        from standout.adversary import Adversary
+        from standout.know.adversary import Adversary
 
         if self == (None, None, None):
             return None

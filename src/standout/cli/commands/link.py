@@ -8,34 +8,21 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from standout.cli.common_options import json_option, seed_option
-from standout.cli.console import (
-    borderless_table,
-    console,
-    number_columns,
-    print_json,
-    print_text,
-    progress,
-)
-from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.error_lines import INTERRUPTED
 from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, grouped_option
-from standout.cli.output_folders import output_file, output_folder
-from standout.cli.path_arguments import path_argument
-from standout.cli.source_options import (
-    Command,
-    SourceOptions,
-    prefixed_source_options,
-    source_options,
-)
+from standout.cli.options import json_option, output_file, output_folder, path_argument, seed_option
+from standout.cli.source_options import Command, SourceOptions, prefixed_source_options, source_options
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from standout.linking.align import Values
     from standout.linking.links import Links
-    from standout.linking.value_scales import Values
 
 __all__ = ["check_output_path", "link"]
 
@@ -111,9 +98,7 @@ def _public_options(command: Command) -> Command:
     metavar="SHARE",
     help="False claim budget: the largest share of absent people that may be claimed.",
 )
-@grouped_option(
-    ATTACK, "--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind."
-)
+@grouped_option(ATTACK, "--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind.")
 @grouped_option(ATTACK, "--assign", is_flag=True, help="Let only the best profile claim a record.")
 @click.option(
     "--truth",
@@ -192,7 +177,7 @@ def link(
       alignment, settings, summary, complete, release, public, profiles,
       profiles_with_facts, limits, version
     """
-    from standout.linking.link import link as link_releases
+    from standout.linking.links import link as link_releases
 
     check_output_path(output, [data, public, items, truth], review)
     scale = _parse_values(values)

@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import json_option, seed_option
 from standout.cli.console import (
     borderless_table,
     number_columns,
     print_json,
     print_table,
     print_text,
-    progress,
+    reading_json,
     release_stamp,
 )
-from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.error_lines import INTERRUPTED
 from standout.cli.option_groups import command
-from standout.cli.output_folders import output_folder
-from standout.cli.reading_report import reading_json
+from standout.cli.options import json_option, output_folder, seed_option
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,10 +51,7 @@ __all__ = ["paper"]
     help="Number of targets for each bar.",
 )
 @click.option(
-    "--only",
-    metavar="FIGURES",
-    help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.",
-    show_default="all",
+    "--only", metavar="FIGURES", help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all"
 )
 @click.option(
     "--qualifying",
@@ -67,12 +63,7 @@ __all__ = ["paper"]
 @seed_option
 @worker_options
 @click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Folder for the results.",
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the results."
 )
 @source_options
 @json_option
@@ -126,7 +117,7 @@ def paper(
       targets, seed, fingerprint, version
     """
     from standout.paper.figures import select_figures
-    from standout.paper.qualifying_entries import find_qualifying
+    from standout.paper.readings import find_qualifying
     from standout.paper.reproduce import reproduce
     from standout.paper.standin import open_or_make_standin
 
@@ -187,7 +178,7 @@ def _title(figure: "Figure") -> str:
 
 
 def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
-    from standout.paper.number_text import difference, interval, number
+    from standout.paper.comparison_rows import difference, interval, number
     from standout.paper.sentences import judgement
 
     table = borderless_table()
@@ -203,9 +194,7 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
         ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
         reached = [number(row.likelihood, row.unit)] if stronger else []
         full = [number(None if row.full_size is None else row.full_size.value, row.unit)] if small else []
-        table.add_row(
-            label, number(row.paper, row.unit), *full, ours, difference(row), *reached, judgement(row)
-        )
+        table.add_row(label, number(row.paper, row.unit), *full, ours, difference(row), *reached, judgement(row))
     return table
 
 

@@ -7,31 +7,83 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from standout.cli.common_options import json_option, threads_option
 from standout.cli.console import (
     borderless_table,
     console,
     number_columns,
     print_json,
     print_line,
-    progress,
+    reading_json,
     release_stamp,
 )
 from standout.cli.option_groups import command
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
-from standout.cli.sanitized_table_screen import show_sanitized_table
+from standout.cli.options import json_option, path_argument, threads_option
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.table import Table as Screen
 
-    from standout.release.model import Release
-    from standout.sanitized import Sanitized, StepReport
+    from standout.data.labels import StepReport
+    from standout.data.release import Release
+    from standout.data.table import SanitizedTable
+    from standout.know.sanitized import Sanitized
 
-__all__ = ["sanitize"]
+__all__ = ["sanitize", "show_sanitized_table"]
+
+# What `standout sanitize` shows of a sanitized table.
+
+
+SHOWN = ("rows", "rows removed", "columns", "cells changed", "cells emptied")
+
+
+def show_sanitized_table(safer: "SanitizedTable", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
+    """Print the steps, what each changed, and the files that were written."""
+    if as_json:
+        files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
+        print_json(files | _to_dict_sanitized_table_screen(safer))
+        return
+    console().print(_screen(safer))
+    removed = safer.original.n_rows - safer.n_rows
+    print_line(f"{removed:,} of {safer.original.n_rows:,} people are not in the output.")
+    print_line(f"{output}: {safer.n_rows:,} rows × {safer.n_columns:,} columns, in a random order")
+    print_line(f"{sidecar}: the steps, to be published with it")
+    if key is not None:
+        print_line(f"{key}: which row represents which person, as private as the original")
+    else:
+        print_line("Without --key nobody can say later which row is whose, and the risk cannot be measured.")
+    if safer.history is not None:
+        print_line("The history is not in the output: sanitize it on its own.")
+
+
+def _to_dict_sanitized_table_screen(safer: "SanitizedTable") -> dict[str, object]:
+    from standout._version import __version__
+    from standout.sanitizing.table_files import released_fingerprint
+
+    original = safer.original
+    return {
+        "steps": [{"step": report.step, "counts": report.counts} for report in safer.step_reports],
+        "original": {"rows": original.n_rows, "columns": original.n_columns},
+        "rows": safer.n_rows,
+        "columns": safer.n_columns,
+        "fingerprint": released_fingerprint(safer),
+        "version": __version__,
+    }
+
+
+def _screen(safer: "SanitizedTable") -> "Screen":
+    screen = borderless_table()
+    screen.add_column("step", overflow="fold")
+    number_columns(screen, *SHOWN)
+    original = safer.original
+    screen.add_row("original", f"{original.n_rows:,}", "", f"{original.n_columns:,}", "", "")
+    for report in safer.step_reports:
+        screen.add_row(report.step, *(f"{int(report.counts[name]):,}" for name in SHOWN))
+    return screen
+
 
 SIZES = ("records", "items")
 CHANGES = ("removed", "merged", "added")
@@ -50,8 +102,8 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     """Print all steps and their syntax, and exit."""
     if not is_wanted or context.resilient_parsing:
         return
-    from standout.sanitizing.step_parser import STEPS
-    from standout.table_sanitizing.table_step_parser import TABLE_STEPS
+    from standout.sanitizing.sanitize import STEPS
+    from standout.sanitizing.sanitize_table import TABLE_STEPS
 
     for step in STEPS:
         print_line(f"{step.name} {step.syntax}", f"    {step.summary}")
@@ -160,10 +212,10 @@ def sanitize(
       fingerprint, version     of the output
     For a table, sizes are rows and columns instead of records, items and entries.
     """
+    from standout.sanitizing.output_files import check_inert, check_output_paths, write_sanitized
+    from standout.sanitizing.sanitize import parse_step
     from standout.sanitizing.sanitize import sanitize as sanitize_release
-    from standout.sanitizing.step_parser import parse_step
-    from standout.sanitizing.writer import check_inert, check_output_paths, write_sanitized
-    from standout.table_sanitizing.table_step_parser import is_table_step
+    from standout.sanitizing.sanitize_table import is_table_step
 
     if not steps and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
@@ -196,9 +248,9 @@ def _sanitize_table(
     seed: int | None,
     as_json: bool,
 ) -> None:
+    from standout.sanitizing.output_files import check_output_paths, check_table_path, write_sanitized
     from standout.sanitizing.sanitize import sanitize as sanitize_release
-    from standout.sanitizing.writer import check_output_paths, check_table_path, write_sanitized
-    from standout.table_sanitizing.table_step_parser import parse_table_step
+    from standout.sanitizing.sanitize_table import parse_table_step
 
     parsed = [parse_table_step(text) for text in steps]
     check_table_path(files.path)

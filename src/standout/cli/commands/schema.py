@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import json_option
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, progress
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_line
 from standout.cli.option_groups import command
-from standout.cli.output_folders import output_file
-from standout.cli.path_arguments import path_argument
+from standout.cli.options import json_option, output_file, path_argument
 from standout.cli.source_options import Command, SourceOptions, text_options
-from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
-from standout.cli.table_report import column_range
+from standout.cli.table_options import HISTORY, TABLE, TableOptions, column_range, table_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table as Screen
 
-    from standout.tables.model import Table
+    from standout.data.table import Table
 
 __all__ = ["schema", "show_columns"]
 

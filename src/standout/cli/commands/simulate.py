@@ -5,25 +5,23 @@ from pathlib import Path
 
 import click
 
-from standout.cli.adversary_options import AdversaryOptions, adversary_options
-from standout.cli.attack_options import AttackOptions, attack_options, within
-from standout.cli.common_options import (
+from standout.cli.attack_options import AdversaryOptions, AttackOptions, adversary_options, attack_options, within
+from standout.cli.console import print_json, reading_json, suggest_index
+from standout.cli.error_lines import INTERRUPTED
+from standout.cli.option_groups import ATTACK, command, grouped_option
+from standout.cli.options import (
     check_table_path,
     json_option,
+    output_file,
     parse_counts,
     parse_targets,
+    path_argument,
     seed_option,
     table_option,
 )
-from standout.cli.console import print_json, progress, suggest_index
-from standout.cli.exit_codes import INTERRUPTED
-from standout.cli.option_groups import ATTACK, command, grouped_option
-from standout.cli.original_options import OriginalOptions, original_options
-from standout.cli.output_folders import output_file
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.source_options import OriginalOptions, SourceOptions, original_options, source_options
 from standout.cli.worker_options import worker_options
+from standout.core.progress import progress_bar as progress
 
 __all__ = ["simulate"]
 
@@ -39,10 +37,7 @@ ATTACK_HELP = (
 @adversary_options
 @attack_options(ATTACKS, "both", ATTACK_HELP)
 @click.option(
-    "--facts",
-    metavar="N,…",
-    help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.",
-    show_default="all",
+    "--facts", metavar="N,…", help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all"
 )
 @click.option("--targets", default="1000", show_default=True, metavar="N|all", help="Number of targets.")
 @click.option(
@@ -150,7 +145,7 @@ def simulate(
                 posterior) and calibration (of probabilities)
     """
     from standout.cli.simulation_screen import SimulationsByAttack, show_simulations
-    from standout.evaluate.result_table import write_table
+    from standout.evaluate.cell import write_table
     from standout.evaluate.simulate import simulate as run_simulation
 
     described = adversary.adversary()

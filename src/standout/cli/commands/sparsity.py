@@ -5,12 +5,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import (
-    check_table_path,
-    json_option,
-    seed_option,
-    table_option,
-)
 from standout.cli.console import (
     borderless_table,
     number_columns,
@@ -19,20 +13,20 @@ from standout.cli.console import (
     print_json,
     print_table,
     print_text,
-    progress,
+    reading_json,
     release_stamp,
     suggest_index,
 )
-from standout.cli.option_errors import naming_options
+from standout.cli.error_lines import naming_options
 from standout.cli.option_groups import command
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
+from standout.cli.options import check_table_path, json_option, path_argument, seed_option, table_option
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import worker_options
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from standout.release.model import Release
-    from standout.theory.sparsity import Sparsity
+    from standout.data.release import Release
+    from standout.measure.sparsity import Sparsity
 
 __all__ = ["sparsity"]
 
@@ -53,9 +47,7 @@ __all__ = ["sparsity"]
     help="Largest difference between dates that counts as equal.",
     show_default="dates do not matter",
 )
-@click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine.", show_default="all"
-)
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine.", show_default="all")
 @seed_option
 @worker_options
 @table_option
@@ -95,18 +87,16 @@ def sparsity(
       read         how the data was read
       fingerprint, version
     """
-    from standout.evaluate.result_table import write_table
-    from standout.similarity.attributes import Within
-    from standout.theory.sparsity import sparsity as measure_sparsity
+    from standout.evaluate.cell import write_table
+    from standout.know.similarity import Within
+    from standout.measure.sparsity import sparsity as measure_sparsity
 
     check_table_path(output, data)
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:
         release = source.read([data], report)
-        result = measure_sparsity(
-            release, similarity, sample=sample, seed=seed, threads=threads, progress=report
-        )
+        result = measure_sparsity(release, similarity, sample=sample, seed=seed, threads=threads, progress=report)
     if output is not None:
         write_table(result.curve(), output)
     _show(result, _criterion(within_value, within_days), release, as_json)

@@ -6,24 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from standout.cli.common_options import json_option, seed_option, threads_option
-from standout.cli.console import (
-    borderless_table,
-    console,
-    print_json,
-    print_line,
-    print_text,
-    progress,
-    release_stamp,
-)
+from standout.cli.console import borderless_table, console, print_json, print_line, print_text, release_stamp
 from standout.cli.option_groups import command
-from standout.cli.output_folders import output_file
+from standout.cli.options import json_option, output_file, seed_option, threads_option
 from standout.core.errors import ParameterError, StandoutError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
-    from standout.release.model import Release
-    from standout.synthetic.calibration import Calibration
+    from standout.data.release import Release
+    from standout.paper.calibration import Calibration
 
 __all__ = ["synthesize"]
 
@@ -37,12 +29,9 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
     type=click.Choice(["quick", "netflix", "flat"]),
     default="quick",
     show_default=True,
-    help="quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; "
-    "flat: no structure.",
+    help="quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; flat: no structure.",
 )
-@click.option(
-    "--records", type=int, metavar="N", help="Number of records.", show_default="10,000; netflix: 480,189"
-)
+@click.option("--records", type=int, metavar="N", help="Number of records.", show_default="10,000; netflix: 480,189")
 @click.option(
     "--items",
     type=int,
@@ -51,11 +40,7 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
     show_default="2,000; netflix: as many of 17,770 as the records have",
 )
 @click.option(
-    "--entries",
-    type=int,
-    metavar="N",
-    help="Number of entries.",
-    show_default="50 per record; netflix: 209 per record",
+    "--entries", type=int, metavar="N", help="Number of entries.", show_default="50 per record; netflix: 209 per record"
 )
 @click.option(
     "--scale",
@@ -133,9 +118,9 @@ def synthesize(
                    tolerance; missed)
       fingerprint, version
     """
-    from standout.release.sharded_index import BuildSettings
-    from standout.synthetic.synthesize import synthesize as make_release
-    from standout.synthetic.synthesize_index import scaled_records, synthesize_index
+    from standout.data.sharded_index import BuildSettings
+    from standout.paper.synthesize import scaled_records, synthesize_index
+    from standout.paper.synthesize import synthesize as make_release
 
     if scale is not None:
         if like != "netflix" or records is not None:
@@ -162,13 +147,7 @@ def synthesize(
             )
         else:
             release = make_release(
-                like=like,
-                records=records,
-                items=items,
-                entries=entries,
-                seed=seed,
-                threads=threads,
-                progress=report,
+                like=like, records=records, items=items, entries=entries, seed=seed, threads=threads, progress=report
             )
         calibration = _calibration(release, nearest, seed, threads, report) if check else None
         if output is not None and not is_index:
@@ -188,7 +167,7 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
     if check and like != "netflix":
         raise ParameterError(f"--check needs --like netflix, got --like {like}")
     if check and records is not None:
-        from standout.synthetic.calibration import check_records
+        from standout.paper.calibration import check_records
 
         check_records(records)
     if output is None:
@@ -197,31 +176,25 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
         return
     if output.is_file():
         raise StandoutError(f"{output} exists and is not overwritten: name another file")
-    from standout.release.index_writer import is_index
+    from standout.data.index_files import is_index
 
     output_file(output / "manifest.json" if is_index(output) else output, "--output")
 
 
-def _calibration(
-    release: "Release", nearest: int, seed: int, threads: int | None, report: "Progress"
-) -> "Calibration":
-    from standout.synthetic.calibration import calibration
+def _calibration(release: "Release", nearest: int, seed: int, threads: int | None, report: "Progress") -> "Calibration":
+    from standout.paper.calibration import calibration
 
     return calibration(release, nearest=nearest, seed=seed, threads=threads, progress=report)
 
 
 def _write(release: "Release", output: Path, report: "Progress") -> None:
-    from standout.release.export import write_table
+    from standout.data.export import write_table
 
     write_table(release, output, report)
 
 
 def _to_dict(release: "Release", calibration: "Calibration | None") -> dict[str, object]:
-    content: dict[str, object] = {
-        "records": release.n_records,
-        "items": release.n_items,
-        "entries": release.n_entries,
-    }
+    content: dict[str, object] = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
     if calibration is not None:
         content["calibration"] = calibration.table.to_dicts()
     return content | release_stamp(release)

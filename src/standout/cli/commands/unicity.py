@@ -8,35 +8,39 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import (
-    json_option,
-    parse_counts,
-    parse_number_or_none,
-    seed_option,
-)
 from standout.cli.console import (
     borderless_table,
     number_columns,
     percent_interval,
     print_json,
     print_table,
-    progress,
+    reading_json,
     release_stamp,
     suggest_index,
 )
-from standout.cli.option_errors import naming_options
+from standout.cli.error_lines import naming_options
 from standout.cli.option_groups import PLACES, VALUES_AND_TIMES, command, grouped_option
-from standout.cli.path_arguments import path_argument
-from standout.cli.reading_report import reading_json
+from standout.cli.options import (
+    json_option,
+    output_file,
+    parse_counts,
+    parse_number_or_none,
+    path_argument,
+    seed_option,
+)
 from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
+from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from standout.release.model import Release
-    from standout.theory.unicity import Unicity
+    from standout.data.release import Release
+    from standout.ingest.places import PlaceCells
+    from standout.ingest.times import TimeBin
+    from standout.measure.unicity import Unicity
+    from standout.measure.unicity_grid import Draw, UnicityCell, UnicityGrid
 
-__all__ = ["unicity"]
+__all__ = ["show_grid", "unicity"]
 
 
 @command()
@@ -141,8 +145,7 @@ def unicity(
     if grids or geohashes:
         if bin_days is not None:
             raise ParameterError("--bin-days is not used with places: set --time-bin")
-        from standout.cli.unicity_grid import show_grid
-        from standout.theory.unicity_grid import Draw
+        from standout.measure.unicity_grid import Draw
 
         draw = Draw(parse_counts("-k", entry_counts), targets, seed, threads)
         show_grid(source, data, (grids, geohashes, time_bins), draw, chart, as_json)
@@ -151,21 +154,14 @@ def unicity(
         given = "--chart" if chart is not None else "several --time-bin"
         raise ParameterError(f"{given} can only be used with places: add --grid or --geohash")
     source = replace(source, time_bin=time_bins[0] if time_bins else None)
-    from standout.theory.unicity import unicity as measure_unicity
+    from standout.measure.unicity import unicity as measure_unicity
 
     value = parse_number_or_none("--within-value", within_value)
     counts = parse_counts("-k", entry_counts)
     with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
         release = source.read([data], report)
         results = measure_unicity(
-            release,
-            counts,
-            value=value,
-            time=bin_days,
-            targets=targets,
-            seed=seed,
-            threads=threads,
-            progress=report,
+            release, counts, value=value, time=bin_days, targets=targets, seed=seed, threads=threads, progress=report
         )
     _show(results, _knowledge(value, bin_days), release, as_json)
     suggest_index(release, data)
@@ -206,4 +202,107 @@ def _to_dict(result: "Unicity") -> dict[str, float | int | None]:
         "n": share.n,
         "baseline": share.baseline,
         "too_few_entries": result.too_few_entries,
+    }
+
+
+# Unicity of traces by resolution, on the console, as JSON and as a chart.
+
+
+CHARTS = (".svg", ".png", ".html")
+Resolutions = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+def show_grid(
+    source: SourceOptions, data: str, resolutions: Resolutions, draw: "Draw", chart: Path | None, as_json: bool
+) -> None:
+    """Measure the unicity of traces for grids, geohashes and time bins, and show it."""
+    from standout.data.index_files import is_index
+    from standout.measure.unicity_grid import measure_grid, parse_resolutions, unicity_grid
+
+    if resolutions[0] and resolutions[1]:
+        raise ParameterError("--grid and --geohash exclude each other: set one of them")
+    _check_chart(chart, data)
+    with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
+        cells, bins = parse_resolutions(*resolutions)
+        if is_index(Path(data)):
+            release = source.read([data], report)
+            grids, geohashes, time_bins = resolutions
+            result = unicity_grid(
+                release,
+                grids=grids,
+                geohashes=geohashes,
+                time_bins=time_bins,
+                points=draw.points,
+                targets=draw.targets,
+                seed=draw.seed,
+                threads=draw.threads,
+                progress=report,
+            )
+        else:
+
+            def read_at(cell: "PlaceCells", time_bin: "TimeBin | None") -> "Release":
+                place = cell.settings()
+                options = replace(
+                    source,
+                    grid=place.get("grid"),
+                    geohash=place.get("geohash"),
+                    time_bin=None if time_bin is None else str(time_bin),
+                    repeats="keep",
+                )
+                return options.read([data], report)
+
+            result = measure_grid(read_at, cells, bins, draw, report)
+    if chart is not None:
+        _write_chart(result, chart)
+    _show_unicity_grid(result, as_json)
+
+
+def _check_chart(path: Path | None, data: str) -> None:
+    if path is None:
+        return
+    if path.suffix not in CHARTS:
+        raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {path.name!r}")
+    output_file(path, "--chart", [data])
+
+
+def _write_chart(result: "UnicityGrid", path: Path) -> None:
+    from standout.core.files import write_content
+    from standout.report.views import unicity_chart, unicity_page
+
+    if path.suffix == ".png":
+        write_content(path, unicity_chart(result.cells).png())
+    else:
+        text = unicity_chart(result.cells).svg("Unicity by resolution") if path.suffix == ".svg" else ""
+        write_content(path, (text or unicity_page(result.cells)).encode())
+
+
+def _show_unicity_grid(result: "UnicityGrid", as_json: bool) -> None:
+    if as_json:
+        rows, read = list(map(_to_dict_unicity_grid, result.cells)), reading_json(result.release)
+        print_json({"unicity": rows, "read": read, **release_stamp(result.release)})
+        return
+    table = borderless_table()
+    for title in ("places", "time", "points"):
+        table.add_column(title)
+    number_columns(table, "singled out", "targets", "too few points")
+    for cell in result.cells:
+        share = percent_interval(cell.share.value, cell.share.low, cell.share.high)
+        time_bin = "unknown" if cell.time_bin is None else cell.time_bin
+        numbers = f"{cell.share.n:,}", f"{cell.too_few_points:,}"
+        table.add_row(cell.places, time_bin, str(cell.points), share, *numbers)
+    print_table(table, "Traces that some of their points single out, by resolution")
+
+
+def _to_dict_unicity_grid(cell: "UnicityCell") -> dict[str, float | int | str | None]:
+    share = cell.share
+    return {
+        "places": cell.places,
+        "time_bin": cell.time_bin,
+        "k": cell.points,
+        "share": share.value,
+        "low": share.low,
+        "high": share.high,
+        "n": share.n,
+        "baseline": share.baseline,
+        "too_few_points": cell.too_few_points,
     }

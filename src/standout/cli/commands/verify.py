@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from standout.cli.common_options import json_option
-from standout.cli.console import print_json, print_line, progress
+from standout.cli.console import print_json, print_line
 from standout.cli.option_groups import command
+from standout.cli.options import json_option
+from standout.core.progress import progress_bar as progress
 
 __all__ = ["verify"]
 
@@ -32,7 +33,7 @@ def verify(folder: Path, as_json: bool) -> None:
       index, files  the folder and the number of files
       damaged       names of the damaged files
     """
-    from standout.release.store import verify as verify_index
+    from standout.data.store import verify as verify_index
 
     with progress() as report:
         checks = list(verify_index(folder, report))

@@ -1,0 +1,429 @@
+"""The search for nearest neighbours: which entries are similar, and which records are compared with which."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.neighbour_kernels import (
+    BATCH,
+    BATCH_ENTRIES,
+    TILE,
+    Batch,
+    Best,
+    Buckets,
+    Entries,
+    KeyRanges,
+    LevelRanges,
+    RangedTile,
+    RangedWork,
+    Search,
+    Tile,
+    aligned_words,
+    choose_buckets,
+    fill_bitmap,
+    fill_buckets,
+    large_page_array,
+    mark_rows,
+    merge,
+    nearest_in_ranges,
+    nearest_in_tile,
+    number_rows,
+)
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.core.simd_fallback import PLANE_BITS, PLANE_WORDS
+from standout.core.threads import map_on_threads, run_in_slices
+from standout.core.worker_pool import current_pool
+from standout.data.release import Levels, RecordEntries, Release, read_only
+from standout.data.shared_index import SharedIndex
+from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
+
+__all__ = ["Rule", "compares_only_items", "counts_items", "nearest_neighbours", "rule_of"]
+
+# When two entries are similar, in the codes of a release, and whether that can be counted.
+
+
+MAX_BITMAP_LEVELS = 32
+"""Up to this many levels, each has its own rows in the bitmap …"""
+MAX_BITMAP_ROWS = 1 << 22
+"""… unless that makes more rows than these."""
+
+
+class Rule(NamedTuple):
+    """When two entries are similar: levels low[v] … high[v] to level v, times up to `reach` units apart.
+
+    None: not compared. The last of low and high is for a known entry without a value, to which all levels
+    are similar. If `ranged`, entries are looked up by time or value, because a bitmap would have too many
+    rows.
+    """
+
+    low: Ints | None
+    high: Ints | None
+    reach: int | None
+    ranged: bool
+
+    @property
+    def levels(self) -> LevelRanges:
+        """The ranges; unused arrays if values are not compared."""
+        unused = np.zeros(1, np.int64)
+        return LevelRanges(unused if self.low is None else self.low, unused if self.high is None else self.high)
+
+    @property
+    def kinds(self) -> int:
+        """Number of bitmap rows per item."""
+        return 1 if self.ranged or self.low is None else len(self.low)
+
+
+def counts_items(release: Release, similarity: Similarity) -> bool:
+    """Whether nearest neighbours in a release are found by counting the items that agree.
+
+    If records have items several times, values and times are compared pair by pair: see `any_similarity`.
+    """
+    if type(similarity) not in (Present, Within, Equal):
+        return False
+    return not release.has_repeats or compares_only_items(rule_of(release, similarity))
+
+
+def compares_only_items(rule: Rule) -> bool:
+    """Whether neither values nor times count."""
+    return rule.low is None and rule.reach is None
+
+
+def rule_of(release: Release, similarity: Similarity) -> Rule:
+    """The rule of a similarity, in the codes of a release."""
+    if type(similarity) not in (Present, Within, Equal):
+        raise ParameterError(
+            f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
+            "only these count the items that agree"
+        )
+    value, time = (similarity.value, similarity.time) if isinstance(similarity, Within) else (None, None)
+    compares_values = isinstance(similarity, Equal) or value is not None
+    levels = release.levels if compares_values and release.n_levels else None
+    low, high = (None, None) if levels is None else _similar_levels(levels, value)
+    reach = None if time is None or not release.span else _reach(release, time)
+    too_many = low is not None and (len(low) > MAX_BITMAP_LEVELS + 1 or len(low) * release.n_items > MAX_BITMAP_ROWS)
+    return Rule(low, high, reach, too_many or reach is not None)
+
+
+def _similar_levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
+    """The first and the last level similar to each level; the last element is for a missing value.
+
+    Numbers are similar if they are at most `value` apart. None: only equal levels are, as with categories.
+    """
+    n = len(levels)
+    low, high = np.arange(n + 1), np.arange(n + 1)
+    low[n] = 0
+    if isinstance(levels, np.ndarray) and value is not None:
+        numbers, limit, first = levels.tolist(), value + ROUNDING, 0
+        for level in range(n):
+            while numbers[level] - numbers[first] > limit:
+                first += 1
+            low[level] = first
+        high[:n] = np.searchsorted(low[:n], np.arange(n), side="right") - 1
+    return low, high
+
+
+def _reach(release: Release, time: float) -> int:
+    """The largest number of time units that is at most this number of days."""
+    unit, limit = days_per_unit(release), time + ROUNDING
+    about = int(min(limit / unit, release.span))
+    return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)
+
+
+Codes = NDArray[Any]
+MAX_BITMAP_BYTES = 1 << 25
+SHARES = 4
+"""Number of tasks for each worker or thread: tiles take different times."""
+FEW = 32
+"""Threads have tiles of their own if at most one in so many records is searched."""
+TILE_ENTRIES = 1 << 21
+"""Approximate number of entries in a tile: its buckets then stay in the cache."""
+
+
+def _entries(release: Release, rule: Rule) -> Entries:
+    """The columns to compare; narrow ones are widened, because every new type compiles the kernels again."""
+    start, item, value, time = release.by_record
+    none = read_only(np.empty(0, np.uint8))
+    values = none if value is None or rule.low is None else value
+    keys = none if not rule.ranged else values if time is None or rule.reach is None else time
+    return Entries(start, _widened(item), values, _widened(keys))
+
+
+def _widened(codes: Codes) -> Codes:
+    return codes if codes.itemsize > 1 else read_only(codes.astype(np.uint16))
+
+
+def nearest_neighbours(
+    release: Release, rule: Rule, records: Ints, *, over_first: bool, threads: int, progress: Progress
+) -> Best:
+    """The nearest neighbour of each of these records, in their order.
+
+    If all records are searched and similarity is mutual, tiles are cut from the order of lengths, and a tile
+    is compared with the records up to its own end. Otherwise a tile has columns of all lengths and is
+    compared with all. If records have items several times, the rule must compare items only: each item of a
+    record then counts once.
+    """
+    pool, index = current_pool(), SharedIndex.of(release)
+    if pool is None or index is None:
+        return _nearest_on_threads(release, rule, records, over_first, threads, progress)
+    chosen = None if len(records) == release.n_records else records
+    count = SHARES * pool.size
+    shares = [(index, rule, chosen, over_first, share, count) for share in range(count)]
+    best = Best.of(len(records))
+    for done, found in enumerate(pool.map(_nearest_on_worker, shares), 1):
+        merge(best, 0, found)
+        progress("comparing", done, count)
+    return best
+
+
+def _nearest_on_worker(
+    index: SharedIndex, rule: Rule, records: Ints | None, over_first: bool, share: int, count: int
+) -> Best:
+    """The nearest neighbours in one of `count` shares of the tiles."""
+    release = index.open()
+    records = np.arange(release.n_records) if records is None else records
+    tiled = _TiledSearch.of(release, rule, records, over_first)
+    return tiled.in_order_of_records(tiled.best_in(range(share, len(tiled.tiles), count), 1, no_progress))
+
+
+def _nearest_on_threads(
+    release: Release, rule: Rule, records: Ints, over_first: bool, threads: int, progress: Progress
+) -> Best:
+    """The nearest neighbours; threads share each tile.
+
+    If few records are searched, each thread has tiles of its own: preparing a tile takes longer than
+    comparing a few records with it.
+    """
+    tiled, alone = _TiledSearch.of(release, rule, records, over_first), threads == 1
+    if alone or len(records) * FEW > release.n_records:
+        return tiled.in_order_of_records(tiled.best_in(range(len(tiled.tiles)), threads, progress))
+    count = min(SHARES * threads, len(tiled.tiles))
+    shares = ((range(share, len(tiled.tiles), count), 1, no_progress) for share in range(count))
+    best = Best.of(len(records))
+    for done, found in enumerate(map_on_threads(tiled.best_in, shares, threads), 1):
+        merge(best, 0, found)
+        progress("comparing", done, count)
+    return tiled.in_order_of_records(best)
+
+
+@dataclass(frozen=True, eq=False)
+class _TiledSearch:
+    """A search for the neighbours of records, shortest first, in tiles of all records.
+
+    `cuts` divides the searched records into batches, and a tile i ends after ends[i] records and is compared
+    with the first counts[i] batches.
+    """
+
+    release: Release
+    rule: Rule
+    search: Search
+    tiles: list[Ints]
+    by_length: Ints
+    cuts: Ints
+    ends: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, release: Release, rule: Rule, records: Ints, over_first: bool) -> "_TiledSearch":
+        """Cut the tiles and batches."""
+        if release.has_repeats:
+            release = _distinct_items(release, rule)
+        is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
+        by_length = np.argsort(release.lengths[records], kind="stable")
+        search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
+        tiles = _tiles(release.lengths, _columns_per_tile(release, rule), is_mutual)
+        cuts, ends = _batch_cuts(release.lengths[search.records]), np.cumsum([len(tile) for tile in tiles])
+        counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
+        return cls(release, rule, search, tiles, by_length, cuts, ends, counts)
+
+    def best_in(self, tiles: range, threads: int, progress: Progress) -> Best:
+        """The nearest neighbours in some of the tiles, the records in the order of their lengths."""
+        release, search, counts = self.release, self.search, self.counts
+        lengths = release.lengths[search.records]
+        best, longest = Best.of(len(lengths)), int(release.lengths.max())
+        for i in tiles:
+            tile = self.tiles[i]
+            end = int(self.ends[i])
+            searched = slice(end - len(tile), end) if search.mutual else slice(0, 0)
+            workspaces = _Workspaces(longest, best, searched)
+            batches = _long_batches_first(self.cuts, lengths, int(counts[i]))
+            compare = _comparison(release, self.rule, search, tile, best)
+            part_of_progress = _part(progress, int(counts[:i].sum()), int(counts.sum()))
+            _compare_on_threads(compare, batches, workspaces, threads, part_of_progress)
+            for workspace in workspaces.created:
+                merge(best, searched.start, workspace.tile_best)
+        return best
+
+    def in_order_of_records(self, best: Best) -> Best:
+        """The same in the order in which the records were given."""
+        original_order = np.argsort(self.by_length)
+        return Best(*(column[original_order] for column in best))
+
+
+def _distinct_items(release: Release, rule: Rule) -> Release:
+    """The release by record with one entry for each item of a record, without values and times."""
+    if not compares_only_items(rule):
+        raise ParameterError(
+            "similarity must be Present() where records have items several times, "
+            f"got a rule for {'times' if rule.low is None else 'values'}: use nearest_by_sums"
+        )
+    start, item = release.by_record.start, release.by_record.item
+    is_new = np.append(True, item[1:] != item[:-1])
+    is_new[start[:-1][release.lengths > 0]] = True
+    distinct = RecordEntries(
+        start=read_only(np.append(0, np.cumsum(is_new))[start]), item=read_only(item[is_new]), value=None, time=None
+    )
+    return replace(release, by_record=distinct)
+
+
+class _Workspace(NamedTuple):
+    """The arrays of one thread, and the neighbours that it finds for the records of the tile."""
+
+    arrays: RangedWork
+    tile_best: Best
+
+
+class _Workspaces:
+    """Creates and keeps workspaces that begin with the neighbours found so far for the tile's records."""
+
+    def __init__(self, longest: int, best: Best, searched: slice) -> None:
+        self.longest, self.best, self.searched = longest, best, searched
+        self.created: list[_Workspace] = []
+
+    def __call__(self) -> _Workspace:
+        tile_best = Best(*(column[self.searched].copy() for column in self.best))
+        self.created.append(_Workspace(RangedWork.of(self.longest), tile_best))
+        return self.created[-1]
+
+
+def _part(progress: Progress, before: int, total: int) -> Progress:
+    """The progress of one tile as a part of the whole."""
+    return lambda stage, done, _: progress("comparing", before + done, total)
+
+
+def _long_batches_first(cuts: Ints, lengths: Ints, count: int) -> list[Batch]:
+    """The first `count` batches, the longest records first and equals in order.
+
+    Long records are nearest to those of the tile. A record that has found the first of equal neighbours need
+    not look at the others.
+    """
+    shortest = lengths[cuts[:-1]][:count]
+    order = np.lexsort((np.arange(count), -shortest))
+    return [Batch(int(cuts[batch]), int(cuts[batch + 1])) for batch in order.tolist()]
+
+
+def _compare_on_threads(
+    compare: Callable[[Batch, _Workspace], None],
+    batches: list[Batch],
+    workspaces: _Workspaces,
+    threads: int,
+    progress: Progress,
+) -> None:
+    def work_on(low: int, high: int, workspace: _Workspace) -> None:
+        for batch in batches[low:high]:
+            compare(batch, workspace)
+
+    run_in_slices(len(batches), threads, workspaces, work_on, progress)
+
+
+def _comparison(
+    release: Release, rule: Rule, search: Search, records: Ints, best: Best
+) -> Callable[[Batch, _Workspace], None]:
+    """A function that compares a batch with the tile of these records."""
+    tile = _tile(release, rule, search.entries, records)
+    if not rule.ranged:
+        return lambda batch, workspace: nearest_in_tile(
+            search, batch, tile, workspace.arrays.work, best, workspace.tile_best
+        )
+    ranges = _key_ranges(release, rule)
+    ranged = RangedTile(tile, ranges, _buckets(release, search.entries, records, ranges))
+    return lambda batch, workspace: nearest_in_ranges(
+        search, batch, ranged, workspace.arrays, best, workspace.tile_best
+    )
+
+
+def _has_gaps(release: Release, rule: Rule) -> bool:
+    """Whether an entry lacks a value or time that is compared: similarity is then not mutual."""
+    value, time = release.by_record.value, release.by_record.time
+    lacks_value = rule.low is not None and value is not None and int(value.max()) == release.n_levels
+    return lacks_value or (rule.reach is not None and time is not None and int(time.max()) == release.span)
+
+
+def _columns_per_tile(release: Release, rule: Rule) -> int:
+    """A power of two, such that the bitmap has at most MAX_BITMAP_BYTES."""
+    columns, rows = TILE // PLANE_BITS, release.n_items * rule.kinds
+    entries = -(-release.n_entries * PLANE_BITS // release.n_records) * rule.kinds
+    while columns > 1 and min(rows, columns * entries) * columns * PLANE_BITS // 8 > MAX_BITMAP_BYTES:
+        columns //= 2
+    return columns
+
+
+def _batch_cuts(lengths: Ints) -> Ints:
+    """Where batches of records begin, and where the last one ends."""
+    total, cuts = np.cumsum(lengths), [0]
+    while cuts[-1] < len(lengths):
+        before = total[cuts[-1] - 1] if cuts[-1] else 0
+        end = int(np.searchsorted(total, before + BATCH_ENTRIES, side="right"))
+        cuts.append(min(max(end, cuts[-1] + 1), cuts[-1] + BATCH, len(lengths)))
+    return np.array(cuts)
+
+
+def _tiles(lengths: Ints, columns: int, is_mutual: bool) -> list[Ints]:
+    """The records of each tile, shortest first: consecutive columns if mutual, otherwise every n-th."""
+    order = np.argsort(lengths, kind="stable")
+    cut = [order[at : at + PLANE_BITS] for at in range(0, len(order), PLANE_BITS)]
+    if not is_mutual:
+        tiles = -(-len(cut) // columns)
+        return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
+    entries = np.cumsum([lengths[column].sum() for column in cut])
+    ends = [0]
+    while ends[-1] < len(cut):
+        before = entries[ends[-1] - 1] if ends[-1] else 0
+        end = int(np.searchsorted(entries, before + TILE_ENTRIES, side="right"))
+        ends.append(min(max(end, ends[-1] + 1), ends[-1] + columns))
+    return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
+
+
+def _tile(release: Release, rule: Rule, entries: Entries, records: Ints) -> Tile:
+    """The tile of these records."""
+    length, starts = release.lengths[records], np.arange(0, len(records), PLANE_BITS)
+    least, most = length[starts], length[np.append(starts[1:], len(records)) - 1]
+    row = np.zeros(release.n_items * rule.kinds, np.uint32)
+    mark_rows(entries, records, rule.levels, rule.kinds, row)
+    rows = number_rows(row, np.argsort(release.rank), rule.kinds)
+    tile = Tile(
+        record=records,
+        length=length,
+        least=least,
+        most=most,
+        head=np.minimum.reduceat(records, starts),
+        row=row,
+        bits=aligned_words(rows * len(least) * PLANE_WORDS),
+        rows=rows,
+        kinds=rule.kinds,
+    )
+    fill_bitmap(entries, rule.levels, tile)
+    return tile
+
+
+def _key_ranges(release: Release, rule: Rule) -> KeyRanges:
+    is_timed = rule.reach is not None
+    missing = release.span if is_timed else release.n_levels
+    second_bits = release.n_levels.bit_length() if is_timed and rule.low is not None else 0
+    return KeyRanges(rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
+
+
+def _buckets(release: Release, entries: Entries, records: Ints, ranges: KeyRanges) -> Buckets:
+    """The entries of these records in buckets."""
+    base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
+    count = choose_buckets(entries, records, ranges.missing, base, shift)
+    bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
+    word = large_page_array(int(release.lengths[records].sum()), np.uint32 if bits <= 32 else np.uint64)
+    buckets = Buckets(base, shift, large_page_array(count + 2, np.uint32), word)
+    fill_buckets(entries, records, ranges.second_bits, buckets)
+    return buckets

@@ -1,0 +1,284 @@
+"""The attacks of an audit of a table: each adversary with each attack, on the same targets and facts."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from standout.attack.row_verdicts import RowVerdicts, attack_rows
+from standout.attack.table_attacks import TableScoreboard
+from standout.attack.table_scores import original_of, representing_rows
+from standout.auditing.table_ladder import TableRung, eligible_rows, with_attributes
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.progress import Progress
+from standout.core.rng import key
+from standout.data.table import Table
+from standout.evaluate.claims import ClaimRates, RatesWithinBudget, rates_within_budget
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulate_table import (
+    AttackName,
+    TableSimulation,
+    population_rates,
+    table_attack_named,
+    table_targets,
+)
+from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
+from standout.know.table_adversary import RowFacts, TableAdversary
+
+__all__ = [
+    "ATTACKS",
+    "TableAttackRun",
+    "TableCurve",
+    "TablePlan",
+    "TableRun",
+    "attack_original_table",
+    "first_attributes",
+    "run_curve",
+    "run_table_adversary",
+    "strongest_verdicts",
+]
+
+ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
+PILOT_TARGETS = 300
+"""Number of other targets on which attacks are compared."""
+PILOT_WORK = 100_000_000
+"""Fewer are enough if the table has so many rows that targets · rows would exceed this; at least a third."""
+FEWEST = 30
+"""With fewer other targets than this, attacks are compared on the reported targets with other facts."""
+CURVE_SHARE = 0.5
+"""A curve ends at the largest number of attributes for which this share of the rows has enough cells."""
+CURVE_WORK = 400_000_000
+"""A curve has fewer targets if the table has so many rows that targets · rows would exceed this."""
+STRONGEST = 12.0
+"""Largest strength of a claim: a posterior of 1 − 10^−12 counts as certain, even if it is not quite 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePlan:
+    """Settings that all attacks share."""
+
+    table: Table
+    targets: int
+    knows: tuple[int, ...]
+    phi: float
+    posterior: float
+    budget: float
+    population: int | None
+    seed: int
+    threads: int | None
+
+    @property
+    def original(self) -> Table:
+        """The table that adversaries know facts about."""
+        return original_of(self.table)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableAttackRun:
+    """One attack of one adversary, and its claims within the budget."""
+
+    name: str
+    simulation: TableSimulation
+    within: RatesWithinBudget
+    is_present: Bools
+
+    @property
+    def claims_by_posterior(self) -> bool:
+        """Whether a claim needs a posterior; otherwise an eccentricity."""
+        return not isinstance(self.simulation.attack, TableScoreboard)
+
+    @property
+    def threshold_at_budget(self) -> float:
+        """The threshold that keeps to the budget: an eccentricity, or a posterior."""
+        phi = self.within.phi
+        return phi if not self.claims_by_posterior else min(max(1.0 - 10.0**-phi, 0.0), 1.0)
+
+    @property
+    def identified_in_table(self) -> Estimate:
+        """Share of identified targets among those who are in the table."""
+        found, n = self.simulation.verdicts.found[self.is_present], int(self.is_present.sum())
+        return rate(min(math.fsum(found), n), n, 1.0 / self.simulation.verdicts.candidates)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableRun:
+    """The attacks of one adversary on the same targets with the same facts, the strongest first.
+
+    Which attack is the strongest was decided on other targets.
+    """
+
+    rung: TableRung
+    facts: RowFacts
+    n_left_out: int
+    attacks: tuple[TableAttackRun, ...]
+
+    @property
+    def strongest(self) -> TableAttackRun:
+        """The attack that counts."""
+        return self.attacks[0]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableCurve:
+    """What each attack identifies, by number of known attributes; `adversary` knows the most of these."""
+
+    adversary: TableAdversary
+    knows: tuple[int, ...]
+    n_left_out: int
+    identified: dict[str, tuple[Estimate, ...]]
+
+
+def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) -> TableRun:
+    """All attacks of an adversary exactly as it is named."""
+    adversary = rung.known
+    rows, left_out = table_targets(plan.table, adversary, plan.targets, plan.seed)
+    facts = adversary.observe(plan.original, rows, plan.seed)
+    strongest = _strongest(plan, adversary, rows, progress)
+    names = sorted(ATTACKS, key=lambda name: name != strongest)
+    runs = [_run_attack(plan, adversary, name, facts, left_out, progress) for name in names]
+    return TableRun(rung, facts, left_out, tuple(runs))
+
+
+def strongest_verdicts(
+    plan: TablePlan, adversary: TableAdversary, facts: RowFacts, progress: Progress
+) -> tuple[str, RowVerdicts]:
+    """Name of the strongest attack, chosen on other targets, and its verdicts."""
+    strongest = _strongest(plan, adversary, facts.target, progress)
+    return strongest, _verdicts(plan, adversary, strongest, facts, progress)
+
+
+def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progress: Progress) -> AttackName:
+    """Name of the attack that identifies most people other than those it is reported on."""
+    order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
+    others = order[~np.isin(order, reported)]
+    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_rows, PILOT_TARGETS // 3))
+    pilot = (others if len(others) >= FEWEST else order)[:targets]
+    facts = adversary.observe(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
+    success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
+    return max(ATTACKS, key=lambda name: success[name])  # the first of equally strong ones
+
+
+def _verdicts(
+    plan: TablePlan,
+    adversary: TableAdversary,
+    name: AttackName,
+    facts: RowFacts,
+    progress: Progress,
+    *,
+    absent: bool = False,
+    probabilities: bool = False,
+) -> RowVerdicts:
+    return attack_rows(
+        plan.table,
+        facts,
+        table_attack_named(name, adversary),
+        adversary,
+        absent=absent,
+        probabilities=probabilities,
+        threads=plan.threads,
+        progress=progress,
+    )
+
+
+def _run_attack(
+    plan: TablePlan, adversary: TableAdversary, name: AttackName, facts: RowFacts, left_out: int, progress: Progress
+) -> TableAttackRun:
+    verdicts = _verdicts(plan, adversary, name, facts, progress, probabilities=True)
+    absent = _verdicts(plan, adversary, name, facts, progress, absent=True, probabilities=plan.population is not None)
+    attack = table_attack_named(name, adversary)
+    population = None
+    if plan.population is not None:
+        population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_rows)
+    simulation = TableSimulation(
+        adversary, attack, facts.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
+    )
+    by_posterior = name != "paper"
+    rates = ClaimRates(
+        _strength(verdicts, by_posterior)[:, None],
+        (verdicts.found == 1.0).astype(np.float64)[:, None],
+        _strength(absent, by_posterior)[:, None],
+        0.0 if by_posterior else 2.0 / max(plan.table.n_rows, 2),
+    )
+    present = representing_rows(plan.table)[facts.target] >= 0
+    return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
+
+
+def _strength(verdicts: RowVerdicts, by_posterior: bool) -> Floats:
+    """How strong each claim is; below 0 where there is nothing to claim."""
+    if not by_posterior:
+        return np.minimum(verdicts.eccentricity, 1e9)
+    strength = -np.log10(np.maximum(1.0 - verdicts.posterior, 10.0**-STRONGEST))
+    return np.where(verdicts.ties > 0, strength, -1.0)
+
+
+def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) -> TableCurve:
+    """What each attack identifies with other numbers of attributes, on the same targets.
+
+    The known attributes of a point are the first that the adversary of the largest point learns. So a smaller
+    number has, on average, the same share of wrong ones.
+    """
+    most = _most_attributes(plan, adversary)
+    longest = with_attributes(adversary, most)
+    targets = min(plan.targets, max(CURVE_WORK // plan.table.n_rows, FEWEST))
+    rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
+    facts = longest.observe(plan.original, rows, plan.seed)
+    knows = tuple(sorted({*(size for size in plan.knows if size < most), most}))
+    identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}
+    for size in knows:
+        known = first_attributes(facts, plan.original, size)
+        for name in ATTACKS:
+            verdicts = _verdicts(plan, longest, name, known, progress)
+            estimate = rate(min(math.fsum(verdicts.found), len(rows)), len(rows), 1.0 / max(verdicts.candidates, 1))
+            identified[name].append(estimate)
+    return TableCurve(longest, knows, left_out, {name: tuple(points) for name, points in identified.items()})
+
+
+def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
+    """The largest number of attributes in the curve.
+
+    If the table has too few attributes for a larger one, it is the adversary's own: the curve reaches the
+    answer.
+    """
+    names = plan.original.attributes if adversary.columns is None else adversary.columns
+    enough = CURVE_SHARE * plan.original.n_rows
+    own = {adversary.most} if adversary.most < max(plan.knows) else set()
+    for size in sorted({*plan.knows, *own}, reverse=True):
+        if size <= len(names) and eligible_rows(with_attributes(adversary, size), plan.original) >= enough:
+            return size
+    return 1
+
+
+def first_attributes(facts: RowFacts, table: Table, most: int) -> RowFacts:
+    """The facts about the first attributes that each query learned."""
+    attribute_of = np.zeros(table.n_columns, np.int64)
+    for number, columns in enumerate(table.attributes.values()):
+        attribute_of[list(columns)] = number
+    attribute = attribute_of[facts.column]
+    query = np.repeat(np.arange(len(facts)), np.diff(facts.first))
+    is_new = np.ones(len(attribute), np.bool_)
+    is_new[1:] = (attribute[1:] != attribute[:-1]) | (query[1:] != query[:-1])
+    counted = np.cumsum(is_new)
+    before = counted[facts.first[:-1][query]] - 1 if len(attribute) else counted
+    kept = counted - before <= most
+    counts = np.bincount(query[kept], minlength=len(facts))
+    first = np.append(0, np.cumsum(counts))
+    return RowFacts(first, facts.column[kept], facts.code[kept], facts.target, facts.entries)
+
+
+# What the adversaries of an audit identify in the original table, to compare with the sanitized one.
+
+
+def attack_original_table(plan: TablePlan, run: TableRun, progress: Progress) -> AdversaryBeforeAfter:
+    """Attack the original table with the same targets and facts as the sanitized one.
+
+    The attack is the strongest on the original, chosen on other targets, as it is for the sanitized table.
+    """
+    before_plan = replace(plan, table=plan.original)
+    name, before = strongest_verdicts(before_plan, run.rung.known, run.facts, progress)
+    after = run.strongest.simulation.verdicts
+    return compare_before_after(
+        run.rung.name,
+        Successes(attack=name, success=before.found, baseline=1 / before.candidates),
+        Successes(attack=run.strongest.name, success=after.found, baseline=1 / after.candidates),
+        run.strongest.is_present,
+    )

@@ -1,0 +1,366 @@
+"""Ids and titles: many short texts in two flat arrays that can be mapped from disk."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import offsets
+from standout.core.errors import NotFoundError, ParameterError
+
+__all__ = [
+    "SECONDS",
+    "Bins",
+    "Clock",
+    "ColumnKind",
+    "Entry",
+    "Item",
+    "Labels",
+    "Provenance",
+    "ProvenanceFields",
+    "Record",
+    "StepReport",
+    "TimeUnit",
+    "UnusedColumn",
+    "id_text",
+    "position_of_id",
+    "shortlex",
+]
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+def shortlex(text: bytes) -> tuple[int, bytes]:
+    """Sort key of ids: by length, then by bytes, so that 9 comes before 10."""
+    return len(text), text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """A sequence of texts; `find` needs them in shortlex order, which ids are in.
+
+    >>> ids = Labels.of(["7", "42", "007"])
+    >>> list(ids), ids.find("007"), ids.find("8")
+    (['7', '42', '007'], 2, None)
+    """
+
+    offsets: Offsets
+    data: Bytes
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Labels":
+        """Make labels from Python strings."""
+        encoded = [text.encode() for text in texts]
+        return cls(offsets([len(text) for text in encoded]), np.frombuffer(b"".join(encoded), np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int | np.integer[Any]) -> str:
+        return self.raw(int(index)).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        data, ends = self.data.tobytes(), self.offsets.tolist()  # several times faster than slicing the array
+        return (data[start:end].decode("utf-8", "replace") for start, end in pairwise(ends))
+
+    def raw(self, index: int) -> bytes:
+        """Return one text as UTF-8 bytes."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def find(self, text: str) -> int | None:
+        """Position of an id, or None; a binary search, so that few pages of a mapped index are loaded."""
+        target = shortlex(text.encode("utf-8", "surrogatepass"))
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if shortlex(self.raw(middle)) < target:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and shortlex(self.raw(low)) == target else None
+
+
+def position_of_id(labels: Labels, text: object, kind: str = "record") -> int:
+    """Position of the id of a record or an item; a NotFoundError if there is none."""
+    position = labels.find(id_text(text, kind))
+    if position is None:
+        raise NotFoundError(f"the release has no {kind} with this id; ids are text, so 007 is not 7")
+    return position
+
+
+def id_text(given: object, kind: str = "record") -> str:
+    """An id as text. Ids are often whole numbers in the source, so whole numbers are taken as ids too.
+
+    >>> id_text("007"), id_text(7)
+    ('007', '7')
+    """
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        return str(int(given))
+    raise ParameterError(f"a {kind} id must be text or a whole number, got {type(given).__name__}")
+
+
+# Time in a release: whole days, hours or minutes on the wall clock of one zone.
+
+
+TimeUnit = Literal["day", "hour", "minute"]
+SECONDS: dict[TimeUnit, int] = {"day": 86_400, "hour": 3_600, "minute": 60}
+EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Meaning of the time codes of a release.
+
+    Code c means `origin + c` units since 1970-01-01 00:00 on the wall clock of `zone`. Codes run
+    from 0 to span - 1; the code `span` means that the entry has no time.
+
+    >>> Clock("day", origin=12_000, span=10).decode(3)
+    datetime.date(2002, 11, 12)
+    """
+
+    unit: TimeUnit
+    origin: int
+    span: int
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        if self.unit not in SECONDS:
+            raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
+
+    def encode(self, moment: date) -> int:
+        """Code of a date or datetime on the wall clock; below 0 or at least `span` if it is out of range.
+
+        >>> Clock("hour", origin=0, span=10).encode(datetime(1970, 1, 2, 3, 45))
+        27
+        """
+        wall = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+        return int((wall - EPOCH) // timedelta(seconds=SECONDS[self.unit])) - self.origin
+
+    def decode(self, code: int) -> date | None:
+        """Date of a code (datetime if the unit is hour or minute), or None if the time is missing."""
+        return None if code >= self.span else self.moment(code)
+
+    def moment(self, code: int) -> date:
+        """Date or datetime of any code, also outside the range of the release."""
+        moment = EPOCH + timedelta(seconds=(self.origin + int(code)) * SECONDS[self.unit])
+        return moment.date() if self.unit == "day" else moment
+
+
+# One record, one item and one entry of a release, with ids, values and dates instead of codes.
+
+
+class Entry(NamedTuple):
+    """One cell of a release: an item, with its value and time if they are known.
+
+    Attributes
+    ----------
+    item : str
+        Id of the item.
+    value : float, str or None
+        Value, or None if it is missing.
+    time : date, datetime or None
+        Time in the unit of the release, or None if it is missing.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").entries[0]
+    Entry(item='14', value=3.0, time=datetime.date(2005, 10, 25))
+    """
+
+    item: str
+    value: float | str | None
+    time: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One person's record: its id and its entries, in the order of item ids, then of times and values.
+
+    Attributes
+    ----------
+    id : str
+        Id of the record.
+    index : int
+        Position of the record in the release, from 0.
+    entries : tuple of Entry
+        The entries, in the order of item ids.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> record = so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17")
+    >>> record, len(record)
+    (Record(id='17', index=16), 3)
+    """
+
+    id: str
+    index: int
+    entries: tuple[Entry, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def support(self) -> tuple[str, ...]:
+        """Items that the record has [the paper's supp(r)]."""
+        return tuple(dict.fromkeys(entry.item for entry in self.entries))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item: its id and title, its popularity rank, and the records that have it.
+
+    Attributes
+    ----------
+    id : str
+        Id of the item.
+    index : int
+        Position of the item in the release, from 0.
+    title : str
+        Title, or empty if it is unknown.
+    rank : int
+        Popularity rank; 1 is the most popular item.
+    support : tuple of str
+        Ids of the records that have the item [the paper's supp(i)].
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> item = so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14")
+    >>> item.rank, len(item)
+    (1, 84)
+    """
+
+    id: str
+    index: int
+    title: str
+    rank: int
+    support: tuple[str, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.support)
+
+
+# How the source of a release was read; kept in the release and in the manifest of its index.
+
+
+ColumnKind = Literal["date", "number", "coordinate", "id", "quasi-identifier", "nested", "text", "empty"]
+"""What an unused column looks like. A quasi-identifier is a column such as postcode, age or sex.
+
+A nested column has objects, lists or bytes. A column is empty if its first rows are: later rows may contain
+anything."""
+
+
+class UnusedColumnFields(TypedDict):
+    """JSON form of an unused column."""
+
+    name: str
+    kind: ColumnKind
+    ignored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedColumn:
+    """A column of the source that has no role; `ignored` if the user said so."""
+
+    name: str
+    kind: ColumnKind
+    ignored: bool = False
+
+
+class ProvenanceFields(TypedDict):
+    """JSON form of a provenance; JSON turns the tuple of files into a list."""
+
+    format: str
+    files: tuple[str, ...]
+    columns: dict[str, str]
+    settings: dict[str, str]
+    reasons: dict[str, str]
+    unused: list[UnusedColumnFields]
+    rows: int
+    rejected: dict[str, int]
+    repeats: int
+    merged: int
+    without_value: int
+    without_time: int
+    rejected_lines: dict[str, str]
+    column_notes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What was read, how it was interpreted, and what was left out: counts and column names only.
+
+    `columns` maps a role (record, item, value, time) to a column, and `reasons` maps it to why this column
+    was chosen. `rejected` maps each reason to a number of rows. `repeats` is the number of rows with the
+    record and item of an earlier row, and `merged` the number of those that were dropped. `rejected_lines`
+    has the first lines of each reason of `rejected`, as text. `column_notes` is for tables: by column, how
+    its cells were read and how many are empty.
+    """
+
+    format: str
+    files: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    unused: tuple[UnusedColumn, ...] = ()
+    rows: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    repeats: int = 0
+    merged: int = 0
+    without_value: int = 0
+    without_time: int = 0
+    rejected_lines: dict[str, str] = field(default_factory=dict)
+    column_notes: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> ProvenanceFields:
+        """Return the fields as a dictionary for JSON."""
+        fields: ProvenanceFields = asdict(self)  # type: ignore[assignment]
+        return fields
+
+    @classmethod
+    def from_dict(cls, fields: ProvenanceFields) -> "Provenance":
+        """Make a provenance from the dictionary of a manifest."""
+        unused = tuple(UnusedColumn(**column) for column in fields["unused"])
+        return replace(cls(**fields), files=tuple(fields["files"]), unused=unused)  # type: ignore[arg-type]
+
+
+# What a step of sanitizing changed: counts, and the bins of values if it made any.
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Bins of numbers, each replaced by one value.
+
+    The bins are: below edges[0], from edges[0] up to edges[1], …, from the last edge on.
+
+    >>> Bins((3.0,), (1.4, 4.2)).bin_values([2, 3, 5])
+    (1.4, 4.2, 4.2)
+    """
+
+    edges: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def bin_values(self, numbers: Sequence[float]) -> tuple[float, ...]:
+        """Value of the bin that contains each number."""
+        return tuple(self.values[index] for index in np.searchsorted(self.edges, numbers, side="right"))
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """Effect of one step: the step as text, counts of what changed, and the bins of values if it made any."""
+
+    step: str
+    counts: dict[str, float]
+    bins: Bins | None = None

@@ -1,0 +1,364 @@
+"""The release: records × items, grouped by record and by item [the paper's D̂]."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.errors import NotFoundError, StoreError
+from standout.core.results import FrameExport, ResultView
+from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record, position_of_id
+from standout.data.postings import Postings, unpack_item
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "StoredColumns", "code_type", "read_only"]
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Levels = NDArray[np.float64] | tuple[str, ...]
+INVALID_CODE = "the index is damaged: an entry points nowhere; run standout verify"
+
+
+def code_type(count: int) -> np.dtype[Any]:
+    """Narrowest integer type that holds the codes 0 … count - 1."""
+    return np.min_scalar_type(max(count - 1, 0))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view.
+
+    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class StoredColumns(NamedTuple):
+    """The columns of an index as they were mapped, and their SHA-256, by name.
+
+    A column of a shard has the name of its folder first. `shards` has the first record of each shard; it is
+    empty if the index has none.
+    """
+
+    path: Path
+    arrays: dict[str, NDArray[Any]]
+    sha256: dict[str, str]
+    shards: tuple[int, ...] = ()
+
+
+class RecordEntries(NamedTuple):
+    """All entries of a release, grouped by record.
+
+    Record r owns the positions start[r] to start[r + 1], in ascending order of `item`, the item codes.
+    Several entries of a record may have the same item; they are in the order of times, then of values.
+    A value code is an index into the release's levels and a time code one into its clock; the code after the
+    last one means missing. `value` or `time` is None if the release has none.
+    """
+
+    start: NDArray[np.int64]
+    item: Codes
+    value: Codes | None
+    time: Codes | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(ResultView, FrameExport):
+    """An immutable data set of records × items [the paper's D̂].
+
+    Make one with `standout.read`, `standout.open` or `standout.synthesize`.
+
+    Attributes
+    ----------
+    records, items : Labels
+        Ids of the records and of the items, in shortlex order.
+    titles : Labels or None
+        Titles of the items; empty where unknown.
+    levels : ndarray of float, tuple of str, or None
+        Distinct values in ascending order; None if the release has no values.
+    clock : Clock or None
+        Meaning of the time codes; None if the release has no times.
+    by_record : RecordEntries
+        Entries grouped by record.
+    by_item : Postings
+        The same entries grouped by item.
+    provenance : Provenance
+        How the source was read.
+    stored_fingerprint : str or None
+        Fingerprint in the manifest, if the release comes from an index.
+    stored_columns : StoredColumns or None
+        Columns and checksums of the index, if the release comes from one.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> release
+    <Release: 1,000 entries, 100 records × 50 items, 5 values, 2001-07-26 to 2005-12-30>
+    >>> release.record("17").support[:3]
+    ('14', '15', '32')
+    >>> len(release.item("14")), release.item("14").rank
+    (84, 1)
+    """
+
+    records: Labels
+    items: Labels
+    titles: Labels | None
+    levels: Levels | None
+    clock: Clock | None
+    by_record: RecordEntries
+    by_item: Postings
+    provenance: Provenance
+    stored_fingerprint: str | None = None
+    stored_columns: StoredColumns | None = None
+
+    @property
+    def n_records(self) -> int:
+        """Number of records, N."""
+        return len(self.records)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, M."""
+        return len(self.items)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries."""
+        return len(self.by_record.item)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of value levels; also the value code of an entry without a value."""
+        return 0 if self.levels is None else len(self.levels)
+
+    @property
+    def span(self) -> int:
+        """Number of time units that the release covers; also the time code of an entry without a time."""
+        return 0 if self.clock is None else self.clock.span
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some record has an item several times."""
+        return len(self.by_item.single) > 0
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether people can have an item several times, even if the release has only one entry of each."""
+        return self.has_repeats or self.provenance.repeats > 0
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of entries of every record, |r|."""
+        return read_only(np.diff(self.by_record.start))
+
+    @cached_property
+    def distinct_items(self) -> NDArray[np.int64]:
+        """Number of distinct items of every record, |supp(r)|; equals `lengths` if no item repeats."""
+        from standout.data.repeats import count_distinct
+
+        if not self.has_repeats:
+            return self.lengths
+        return read_only(count_distinct(self.by_record, self.n_items)[0])
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """Number of records that have each item, |supp(i)|."""
+        return self.by_item.support if self.has_repeats else self.item_entries
+
+    @cached_property
+    def item_entries(self) -> NDArray[np.int64]:
+        """Number of entries of each item; equals `support` if no record has an item several times."""
+        return read_only(np.diff(self.by_item.start))
+
+    @cached_property
+    def rank(self) -> NDArray[np.int64]:
+        """Popularity rank of every item: 1 is the most popular; ties are in the order of ids."""
+        rank = np.empty(self.n_items, np.int64)
+        rank[np.argsort(-self.support, kind="stable")] = np.arange(1, self.n_items + 1)
+        return read_only(rank)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the content: the same for the same entries in any row order; titles do not count."""
+        from standout.data.flat_arrays import fingerprint
+
+        return self.stored_fingerprint or fingerprint(self)
+
+    @property
+    def time_range(self) -> tuple[date, date] | None:
+        """First and last time, or None if no entry has one."""
+        if self.clock is None or self.clock.span == 0:
+            return None
+        first, last = self.clock.decode(0), self.clock.decode(self.clock.span - 1)
+        assert first is not None and last is not None
+        return first, last
+
+    def record(self, record_id: str | int) -> Record:
+        """Find a record by its id.
+
+        Parameters
+        ----------
+        record_id : str or int
+            Id of the record. Ids are text: "007" and "7" are two people, and 7 means "7".
+
+        Returns
+        -------
+        Record
+            The record with its entries.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no record with this id.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").support
+        ('14', '15', '32')
+        """
+        return self.record_at(position_of_id(self.records, record_id))
+
+    def record_at(self, index: int) -> Record:
+        """Return the record at a position.
+
+        Parameters
+        ----------
+        index : int
+            Position from 0 to n_records - 1.
+
+        Returns
+        -------
+        Record
+            The record with its entries.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such position.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record_at(16).id
+        '17'
+        """
+        if not 0 <= index < self.n_records:
+            raise NotFoundError(f"index must be from 0 to {self.n_records - 1:,}, got {index:,}")
+        positions = slice(*self.by_record.start[index : index + 2])
+        items = self._labels(self.items, self.by_record.item[positions])
+        values = self._values(self.by_record.value, positions)
+        times = self._times(self.by_record.time, positions)
+        entries = tuple(map(Entry, items, values, times))
+        return Record(self.records[index], index, entries)
+
+    def item(self, item_id: str | int) -> Item:
+        """Find an item by its id, with the records that have it.
+
+        Parameters
+        ----------
+        item_id : str or int
+            Id of the item. Ids are text, and 7 means "7".
+
+        Returns
+        -------
+        Item
+            The item and its support.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no item with this id.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> len(so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14").support)
+        84
+        """
+        index = position_of_id(self.items, item_id, "item")
+        title = "" if self.titles is None else self.titles[index]
+        codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
+        records = self._labels(self.records, np.unique(codes))
+        return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
+
+    def check(self) -> "Release":
+        """Check a release from disk: the checksums of its columns, the order of ids, and every code.
+
+        Call it before a loop over all entries. The check runs once, and only for a release from disk.
+
+        Returns
+        -------
+        Release
+            The release itself.
+
+        Raises
+        ------
+        StoreError
+            If the index is damaged.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).check().n_records
+        100
+        """
+        if self._damage is not None:
+            raise StoreError(self._damage)
+        return self
+
+    @cached_property
+    def _damage(self) -> str | None:
+        from standout.data.flat_arrays import problem
+
+        return None if self.stored_fingerprint is None else problem(self)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return all entries as a Polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns record and item, and value and time if the release has them.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_frame().columns
+        ['record', 'item', 'value', 'time']
+        """
+        from standout.data.export import to_frame
+
+        return to_frame(self)
+
+    def _frame(self) -> "pl.DataFrame":
+        return self.to_frame()
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]
+        parts.append("no values" if self.levels is None else f"{len(self.levels):,} values")
+        times = self.time_range
+        parts.append("no times" if times is None else f"{times[0]} to {times[1]}")
+        return f"<Release: {', '.join(parts)}>"
+
+    def _labels(self, labels: Labels, codes: NDArray[np.integer[Any]]) -> list[str]:
+        if len(codes) and int(codes.max()) >= len(labels):
+            raise StoreError(INVALID_CODE)
+        return [labels[code] for code in codes]
+
+    def _values(self, column: Codes | None, positions: slice) -> list[float | str | None]:
+        if column is None or self.levels is None:
+            return [None] * (positions.stop - positions.start)
+        levels = self.levels if isinstance(self.levels, tuple) else tuple(self.levels.tolist())
+        return [levels[code] if code < len(levels) else None for code in column[positions]]
+
+    def _times(self, column: Codes | None, positions: slice) -> list[date | None]:
+        if column is None or self.clock is None:
+            return [None] * (positions.stop - positions.start)
+        return [self.clock.decode(int(code)) for code in column[positions]]

@@ -1,0 +1,453 @@
+"""Find items by id or title, and suggest titles that a user may have meant."""
+
+import difflib
+import heapq
+import re
+import threading
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import NotFoundError, ParameterError, whole_number
+from standout.core.text import printable
+from standout.data.labels import Labels
+from standout.data.release import Release
+from standout.data.word_distance import LONGEST_WORD, Words, typing_errors
+
+__all__ = ["Catalogue", "ItemSuggestion", "fold", "normalise_title", "search_key", "suggest_items"]
+
+YEAR = re.compile(r"^(.*\S)\s*\((\d{4})\)\s*$", re.DOTALL)
+ARTICLES = "the|a|an|der|die|das|le|la|les|il|el|los"
+ARTICLE_LAST, ARTICLE_FIRST = re.compile(rf"^(.*), ({ARTICLES})$"), re.compile(rf"^({ARTICLES}) (?=.)")
+BRACKETS = re.compile(r"\(([^()]*)\)")
+CLOSE = 0.7  # minimum difflib ratio of a suggestion
+CONTAINS_ALL_WORDS = 0.8  # similarity of a title that contains every word of the query
+SHORTLIST = 64  # number of titles that difflib compares, at 20 µs each
+
+
+def normalise_title(title: str) -> str:
+    """Form of a title for comparison: ignores case, accents, extra blanks and the position of the article.
+
+    >>> normalise_title("Matrix,  The (1999)"), normalise_title("the MATRIX (1999)")
+    ('the matrix (1999)', 'the matrix (1999)')
+    """
+    plain, year = _split_year(title)
+    return f"{plain} ({year})" if year else plain
+
+
+def search_key(title: str) -> str:
+    """Form of a title for its beginning: normalised, and without the article.
+
+    >>> search_key("Matrix,  The (1999)"), search_key("the MAT")
+    ('matrix (1999)', 'mat')
+    """
+    return _without_article(normalise_title(title))
+
+
+class Catalogue:
+    """Finds the items of a release by id or title.
+
+    >>> import standout as so, polars as pl
+    >>> frame = pl.DataFrame({"record": ["a", "b"], "item": ["7", "8"]})
+    >>> Catalogue(so.read(frame)).find("7"), Catalogue(so.read(frame)).find("Brazil")
+    (0, None)
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+
+    @classmethod
+    def of(cls, release: Release) -> "Catalogue":
+        """The catalogue of a release; the same object for the same release, so that titles are read once."""
+        kept = vars(release).get("_catalogue")
+        if kept is None:
+            kept = vars(release)["_catalogue"] = cls(release)
+        assert isinstance(kept, Catalogue)
+        return kept
+
+    def find(self, name: str) -> int | None:
+        """Position of the item with this id or title, or None.
+
+        Raises NotFoundError if several items have the title; the message lists their years and ids.
+        """
+        code = self.release.items.find(name)
+        if code is not None or self.release.titles is None:
+            return code
+        codes = self.items_with_title(name)
+        if len(codes) > 1:
+            raise NotFoundError(self._ambiguous(name, codes))
+        return codes[0] if codes else None
+
+    def items_with_title(self, name: str) -> list[int]:
+        """Items with this title, the most popular first.
+
+        The year may be missing. Another title in brackets also counts, as in Seven (a.k.a. Se7en) (1995).
+        """
+        plain, year = _split_year(name)
+        for index in (self._by_title, self._by_alias):
+            codes = index.get(plain, [])
+            exact = [code for code in codes if self._title(code) == name]
+            same_year = [code for code in codes if self._year(code) == year]
+            if matches := exact or same_year or ([] if year else codes):
+                return self._most_popular_first(matches)
+        return []
+
+    def suggestions(self, name: str, count: int = 3) -> list[str]:
+        """Items with similar titles, the most similar first, then the most popular.
+
+        Without titles, ids that are words are compared; numeric ids are never suggested.
+        """
+        similar = heapq.nlargest(count, self._similar(_without_article(_split_year(name)[0])))
+        codes = [code for *_, title in similar for code in self._most_popular_first(self._searchable[title])]
+        return [self.label(code) for code in dict.fromkeys(codes)][:count]
+
+    def label(self, code: int) -> str:
+        """One line that names an item: its title and id, or its id alone."""
+        title, item = self._title(code), self.release.items[code]
+        return printable(f"{title} [{item}]" if title else item)
+
+    def _ambiguous(self, name: str, codes: list[int]) -> str:
+        choices = ", ".join(self.label(code) for code in codes[:5])
+        more = f" and {len(codes) - 5} more" if len(codes) > 5 else ""
+        years_differ = len({self._year(code) for code in codes}) == len(codes)
+        advice = "add the year, or use the id" if years_differ else "use the id"
+        return f"{len(codes)} items have the title {name!r}: {choices}{more}; {advice}"
+
+    def _similar(self, plain: str) -> Iterator[tuple[float, int, str]]:
+        """Yield (similarity, popularity, title) of the titles that are similar enough."""
+        words, matcher = _words(plain), difflib.SequenceMatcher(b=plain)
+        for title in self._shortlist(plain):
+            matcher.set_seq1(title)
+            similarity = max(matcher.ratio(), CONTAINS_ALL_WORDS * _contains(title, words))
+            if similarity >= CLOSE:
+                yield similarity, self._popularity(title), title
+
+    def _shortlist(self, plain: str) -> list[str]:
+        """Titles that share the most pairs of letters, and the most popular that contain all words."""
+        pairs, words = {first + second for first, second in pairwise(plain)}, _words(plain)
+        shared = (
+            (sum(map(title.__contains__, pairs)) / (len(pairs) + len(title)), title) for title in self._searchable
+        )
+        nearest = [title for _, title in heapq.nlargest(SHORTLIST, shared)]
+        containing = [title for title in self._searchable if _contains(title, words)]
+        return list(dict.fromkeys(nearest + heapq.nlargest(SHORTLIST, containing, key=self._popularity)))
+
+    def _popularity(self, title: str) -> int:
+        return max(self._support(code) for code in self._searchable[title])
+
+    def _most_popular_first(self, codes: list[int]) -> list[int]:
+        return sorted(codes, key=lambda code: -self._support(code))
+
+    def _support(self, code: int) -> int:
+        return int(self.release.support[code])
+
+    def _title(self, code: int) -> str:
+        return "" if self.release.titles is None else self.release.titles[code]
+
+    def _year(self, code: int) -> str:
+        return _split_year(self._title(code))[1]
+
+    @cached_property
+    def _by_title(self) -> dict[str, list[int]]:
+        """Items of each title, normalised and without the year."""
+        return _group((_split_year(title)[0], code) for code, title in _texts(self.release.titles))
+
+    @cached_property
+    def _by_alias(self) -> dict[str, list[int]]:
+        """Items of each part of a title with brackets."""
+        titles = [(title, code) for title, codes in self._by_title.items() if "(" in title for code in codes]
+        return _group((alias, code) for title, code in titles for alias in _aliases(title))
+
+    @cached_property
+    def _searchable(self) -> dict[str, list[int]]:
+        """Items of every text that can be suggested, without the article."""
+        if self.release.titles is None:
+            words = ((item, code) for code, item in _texts(self.release.items) if not item.isdigit())
+            return _group((_without_article(_split_year(item)[0]), code) for item, code in words)
+        titles = chain(self._by_title.items(), self._by_alias.items())
+        return _group((_without_article(title), code) for title, codes in titles for code in codes)
+
+
+def _split_year(title: str) -> tuple[str, str]:
+    """Split a title into its normalised text and its year, which is "" if there is none."""
+    dated = YEAR.match(title) if title.rstrip().endswith(")") else None
+    plain, year = dated.groups() if dated else (title, "")
+    return _article_first(" ".join(fold(plain).split())), year
+
+
+def _article_first(text: str) -> str:
+    """Move the article to the front."""
+    match = ARTICLE_LAST.match(text) if ", " in text else None
+    return f"{match[2]} {match[1]}" if match else text
+
+
+def _without_article(text: str) -> str:
+    """Remove the article, which says little about the similarity of two titles."""
+    return ARTICLE_FIRST.sub("", text)
+
+
+def fold(text: str) -> str:
+    """Remove case and accents."""
+    if text.isascii():
+        return text.lower()
+    characters = unicodedata.normalize("NFKD", text.upper())  # several characters may share one upper case
+    return "".join(char for char in characters if not unicodedata.combining(char)).upper().casefold()
+
+
+def _aliases(title: str) -> set[str]:
+    """Return the text outside brackets and the texts inside them."""
+    parts = (BRACKETS.sub(" ", title), *BRACKETS.findall(title))
+    return {_article_first(" ".join(part.removeprefix("a.k.a. ").split())) for part in parts}
+
+
+def _words(plain: str) -> list[str]:
+    return [f" {word}" for word in plain.split()]
+
+
+def _contains(title: str, words: list[str]) -> bool:
+    """Whether each word is the beginning of a word of the title."""
+    title = f" {title}"
+    return bool(words) and all(word in title for word in words)
+
+
+def _texts(labels: Labels | None) -> Iterator[tuple[int, str]]:
+    """Yield (position, text) of the texts that are not empty."""
+    return ((position, text) for position, text in enumerate(labels or ()) if text)
+
+
+def _group(named: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for name, code in named:
+        if name:
+            groups.setdefault(name, []).append(code)
+    return groups
+
+
+# Suggest items while a title or an id is typed: prefixes first, then words, then typing errors.
+
+
+MOST_SUGGESTIONS = 1000
+LONGEST_TEXT = 200
+"""Number of characters of a query that count."""
+MOST_WORDS = 8
+"""Number of words of a query that count."""
+WORD = re.compile(r"\w+")
+LAST = chr(0x10FFFF)
+MISSING = 5
+"""A word of the query that an item lacks counts as so many typing errors."""
+LOCK = threading.Lock()
+
+
+class ItemSuggestion(NamedTuple):
+    """An item that a text may mean.
+
+    Attributes
+    ----------
+    item : str
+        Its id.
+    title : str or None
+        Its title; None if it has none.
+    records : int
+        Number of records that have it.
+
+    Examples
+    --------
+    >>> ItemSuggestion("1199", "Brazil (1985)", 59).records
+    59
+    """
+
+    item: str
+    title: str | None
+    records: int
+
+
+def suggest_items(release: Release, text: str, count: int = 8) -> tuple[ItemSuggestion, ...]:
+    """Suggest items whose title or id a text may mean, as it is typed.
+
+    Case, accents and the article do not matter. First come the item with this id and those with this title,
+    then titles that begin with the text, then ids that do, then titles with all words of the text, or with
+    beginnings of them. If these are too few, words may have typing errors, and a title may lack some of them.
+    Popular items come first within each group. The first call prepares an index, which is kept with the
+    release. Any number of threads may call this.
+
+    Parameters
+    ----------
+    release : Release
+        The data set.
+    text : str
+        A title or an id, perhaps not complete. Only the first 200 characters and 8 words count.
+    count : int
+        Largest number of suggestions, from 1 to 1,000.
+
+    Returns
+    -------
+    tuple of ItemSuggestion
+        The items; empty for a text without letters, digits or signs.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> [suggestion.item for suggestion in so.suggest_items(release, "4", count=3)]
+    ['4', '41', '42']
+    """
+    if not isinstance(text, str):
+        raise ParameterError(f"text must be text, got {type(text).__name__}")
+    if whole_number("count", count, 1) > MOST_SUGGESTIONS:
+        raise ParameterError(f"count must be from 1 to {MOST_SUGGESTIONS:,}, got {count:,}")
+    titles = release.titles
+    return tuple(
+        ItemSuggestion(
+            release.items[code], None if titles is None else titles[code] or None, int(release.support[code])
+        )
+        for code in _index(release).search(text, count)
+    )
+
+
+class _SortedTexts(NamedTuple):
+    """Texts in order, and the rank of popularity of the item of each."""
+
+    texts: list[str]
+    rank: Ints
+
+    @classmethod
+    def of(cls, texts: Iterable[tuple[str, int]]) -> "_SortedTexts":
+        pairs = sorted(texts)
+        return cls([text for text, _ in pairs], np.array([rank for _, rank in pairs], np.int64))
+
+    def beginning_with(self, text: str) -> Ints:
+        """Ranks of the items whose text begins so."""
+        return self.rank[bisect_left(self.texts, text) : bisect_left(self.texts, text + LAST)]
+
+    def equal_to(self, title: str) -> Ints:
+        """Ranks of the items with this title, with or without a year."""
+        equal = self.rank[bisect_left(self.texts, title) : bisect_right(self.texts, title)]
+        return np.concatenate([equal, self.beginning_with(f"{title} (")])
+
+
+class _ItemIndex:
+    """Titles, ids and words of all items, which are numbered by popularity."""
+
+    def __init__(self, release: Release) -> None:
+        self.release, self.n = release, release.n_items
+        self.code = np.argsort(-np.asarray(release.support, np.int64), kind="stable")
+        rank = np.empty(self.n, np.int64)
+        rank[self.code] = np.arange(self.n)
+        ranks = rank.tolist()
+        ids = [(fold(text)[:LONGEST_TEXT], ranks[code]) for code, text in enumerate(release.items)]
+        titled = [(title, ranks[code]) for code, title in enumerate(release.titles or ()) if title]
+        self.ids = _SortedTexts.of(ids)
+        self.titles = _SortedTexts.of((search_key(title)[:LONGEST_TEXT], at) for title, at in titled)
+        self._add_words(((fold(title), at) for title, at in titled) if titled else iter(ids))
+
+    def _add_words(self, texts: Iterator[tuple[str, int]]) -> None:
+        """Collect the words, in order, with the ranks of the items that have them."""
+        number: dict[str, int] = {}
+        word, item = [], []
+        for text, rank in texts:
+            for each in dict.fromkeys(_words_item_search(text)):
+                word.append(number.setdefault(each, len(number)))
+                item.append(rank)
+        self.words = sorted(number)
+        place = np.empty(len(number), np.int64)
+        place[[number[each] for each in self.words]] = np.arange(len(number))
+        words = place[np.array(word, np.int64)]
+        order = np.argsort(words, kind="stable")
+        self.item = np.array(item, np.int64)[order]
+        self.first = offsets(np.bincount(words, minlength=len(number)))
+        self.letters = Words.of(self.words)
+
+    def search(self, text: str, count: int) -> list[int]:
+        """Codes of the items, the likeliest first."""
+        text = text[:LONGEST_TEXT]
+        folded = fold(text).strip()
+        words = _words_item_search(folded)[:MOST_WORDS]
+        exact = self.release.items.find(text.strip())
+        found = {} if exact is None else {int(exact): None}
+        if not folded:
+            return list(found)
+        for best in self._tiers(folded, search_key(text), words, 2 * count):
+            found |= dict.fromkeys(self.code[best].tolist())
+            if len(found) >= count:
+                break
+        return list(found)[:count]
+
+    def _tiers(self, folded: str, key: str, words: list[str], most: int) -> Iterator[Ints]:
+        """Yield ranks of items, the likeliest first."""
+        if key:
+            yield _smallest(self.titles.equal_to(key), most)
+            yield _smallest(self.titles.beginning_with(key), most)
+        yield _smallest(self.ids.beginning_with(folded), most)
+        if words:
+            yield _smallest(self._with_words(words), 2 * most)
+            yield self._with_errors(words, 4 * most)
+
+    def _with_words(self, words: list[str]) -> Ints:
+        """Ranks of the items that have a beginning with each of these words."""
+        has = np.ones(self.n, np.bool_)
+        for word in words:
+            this = np.zeros(self.n, np.bool_)
+            this[self.item[self._postings(word)]] = True
+            has &= this
+        return np.flatnonzero(has)
+
+    def _postings(self, word: str) -> slice:
+        low, high = bisect_left(self.words, word), bisect_left(self.words, word + LAST)
+        return slice(int(self.first[low]), int(self.first[high]))
+
+    def _with_errors(self, words: list[str], most: int) -> Ints:
+        """Ranks of the items that have at least half of the words with few typing errors; fewest first."""
+        errors, lacks = np.zeros(self.n, np.int64), np.zeros(self.n, np.int64)
+        for word in words:
+            this = self._errors(word)
+            lacks += this == MISSING
+            errors += this
+        there = np.flatnonzero(lacks <= len(words) // 2 if len(words) > 1 else lacks == 0)
+        return _smallest(errors[there] * self.n + there, most) % max(self.n, 1)
+
+    def _errors(self, word: str) -> NDArray[np.uint8]:
+        """Number of typing errors by item, or MISSING."""
+        errors = np.full(self.n, MISSING, np.uint8)
+        most = 0 if word.isdigit() or len(word) < 3 else 1 if len(word) < 6 else 2
+        distance = typing_errors(word, self.letters, most) if most else np.empty(0, np.uint8)
+        for number in range(most, 0, -1):
+            near = np.flatnonzero(distance == number)
+            counts = self.first[near + 1] - self.first[near]
+            at = np.repeat(self.first[near] - offsets(counts)[:-1], counts) + np.arange(int(counts.sum()))
+            errors[self.item[at]] = number
+        errors[self.item[self._postings(word)]] = 0
+        return errors
+
+
+def _index(release: Release) -> _ItemIndex:
+    """The index of a release, which is made once."""
+    kept = vars(release).get("_item_index")
+    if kept is None:
+        with LOCK:
+            kept = vars(release).get("_item_index") or _ItemIndex(release)
+            vars(release)["_item_index"] = kept
+    assert isinstance(kept, _ItemIndex)
+    return kept
+
+
+def _smallest(numbers: Ints, most: int) -> Ints:
+    """The smallest of the numbers, in order."""
+    numbers = np.partition(numbers, most)[:most] if len(numbers) > most else numbers
+    return np.sort(numbers)
+
+
+def _words_item_search(text: str) -> list[str]:
+    """The words of a folded text; if it has only signs, these."""
+    return [word[:LONGEST_WORD] for word in WORD.findall(text) or text.split()]

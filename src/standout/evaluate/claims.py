@@ -1,0 +1,392 @@
+"""Claims within a budget of false claims, cross-fitted: φ is never chosen on the target that it is tried on.
+
+Each target is attacked with the φ that all other targets choose. The shares of correct claims and of claims
+about absent targets are then those of new targets. The order of the targets does not matter.
+
+A share has two sources of error. It is an average over few targets: Wilson's interval. And φ rests on the few
+absent targets that come close to it. By how much does the share change if φ is that of another sample? In a
+sample of n, the number of absent targets at or above the φ that a share u of all absent people reach is
+binomial: n u ± z √(n u (1 − u)). So the φ in question lies between those that claim so many of the sample.
+The shares of correct claims at these two are the second interval. With too few targets, no φ of the sample is
+high enough, and that interval begins at 0. Both intervals are combined as for the sum of two independent
+errors, each end by itself (Zou and Donner 2008, "MOVER").
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from standout.attack.any_attack import AnyAttack
+from standout.attack.eccentricity import check_phi
+from standout.attack.likelihood import Likelihood
+from standout.attack.verdict import STRONGEST
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError, positive_share
+from standout.evaluate.estimates import CONFIDENCE, Estimate, rate
+from standout.evaluate.outcomes import Outcomes
+
+__all__ = [
+    "LAST_DIGITS",
+    "PAPER_THRESHOLD",
+    "ROUNDING",
+    "ClaimRates",
+    "ClaimThreshold",
+    "EqualErrorRate",
+    "RatesAtPhi",
+    "RatesWithinBudget",
+    "rates_within_budget",
+]
+
+# Claims at each φ: correct, wrong, or about an absent target  [Definitions 2 and 3].
+#
+# The adversary claims a record if the strength of the claim is at least φ: its eccentricity in the paper's
+# attack, −log10(1 − posterior) in a Bayesian one. A higher φ gives fewer wrong claims, and fewer correct ones.
+# A trial is a target; several draws of one target are one trial that succeeds in part.
+
+
+POINTS = 200
+LAST_DIGITS = 1e-9
+"""Relative difference that two processors may show."""
+ROUNDING = 1e-5
+"""Relative difference up to which two claim strengths may come from the same scores."""
+
+
+class RatesAtPhi(NamedTuple):
+    """Shares of present targets (correct claim, wrong claim, no claim) and of absent targets (claimed)."""
+
+    correct_claims: Estimate
+    wrong_claims: Estimate
+    no_claim: Estimate
+    absent_claims: Estimate
+
+
+class EqualErrorRate(NamedTuple):
+    """The φ at which present targets are missed as often as absent ones are claimed, and that rate."""
+
+    phi: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRates:
+    """The rates of claims at any φ.
+
+    Parameters
+    ----------
+    claim_strength, identified, absent_claim_strength
+        As in `Outcomes`, by target and draw.
+    slack
+        A φ that is chosen lies above all strengths that differ by no more than this share, and rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> present, absent = np.array([[3.0], [2.0], [0.5], [-1.0]]), np.array([[0.2], [0.9], [0.4], [-1.0]])
+    >>> rates = ClaimRates(present, np.array([[1.0], [1.0], [0.0], [0.0]]), absent)
+    >>> rates.at(1.5).correct_claims.value, rates.at(1.5).absent_claims.value, rates.phi_for(0.25)
+    (0.5, 0.0, 0.900009...)
+    """
+
+    claim_strength: Floats
+    identified: Floats
+    absent_claim_strength: Floats
+    slack: float = 0.0
+
+    @classmethod
+    def of(cls, outcomes: Outcomes, slack: float | None = None) -> "ClaimRates":
+        """The claim rates of outcomes. The default slack suits eccentricities; posteriors need 0.
+
+        The highest possible eccentricity among N records is N/√(N − 1). Present and absent targets have N and
+        N − 1 candidates, so their eccentricities may differ by 1/2N for no other reason.
+        """
+        if slack is None:
+            n = float(outcomes.candidates.min(initial=np.inf))
+            slack = 2.0 / max(n, 2.0) if n < np.inf else 0.0
+        return cls(outcomes.claim_strength, outcomes.identified, outcomes.absent_claim_strength, slack)
+
+    @property
+    def has_absent(self) -> bool:
+        """Whether absent targets were attacked, too."""
+        return bool(self.absent_claim_strength.size) and not bool(np.isnan(self.absent_claim_strength).any())
+
+    def at(self, phi: float) -> RatesAtPhi:
+        """The rates at one φ."""
+        is_claim, is_correct = self.claim_strength >= phi, self.identified == 1.0
+        absent_claim = self.absent_claim_strength >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
+        return RatesAtPhi(
+            correct_claims=_rate_claim_rates(is_claim & is_correct),
+            wrong_claims=_rate_claim_rates(is_claim & (self.identified < 1.0)),
+            no_claim=_rate_claim_rates(~is_claim),
+            absent_claims=_rate_claim_rates(absent_claim),
+        )
+
+    def phi_for(self, budget: float) -> float:
+        """The smallest φ at which a further absent target is claimed with at most this probability.
+
+        The further target may be one that is claimed: (claims + 1) / (targets + 1) must not exceed the
+        budget. If there are too few targets for that, φ lies above all absent targets.
+        """
+        return float(self.phi_rejecting(np.array([self.allowed_claims(budget)]))[0])
+
+    def allowed_claims(self, budget: float) -> int:
+        """How many claims about absent targets keep to the budget if those of one more target are added."""
+        if not 0 <= budget < 1:
+            raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
+        self._check_has_absent()
+        targets, draws = self.absent_claim_strength.shape
+        allowed: int = max(math.floor(budget * (targets + 1) * draws + 1e-9) - draws, 0)
+        return allowed
+
+    def phi_rejecting(self, positions: Ints) -> Floats:
+        """The φ just above the absent strengths at these positions, counted from the highest as 0.
+
+        So many absent targets are claimed at each φ, or fewer in a tie; φ is 0 beyond the last position.
+        """
+        strengths = np.append(np.sort(self.absent_claim_strength.ravel())[::-1], -1.0)
+        rejected = strengths[np.minimum(positions, len(strengths) - 1)]
+        return np.where(rejected >= 0, self._just_above(rejected), 0.0)
+
+    def equal_error_rate(self) -> EqualErrorRate:
+        """The φ at which present targets are missed as often as absent ones are claimed, and that rate.
+
+        Both rates move in steps: this is the φ at which the larger of them is smallest.
+        """
+        self._check_has_absent()
+        steps = self._steps()
+        larger = np.maximum(1.0 - steps.correct, steps.absent)
+        best = int(np.argmin(larger))
+        return EqualErrorRate(float(steps.phi[best]), float(larger[best]))
+
+    def curve(self, points: int = POINTS) -> pl.DataFrame:
+        """The rates at up to `points` values of φ, from 0 to where nothing is claimed.
+
+        Columns: phi, correct_claims, wrong_claims, no_claim and, if absent targets were attacked,
+        absent_claims.
+        """
+        steps = self._steps()
+        chosen = np.unique(np.linspace(0, len(steps.phi) - 1, min(points, len(steps.phi))).astype(np.int64))
+        correct, wrong = steps.correct[chosen], steps.wrong[chosen]
+        columns = {
+            "phi": steps.phi[chosen],
+            "correct_claims": correct,
+            "wrong_claims": wrong,
+            "no_claim": np.maximum(1 - correct - wrong, 0.0),
+        }
+        return pl.DataFrame(columns | ({"absent_claims": steps.absent[chosen]} if self.has_absent else {}))
+
+    def _just_above(self, strengths: Floats) -> Floats:
+        return np.asarray(np.nextafter(strengths * (1.0 + self.slack + ROUNDING), np.inf))
+
+    def _check_has_absent(self) -> None:
+        if not self.has_absent:
+            raise ParameterError("no absent targets were attacked: simulate with absent=True")
+
+    def _steps(self) -> "_Steps":
+        absent = self.absent_claim_strength.ravel() if self.has_absent else np.empty(0)
+        present, is_correct = self.claim_strength.ravel(), self.identified.ravel() == 1.0
+        levels = np.unique(np.concatenate([present, absent]))
+        levels = _distinct(levels[levels >= 0])
+        phi = np.concatenate([[0.0], self._just_above(levels)])
+        return _Steps(
+            phi,
+            _shares_above(present[is_correct], phi, present.size),
+            _shares_above(present[~is_correct], phi, present.size),
+            _shares_above(absent, phi, absent.size),
+        )
+
+
+class _Steps(NamedTuple):
+    """The shares of correct, wrong and absent claims at every φ where one of them changes."""
+
+    phi: Floats
+    correct: Floats
+    wrong: Floats
+    absent: Floats
+
+
+def _distinct(levels: Floats) -> Floats:
+    """Ascending levels without those that differ from the previous one only by rounding.
+
+    One step more or less would move every point of a curve.
+    """
+    return levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
+
+
+def _shares_above(strengths: Floats, phi: Floats, n: int) -> Floats:
+    """For each φ how many of these strengths reach it, as a share of n."""
+    ordered = np.sort(strengths)
+    return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
+
+
+def _rate_claim_rates(successes: NDArray[np.bool_]) -> Estimate:
+    """The rate by target; the draws of one target are one trial that may succeed in part."""
+    return rate(min(float(successes.mean(axis=1).sum()), len(successes)), len(successes))
+
+
+class RatesWithinBudget(NamedTuple):
+    """Claims at a φ that keeps to a budget of false claims.
+
+    phi              the φ that all targets together choose
+    correct_claims   share of targets claimed correctly, at the φ that the other targets choose
+    absent_claims    share of absent targets claimed, at the φ that the other targets choose
+    """
+
+    phi: float
+    correct_claims: Estimate
+    absent_claims: Estimate
+
+
+def rates_within_budget(rates: ClaimRates, budget: float) -> RatesWithinBudget:
+    """The rates of claims of an adversary who chooses φ on other targets, so that it keeps to the budget.
+
+    Parameters
+    ----------
+    rates
+        Strengths of claims about present and absent targets.
+    budget
+        Largest share of absent targets that may be claimed.
+
+    Returns
+    -------
+    RatesWithinBudget
+        The interval of `correct_claims` is about the φ that exactly the budget of all absent people reach.
+        The interval of `absent_claims` is about the φ that is reported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> absent = np.arange(500.0)[:, None] / 500
+    >>> within = rates_within_budget(ClaimRates(absent + 0.5, np.ones((500, 1)), absent), budget=0.01)
+    >>> print(within.absent_claims)
+    0.010 (0.003 to 0.020, n = 500)
+    >>> print(within.correct_claims)
+    0.508 (0.464 to 0.553, n = 500)
+    """
+    phi, n = rates.phi_for(budget), len(rates.claim_strength)
+    phi_of_others = _phi_of_others(rates, rates.allowed_claims(budget))[:, None]
+    is_correct = (rates.claim_strength >= phi_of_others) & (rates.identified == 1.0)
+    correct = _rate(is_correct.mean(axis=1))
+    absent = _rate((rates.absent_claim_strength >= phi_of_others).mean(axis=1))
+    at_phi = rates.at(phi).absent_claims
+    return RatesWithinBudget(
+        phi,
+        _combined(correct, _correct_at_plausible_phi(rates, budget, n)),
+        Estimate(absent.value, min(at_phi.low, absent.value), max(at_phi.high, absent.value), n),
+    )
+
+
+def _phi_of_others(rates: ClaimRates, allowed: int) -> Floats:
+    """For each target the φ at which as many as allowed of the other absent targets are claimed."""
+    strengths = rates.absent_claim_strength
+    position = np.empty(strengths.size, np.int64)
+    position[np.argsort(-strengths.ravel(), kind="stable")] = np.arange(strengths.size)
+    rejected: Ints = np.full(len(strengths), allowed)
+    for place in np.sort(position.reshape(strengths.shape), axis=1).T:
+        rejected += place <= rejected  # the target's own strengths do not count
+    return rates.phi_rejecting(rejected)
+
+
+class _Range(NamedTuple):
+    low: float
+    high: float
+
+
+def _correct_at_plausible_phi(rates: ClaimRates, budget: float, n: int) -> _Range:
+    """The shares of correct claims at the highest and lowest φ that another sample might choose.
+
+    A sample too small for the budget chooses a φ that a share 1/(n + 1) of absent people reach, on average.
+    """
+    least, most = budget, max(budget, 1 / (n + 1))
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    fewest = n * least - z * math.sqrt(n * least * (1 - least))
+    return _Range(
+        _correct_claims_with(rates, fewest) if fewest >= 0 else 0.0,
+        _correct_claims_with(rates, n * most + z * math.sqrt(n * most * (1 - most))),
+    )
+
+
+def _correct_claims_with(rates: ClaimRates, absent_claims: float) -> float:
+    """The share of correct claims at the φ that claims so many absent targets, interpolated."""
+    place = absent_claims * float(rates.absent_claim_strength.shape[1])
+    below = math.floor(place)
+    lower, upper = (
+        rates.at(float(phi)).correct_claims.value for phi in rates.phi_rejecting(np.array([below, below + 1]))
+    )
+    return lower + (place - below) * (upper - lower)
+
+
+def _combined(estimate: Estimate, plausible: _Range) -> Estimate:
+    """The estimate with an interval that covers both its own error and that of φ."""
+    value = estimate.value
+    below = math.hypot(value - estimate.low, max(value - plausible.low, 0.0))
+    above = math.hypot(estimate.high - value, max(plausible.high - value, 0.0))
+    return Estimate(value, max(value - below, 0.0), min(value + above, 1.0), estimate.n)
+
+
+def _rate(shares: Floats) -> Estimate:
+    return rate(min(math.fsum(shares), len(shares)), len(shares))
+
+
+# When an adversary claims a record: from an eccentricity φ on, or from a posterior on.
+
+
+class ClaimThreshold(NamedTuple):
+    """The least strength of a claim, as users state it: `measure` is "phi" or "posterior"."""
+
+    measure: str
+    value: float
+
+    @classmethod
+    def of(cls, attack: AnyAttack, phi: float, posterior: float) -> "ClaimThreshold":
+        """The threshold of an attack, after a check of both parameters."""
+        phi, posterior = check_phi(phi), positive_share("posterior", posterior)
+        by_posterior = isinstance(attack, Likelihood)
+        return cls("posterior", posterior) if by_posterior else cls("phi", phi)
+
+    @property
+    def by_posterior(self) -> bool:
+        """Whether the strength of a claim is −log10(1 − posterior)."""
+        return self.measure == "posterior"
+
+    @property
+    def strength(self) -> float:
+        """The threshold as a strength.
+
+        >>> round(ClaimThreshold("posterior", 0.95).strength, 3), ClaimThreshold("phi", 1.5).strength
+        (1.301, 1.5)
+        """
+        if not self.by_posterior:
+            return self.value
+        return min(-math.log10(1.0 - self.value), STRONGEST) if self.value < 1 else STRONGEST
+
+    @property
+    def setting(self) -> str:
+        """Name of the setting in tables."""
+        return f"{self.measure}={self.value:g}"
+
+    @property
+    def symbol(self) -> str:
+        """Name of the measure in text."""
+        return "posterior" if self.by_posterior else "φ"
+
+    @property
+    def text(self) -> str:
+        r"""The threshold in text, with spaces that do not break.
+
+        >>> ClaimThreshold("posterior", 0.95).text, ClaimThreshold("phi", 1.5).text
+        ('posterior\xa0≥\xa00.95', 'φ\xa0=\xa01.5')
+        """
+        return f"{self.symbol}\xa0{'≥' if self.by_posterior else '='}\xa0{self.value:g}"
+
+    def stated(self, strength: float) -> float:
+        """A strength in the unit of the threshold: an eccentricity, or a probability."""
+        return 1.0 - 10.0**-strength if self.by_posterior else strength
+
+
+PAPER_THRESHOLD = ClaimThreshold("phi", 1.5)
+"""The paper's."""

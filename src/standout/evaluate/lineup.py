@@ -1,0 +1,282 @@
+"""The answer to known facts: a lineup, whether it is a claim, what it assumes, and what it means in words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from standout.attack.any_attack import AnyAttack, check_attack
+from standout.attack.eccentricity import Match
+from standout.attack.error_model import GUESSED_WRONG, error_model
+from standout.attack.likelihood import Likelihood
+from standout.attack.matching import MatchingVerdict
+from standout.attack.verdict import Lineup, Part, PosteriorVerdict, Verdict
+from standout.core.errors import ParameterError, whole_number
+from standout.core.results import ResultView
+from standout.core.text import percent, printable
+from standout.data.release import Release
+from standout.evaluate.claims import ClaimThreshold
+from standout.know.adversary import Adversary
+from standout.know.fact import AS_ASSUMED
+from standout.know.facts import Aux
+from standout.know.sanitized import Sanitized
+
+__all__ = ["LineupAnswer", "lineup", "probability_text"]
+
+LONGEST = 1000
+"""Largest number of records in a lineup."""
+
+
+@dataclass(frozen=True, repr=False)
+class LineupAnswer(ResultView):
+    """The answer of `standout.lineup`.
+
+    Attributes
+    ----------
+    release : Release
+        The data set.
+    aux : Aux
+        The known facts.
+    attack : an attack
+        The attack.
+    verdict : Verdict
+        Its verdict.
+    threshold : ClaimThreshold
+        Minimum strength of a claim.
+    top : int
+        Largest number of records in the lineup.
+    """
+
+    release: Release
+    aux: Aux
+    attack: AnyAttack
+    verdict: Verdict
+    threshold: ClaimThreshold
+    top: int
+
+    def __repr__(self) -> str:
+        return f"<LineupAnswer: {self.conclusion}>"
+
+    @cached_property
+    def lineup(self) -> Lineup:
+        """The most probable records."""
+        return self.verdict.lineup(self.top)
+
+    @cached_property
+    def best(self) -> str | None:
+        """The best guess; None if no fact supports any record."""
+        return self.lineup[0].record if self.lineup else None
+
+    @cached_property
+    def match(self) -> Match | None:
+        """The claimed record, if its eccentricity or posterior reaches the threshold."""
+        if isinstance(self.verdict, PosteriorVerdict):
+            return self.verdict.claim(self.threshold.value)
+        return self.verdict.match(self.threshold.value)
+
+    @property
+    def nobody(self) -> float | None:
+        """Probability that the person is not in the data; None if the attack does not say."""
+        return self.verdict.nobody if isinstance(self.verdict, PosteriorVerdict) else None
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What each fact adds to the score of the best guess."""
+        return () if self.best is None else self.verdict.explain(self.best)
+
+    @cached_property
+    def bits_left(self) -> float:
+        """Bits still missing to identify the best guess; all bits if there is none."""
+        return self.verdict.bits if self.best is None else self.verdict.entropy(self.best)
+
+    @property
+    def assumption(self) -> str:
+        """What the Bayesian attack takes for granted, in a sentence; empty for other attacks."""
+        return _assumption(self)
+
+    @property
+    def conclusion(self) -> str:
+        """What the verdict means, in a sentence."""
+        return self.conclude(f"record {printable(self.best or '')}")
+
+    def conclude(self, best: str) -> str:
+        """Say what the verdict means, with another name for the best guess.
+
+        Parameters
+        ----------
+        best : str
+            What to call the best guess, such as "candidate 1".
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        return _conclusion(self, best)
+
+
+def lineup(
+    release: Release,
+    aux: Aux,
+    attack: AnyAttack | None = None,
+    *,
+    top: int = 10,
+    phi: float = 1.5,
+    posterior: float = 0.95,
+) -> LineupAnswer:
+    """Answer which records known facts point to, and what this means.
+
+    Parameters
+    ----------
+    release : Release
+        The data set that would be published. If it was sanitized (`standout.sanitize`), the facts are about
+        its original, and they are translated as an adversary would do who knows the steps.
+    aux : Aux
+        What is known about the person.
+    attack : an attack, optional
+        Default: `Likelihood()`.
+    top : int
+        Number of records in the lineup, from 1 to 1,000.
+    phi : float
+        Minimum eccentricity for a claim of the paper's attacks.
+    posterior : float
+        Minimum posterior for a claim of `Likelihood`.
+
+    Returns
+    -------
+    LineupAnswer
+        The verdict, the lineup, and both in words.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or facts do not fit the release.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> adversary = so.Adversary(knows=6, value_error=0, time_error=3)
+    >>> answer = so.lineup(release, adversary.observe(release, "42", seed=1), so.Likelihood(adversary))
+    >>> answer.best, answer.match.record, len(answer.lineup)
+    ('42', '42', 10)
+    >>> answer.conclude("candidate 1").partition(",")[0]
+    'Claim: candidate 1'
+    """
+    if not isinstance(aux, Aux):
+        raise ParameterError(f"aux must be an Aux: so.Aux([so.Fact(item, value, time), …]), got {type(aux).__name__}")
+    attack = Likelihood() if attack is None else check_attack(attack)
+    threshold = ClaimThreshold.of(attack, phi=phi, posterior=posterior)
+    if whole_number("top", top, 1) > LONGEST:
+        raise ParameterError(f"top must be from 1 to {LONGEST:,}, got {top:,}")
+    if isinstance(release, Sanitized):
+        verdict = attack.attacks(release, release.translate_aux(aux), top=max(top, 2), threads=1)[0]
+    else:
+        verdict = attack.attack(release, aux, top=max(top, 2))
+    return LineupAnswer(release, aux, attack, verdict, threshold, top)
+
+
+def _assumption(answer: LineupAnswer) -> str:
+    attack = answer.attack
+    if not isinstance(attack, Likelihood):
+        return ""
+    coverage = error_model(answer.release, attack.adversary, attack.coverage).coverage
+    parts = [
+        f"the person's record has {percent(coverage)} of the known items",
+        *_assumed_errors(answer, attack),
+        f"the person is in the data with a chance of {percent(attack.present)}",
+    ]
+    return f"Assumes: {'; '.join(parts)}."
+
+
+def _assumed_errors(answer: LineupAnswer, attack: Likelihood) -> Iterator[str]:
+    """Yield what is assumed about values and dates, if the release has any."""
+    if not (answer.release.n_levels or answer.release.span):
+        return
+    if isinstance(attack.adversary, Adversary):
+        wrong, n = attack.adversary.wrong, len(answer.aux)
+        _, _, precision = str(replace(attack.adversary, wrong=0)).partition(", ")
+        assumed = (f"{wrong} of {n} facts wrong, otherwise " if wrong else "") + precision
+    else:
+        assumed = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
+    stated = any(fact.errors != AS_ASSUMED for fact in answer.aux)
+    yield assumed + (" (except where a fact states its own error)" if stated else "")
+
+
+def _conclusion(answer: LineupAnswer, called: str) -> str:
+    verdict = answer.verdict
+    if not verdict.candidates:
+        return "No claim: no record fits the length and the first date."
+    if not len(answer.aux):
+        return "No conclusion: there are no facts."
+    if len(verdict.unknown) == len(answer.aux):
+        return "No conclusion: the release has none of these items."
+    if isinstance(verdict, MatchingVerdict) and verdict.matching != 1:
+        matching = f"{verdict.matching:,} records match" if verdict.matching else "no record matches"
+        return f"No claim: {matching} all facts."
+    if answer.best is None:
+        return "No conclusion: these facts do not favour any record."
+    if isinstance(verdict, PosteriorVerdict):
+        return _posterior_conclusion(answer, verdict, called)
+    if verdict.candidates == 1:
+        return "No claim: only one record fits, and eccentricity needs at least two."
+    if verdict.ties > 1:
+        return f"No claim: {verdict.ties:,} records tie for the best score."
+    return _eccentricity_conclusion(answer, called)
+
+
+def _posterior_conclusion(answer: LineupAnswer, verdict: PosteriorVerdict, called: str) -> str:
+    if verdict.ties > 1:
+        return f"No claim: {verdict.ties:,} records tie for the best score."
+    best, least = answer.lineup[0], _threshold_text(answer.threshold.value)
+    said = _distinct_from(best.probability, answer.threshold.value).replace(" ", "\xa0")
+    if answer.match is None:
+        name = called.removeprefix("record ")
+        return f"No claim: the most likely record, {name}, has a probability of {said}, less than {least}."
+    return f"Claim: {called}, with a probability of {said} (at least {least})."
+
+
+def _eccentricity_conclusion(answer: LineupAnswer, called: str) -> str:
+    phi, verdict = f"φ = {answer.threshold.value:g}", answer.verdict
+    eccentricity = _distinct_from_phi(verdict.eccentricity, answer.threshold.value)
+    distance = f"{eccentricity} standard deviations above the second best"
+    if answer.match is None:
+        return f"No claim: the best score is only {distance}, less than {phi}."
+    only = "No other record matches all facts. " if isinstance(verdict, MatchingVerdict) else ""
+    return f"Claim: {called}. {only}Its score is {distance} ({phi})."
+
+
+def probability_text(probability: float) -> str:
+    """Format a probability so that only certainty reads 100 % and only impossibility 0 %.
+
+    >>> [probability_text(p) for p in (0.1234, 0.999999, 1e-9, 1.0)]
+    ['12.34 %', '> 99.99 %', '< 0.01 %', '100 %']
+    """
+    if 0.9999 < probability < 1:
+        return "> 99.99 %"
+    if 0 < probability < 0.0001:
+        return "< 0.01 %"
+    return f"{100 * probability:.2f} %" if 0 < probability < 1 else f"{100 * probability:.0f} %"
+
+
+def _threshold_text(probability: float) -> str:
+    return f"{100 * probability:.12g}\xa0%"
+
+
+def _distinct_from(probability: float, threshold: float) -> str:
+    """Format a probability with enough digits to differ from the threshold."""
+    text, digits = probability_text(probability), 3
+    while text == probability_text(threshold) and probability != threshold and digits < 12:
+        text, digits = f"{100 * probability:.{digits}f} %", digits + 1
+        if float(text.removesuffix(" %")) != 100 * threshold:
+            break
+    return text
+
+
+def _distinct_from_phi(eccentricity: float, phi: float) -> str:
+    """Format the eccentricity with enough digits to differ from φ and from 0."""
+    if 0 < eccentricity < 1e-6 < phi:
+        return "0.000001 or less"
+    digits = 1
+    while round(eccentricity, digits) in (phi, 0) and eccentricity != phi and digits < 12:
+        digits += 1
+    return f"{eccentricity:.{digits}f}"

@@ -1,0 +1,411 @@
+"""Attacks on people of a table whose rows are known: how often the right row is found."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from standout.attack.row_verdicts import RowVerdicts, attack_rows, weighted_votes
+from standout.attack.table_attacks import ExactMatch, TableAttack, TableLikelihood, TableScoreboard, TableThreshold
+from standout.attack.table_scores import original_of, representing_rows
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.errors import ParameterError, positive_share, whole_number
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.rng import check_seed, generator
+from standout.data.table import SanitizedTable, Table
+from standout.evaluate.estimates import Estimate, mean, rate
+from standout.know.table_adversary import TableAdversary
+
+__all__ = [
+    "AttackName",
+    "Inference",
+    "PopulationRates",
+    "TableSimulation",
+    "infer_column",
+    "population_rates",
+    "posterior_among",
+    "simulate_table",
+    "table_attack_named",
+    "table_targets",
+]
+
+# A table that is a sample of a population: claims about people who may not be in it.
+#
+# A person of the population who is not in the table explains the facts as well as anybody does. In units of the
+# guess that is P(facts) / P(facts | guess), and there are N − n such people:
+#
+#     posterior = 1 / (1 / posterior among the rows + (N − n) · P(facts) / P(facts | guess))
+#
+# P(facts) is a product over columns, which depend on each other in truth. The mean of P(facts | row) over the
+# other rows is another estimate, and the higher of the two counts.
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRates:
+    """Claims about one of a population: the table is a sample, and the target may not be in it.
+
+    `identified` is the share of the population that is claimed rightly, `in_table` that of the people in the
+    table, `confidence` the share of claims that are right.
+    """
+
+    population: int
+    identified: Estimate
+    in_table: Estimate
+    confidence: Estimate
+
+
+def population_rates(
+    verdicts: RowVerdicts, absent: RowVerdicts, people: int, posterior: float, n_original: int
+) -> PopulationRates:
+    """Claims about people in the table and about others, with a posterior that allows for both.
+
+    `n_original` is the number of people whom the table was made of; some of their rows may have been removed.
+    """
+    n_rows, n = verdicts.candidates, len(verdicts.found)
+    claims = _claims_population_rates(verdicts, people - n_rows, posterior)
+    right = math.fsum(verdicts.found * claims)
+    wrong = math.fsum((1.0 - verdicts.found) * claims)
+    false = float(_claims_population_rates(absent, people - n_rows, posterior).sum())
+    share, of_original = n_original / people, rate(right, n)
+    present = n if verdicts.present is None else int(np.count_nonzero(verdicts.present))
+    in_table = rate(min(right, present), present)
+    identified = Estimate(of_original.value * share, of_original.low * share, of_original.high * share, n)
+    return PopulationRates(people, identified, in_table, _confidence(right, wrong, false, n, share))
+
+
+def _claims_population_rates(verdicts: RowVerdicts, nobody: float, posterior: float) -> Bools:
+    return np.asarray((posterior_among(verdicts, nobody) >= posterior) & (verdicts.ties > 0))
+
+
+def posterior_among(verdicts: RowVerdicts, nobody: float) -> Floats:
+    """The posterior of the guess if so many other people may be the target too."""
+    likely = verdicts.best_likelihood
+    if likely is not None:
+        others = (1.0 / verdicts.posterior - 1.0) / max(verdicts.candidates - 1, 1)
+        return 1.0 / (1.0 / verdicts.posterior + nobody * np.maximum(likely, others))
+    return verdicts.posterior / (1.0 + nobody / max(verdicts.candidates, 1))
+
+
+def _confidence(right: float, wrong: float, false: float, n: int, share: float) -> Estimate:
+    """The share of claims that are right. Its interval takes the ends of both rates."""
+    made = share * (right + wrong) + (1.0 - share) * false
+    if made == 0:
+        return Estimate(0.0, 0.0, 1.0, 0)
+    low_right, high_right = rate(right, n).low, rate(right, n).high
+    bad = [share * w + (1.0 - share) * f for w, f in zip(_ends(wrong, n), _ends(false, n), strict=True)]
+    low = share * low_right / max(share * low_right + bad[1], 1e-300)
+    high = share * high_right / max(share * high_right + bad[0], 1e-300)
+    return Estimate(share * right / made, low, high, n)
+
+
+def _ends(successes: float, n: int) -> tuple[float, float]:
+    estimate = rate(successes, n)
+    return estimate.low, estimate.high
+
+
+AttackName = Literal["likelihood", "paper", "threshold", "exact match"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableSimulation:
+    """The outcome of attacks on random people of a table.
+
+    Attributes
+    ----------
+    adversary, attack
+        Who knows what, and how it is used.
+    targets : ndarray of int
+        Rows of the original.
+    n_left_out : int
+        Number of people about whom too little is there to know.
+    verdicts, absent : RowVerdicts
+        Results with the targets in the table, and with each target's row removed.
+    posterior, phi : float
+        Thresholds of a claim.
+    population : PopulationRates or None
+        Rates if the table is a sample of a population.
+    """
+
+    adversary: TableAdversary
+    attack: TableAttack
+    targets: Ints
+    n_left_out: int
+    verdicts: RowVerdicts
+    absent: RowVerdicts
+    posterior: float
+    phi: float
+    population: PopulationRates | None = None
+
+    def __repr__(self) -> str:
+        return f"<TableSimulation: {self.attack.name}, identified {self.identified}>"
+
+    @property
+    def identified(self) -> Estimate:
+        """The share of targets whose row is the best guess."""
+        return rate(math.fsum(self.verdicts.found), len(self.targets), 1.0 / self.verdicts.candidates)
+
+    @property
+    def correct_claims(self) -> Estimate:
+        """The share of targets that are claimed rightly."""
+        claimed = self._claims(self.verdicts)
+        return rate(math.fsum(self.verdicts.found * claimed), len(self.targets))
+
+    @property
+    def wrong_claims(self) -> Estimate:
+        """The share of targets for whom another row is claimed."""
+        claimed = self._claims(self.verdicts)
+        return rate(math.fsum((1.0 - self.verdicts.found) * claimed), len(self.targets))
+
+    @property
+    def absent_claims(self) -> Estimate:
+        """The share of absent targets for whom a row is claimed."""
+        return rate(int(self._claims(self.absent).sum()), len(self.targets))
+
+    @property
+    def bits_gained(self) -> Estimate:
+        """log2 of the number of candidates − bits that are left."""
+        most = math.log2(max(self.verdicts.candidates, 1))
+        return mean(most - self.verdicts.bits_left, 0.0)
+
+    @property
+    def candidates_left(self) -> Estimate:
+        """2 to the mean number of bits left: how many people fit the facts about equally well."""
+        bits = mean(self.verdicts.bits_left)
+        return Estimate(2**bits.value, 2 ** max(bits.low, 0.0), 2 ** min(bits.high, 60.0), bits.n)
+
+    def _claims(self, verdicts: RowVerdicts) -> Bools:
+        return _claims(self.attack, verdicts, self.posterior, self.phi)
+
+
+def _claims(attack: TableAttack, verdicts: RowVerdicts, posterior: float, phi: float) -> Bools:
+    """Whether the adversary claims the guess: a probable one; of the paper's attack, one that stands out."""
+    if isinstance(attack, TableScoreboard):
+        return np.asarray(verdicts.eccentricity >= phi)
+    return np.asarray((verdicts.posterior >= posterior) & (verdicts.ties > 0))
+
+
+def table_attack_named(attack: AttackName | TableAttack, adversary: TableAdversary) -> TableAttack:
+    """The attack of this name, with the adversary's errors."""
+    if isinstance(attack, TableAttack):
+        return attack
+    attacks: dict[str, TableAttack] = {
+        "likelihood": TableLikelihood(adversary),
+        "paper": TableScoreboard(),
+        "threshold": TableThreshold(),
+        "exact match": ExactMatch(),
+    }
+    if attack not in attacks:
+        raise ParameterError(f"attack must be one of {', '.join(attacks)}, or an attack, got {attack!r}")
+    return attacks[attack]
+
+
+def table_targets(
+    table: Table, adversary: TableAdversary, targets: int | None, seed: int, purpose: str = "table"
+) -> tuple[Ints, int]:
+    """Random rows of the original about whom the adversary can know enough, and how many were left out."""
+    original = original_of(table)
+    wanted = original.n_rows if targets is None else whole_number("targets", targets, 1)
+    order = generator(seed, purpose, "targets").permutation(original.n_rows)
+    eligible = order[adversary.eligible(original, order)]
+    if not len(eligible):
+        raise ParameterError(f"no row has {adversary.most} attributes that are not missing: lower knows")
+    return eligible[:wanted], original.n_rows - len(eligible)
+
+
+@with_progress
+def simulate_table(
+    table: Table,
+    adversary: TableAdversary,
+    attack: AttackName | TableAttack = "likelihood",
+    *,
+    targets: int | None = 1000,
+    population: int | None = None,
+    posterior: float = 0.95,
+    phi: float = 1.5,
+    seed: int = 0,
+    purpose: str = "table",
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> TableSimulation:
+    """Attack random people of a table and count how often the right row is found.
+
+    Parameters
+    ----------
+    table : Table
+        The table; if it was sanitized, adversaries know facts about the original.
+    adversary : TableAdversary
+        Who knows what.
+    attack : str or TableAttack
+        "likelihood", "paper" (Algorithm 1B), "threshold" (Algorithm 1A), "exact match", or an attack.
+    targets : int, optional
+        Number of people; None for all.
+    population : int, optional
+        Number of people of whom the table is a sample. Claims then allow for the target not being in it.
+    posterior, phi : float
+        Smallest posterior of a claim, and smallest eccentricity of one by the paper's attack.
+    seed : int
+        Seed of all draws.
+    purpose : str
+        Name of the sample of targets; another name gives other targets.
+    threads : int, optional
+        Number of threads; it changes no result.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
+
+    Returns
+    -------
+    TableSimulation
+        Rates with intervals.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or nobody's row has enough cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from standout.data.column import Column
+    >>> draw = np.random.default_rng(7)
+    >>> columns = [Column(f"c{i}", "category", tuple("abcdefgh"), draw.integers(0, 8, 500, np.uint8))
+    ...            for i in range(8)]
+    >>> simulate_table(Table(tuple(columns)), TableAdversary(knows=6, wrong=1), targets=100).identified.value
+    0.9...
+    """
+    attack = table_attack_named(attack, adversary)
+    people = _population(table, population)
+    positive_share("posterior", posterior)
+    rows, left_out = table_targets(table, adversary, targets, check_seed(seed), purpose)
+    facts = adversary.observe(original_of(table), rows, seed)
+    verdicts, absent = (
+        attack_rows(
+            table,
+            facts,
+            attack,
+            adversary,
+            absent=gone,
+            probabilities=not gone or people is not None,
+            threads=threads,
+            progress=progress,
+        )
+        for gone in (False, True)
+    )
+    simulation = TableSimulation(adversary, attack, rows, left_out, verdicts, absent, posterior, phi)
+    if people is None:
+        return simulation
+    rates = population_rates(verdicts, absent, people, posterior, original_of(table).n_rows)
+    return replace(simulation, population=rates)
+
+
+def _population(table: Table, population: int | None) -> int | None:
+    if population is None:
+        return None
+    people = whole_number("population", population, 1)
+    if people < table.n_rows:
+        raise ParameterError(f"population must be at least the number of rows, {table.n_rows:,}, got {people:,}")
+    return people
+
+
+# Attribute disclosure: guessing a column that is not known from the rows that fit what is known.
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """How well an adversary guesses a column that is not known: with the target in the table, and without.
+
+    Attributes
+    ----------
+    column : str
+        The column that is guessed.
+    guessed : Estimate
+        Share of right guesses.
+    control : Estimate
+        Share of right guesses about people who are not in the table: what can be learned about anybody.
+    baseline : float
+        Share of the commonest value.
+    """
+
+    column: str
+    guessed: Estimate
+    control: Estimate
+    baseline: float
+
+
+@with_progress
+def infer_column(
+    table: Table,
+    adversary: TableAdversary,
+    column: str,
+    attack: AttackName | TableAttack = "likelihood",
+    *,
+    targets: int | None = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Inference:
+    """Guess the value of a column for random people, as the likeliest over all rows  [attribute disclosure].
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    adversary : TableAdversary
+        Who knows what; the column must not be among what is known.
+    column : str
+        The column to guess; it must not be a set.
+    attack : str or TableAttack
+        An attack with a posterior.
+    targets, seed, threads, progress
+        As in `simulate_table`.
+
+    Returns
+    -------
+    Inference
+        Share of right guesses, with a control.
+
+    Raises
+    ------
+    ParameterError
+        If the column is a set, or the attack has no posterior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from standout.data.column import Column
+    >>> draw = np.random.default_rng(7)
+    >>> columns = [Column(f"c{i}", "category", tuple("abcd"), draw.integers(0, 4, 500, np.uint8))
+    ...            for i in range(8)]
+    >>> adversary = TableAdversary(columns=("c0", "c1", "c2", "c3", "c4", "c5"))
+    >>> inference = infer_column(Table(tuple(columns)), adversary, "c7", targets=100)
+    >>> inference.guessed.value > 0.8 > 0.5 > inference.control.value
+    True
+    """
+    original = original_of(table)
+    hidden = original.column(column)
+    attack = table_attack_named(attack, adversary)
+    if hidden.starts is not None or not attack.has_posterior:
+        raise ParameterError("column must not be a set, and attack must have a posterior")
+    rows, _ = table_targets(table, adversary, None, check_seed(seed), "inference")
+    rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)][:targets]
+    facts = adversary.observe(original, rows, seed)
+    facts = facts.without(original.position(column))
+    true = _released_codes(table, column, rows)
+    shares = []
+    for gone in (False, True):
+        votes = weighted_votes(
+            table, facts, attack, adversary, column, absent=gone, threads=threads, progress=progress
+        )[:, :-1]
+        best = votes == votes.max(axis=1, keepdims=True)
+        shown = true < best.shape[1]  # a value that was suppressed everywhere cannot be guessed
+        right = shown * best[np.arange(len(rows)), np.where(shown, true, 0)] / best.sum(axis=1)
+        shares.append(rate(math.fsum(right), len(rows)))
+    counts = table.column(column).counts[:-1]
+    return Inference(column, shares[0], shares[1], float(counts.max()) / max(int(counts.sum()), 1))
+
+
+def _released_codes(table: Table, column: str, rows: Ints) -> Ints:
+    """What the release would show of the true values of these rows."""
+    codes = original_of(table).column(column).codes[rows].astype(np.int64)
+    channel = table.channels.get(column) if isinstance(table, SanitizedTable) else None
+    return codes if channel is None else channel.released[codes]

@@ -1,0 +1,443 @@
+"""What the user says about the columns of a table: types, similarities, errors, roles, hierarchies."""
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from standout.core.errors import ColumnError, ParameterError, did_you_mean, not_one_of
+from standout.core.files import write_content
+from standout.core.json_files import read_toml
+from standout.core.text import escaped_json
+from standout.data.column import (
+    KINDS,
+    ROLES,
+    SIMILARITIES,
+    Column,
+    ColumnKind,
+    ColumnRole,
+    ColumnSimilarity,
+    SimilarityName,
+)
+from standout.data.table import Table
+from standout.ingest.column_types import Wish, default_error, default_similarity
+from standout.ingest.hierarchies import PREFIX, HierarchySource, hierarchy_rows, with_hierarchy
+from standout.ingest.times import check_pattern
+
+__all__ = ["ColumnSchema", "Schema", "apply_schema", "different_texts", "schema_text", "write_schema"]
+
+TEXTS = ("attribute", "separator", "date_format")
+NUMBERS = ("scale", "error")
+LISTS = ("levels", "missing")
+CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "similarity": SIMILARITIES, "role": ROLES}
+
+LARGEST = 10**300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSchema:
+    """What the user says about one column; None: it is inferred.
+
+    Parameters
+    ----------
+    kind : str, optional
+        number, ordered, category, date, boolean or set.
+    similarity : str, optional
+        equal, within, decay, ordered or hierarchy.
+    scale : float, optional
+        Largest distance for within, distance at which similarity is 1/e for decay.
+    error : float, optional
+        How far an imprecise adversary is off, at most: in units of a number, days, steps of ordered levels,
+        or heights of a hierarchy.
+    role : str, optional
+        quasi-identifier, sensitive or other.
+    levels : tuple of str, optional
+        Of an ordered column all levels in their order; of a boolean the texts for false and true.
+    hierarchy : str or tuple, optional
+        Path of a CSV file, "prefix", widths of bands, or rows (a value, then its groups).
+    attribute : str, optional
+        Attribute that this column is part of. Columns with the same attribute are a tuple.
+    missing : tuple of str, optional
+        Texts that mean an empty cell; default: usual ones such as NA.
+    separator : str, optional
+        Separator of the members of a set.
+    date_format : str, optional
+        "iso" or a pattern of strptime.
+    ignore : bool
+        Whether the column is left out on purpose.
+
+    Examples
+    --------
+    >>> ColumnSchema(kind="category", hierarchy="prefix").hierarchy
+    'prefix'
+    """
+
+    kind: ColumnKind | None = None
+    similarity: SimilarityName | None = None
+    scale: float | None = None
+    error: float | None = None
+    role: ColumnRole | None = None
+    levels: tuple[str, ...] | None = None
+    hierarchy: HierarchySource | None = None
+    attribute: str | None = None
+    missing: tuple[str, ...] | None = None
+    separator: str | None = None
+    date_format: str | None = None
+    ignore: bool = False
+
+    def wish(self, missing: Sequence[str] | None = None) -> Wish:
+        """What this says about the cells.
+
+        Parameters
+        ----------
+        missing : sequence of str, optional
+            Texts that mean an empty cell in all columns.
+
+        Returns
+        -------
+        Wish
+            What the reader of cells needs.
+        """
+        own = missing if self.missing is None else self.missing
+        return Wish(self._implied_kind(), self.levels, own, self.separator, self.date_format)
+
+    def _implied_kind(self) -> ColumnKind | None:
+        """The kind, or the one that another key needs."""
+        if self.kind is not None:
+            return self.kind
+        if self.levels is not None:
+            return "ordered"
+        if self.separator is not None:
+            return "set"
+        if self.date_format is not None:
+            return "date"
+        return "category" if self.hierarchy == PREFIX else None
+
+
+KEYS = tuple(field.name for field in fields(ColumnSchema))
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What the user says about a table.
+
+    Parameters
+    ----------
+    columns : mapping
+        By column name, a `ColumnSchema`.
+    id : str, False or None
+        Column with the ids of the rows; False: there is none; None: it is recognised.
+    folder : Path
+        Folder to which the paths of hierarchies are relative.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> frame = pl.DataFrame({"zip": [1097, 10115], "size": ["small", "big"]})
+    >>> schema = so.Schema.of_dict({"size": {"kind": "ordered", "levels": ["small", "big"]}})
+    >>> so.read_table(frame, schema=schema, ignore="zip").column("size").levels
+    ('small', 'big')
+    """
+
+    columns: Mapping[str, ColumnSchema] = field(default_factory=dict)
+    id: str | bool | None = None
+    folder: Path = Path()
+
+    @classmethod
+    def of(cls, table: Table) -> "Schema":
+        """The schema of a table that was read.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        Schema
+            Its columns as they are.
+        """
+        columns = {column.name: schema_of(column) for column in table}
+        columns |= {column.name: ColumnSchema(ignore=True) for column in table.provenance.unused}
+        return cls(columns, table.provenance.columns.get("record", False))
+
+    @classmethod
+    def of_dict(
+        cls,
+        columns: Mapping[str, Any],
+        id: str | bool | None = None,  # noqa: A002  (its key in the file)
+        folder: Path = Path(),
+    ) -> "Schema":
+        """Make a schema of plain values, as they are in a file.
+
+        Parameters
+        ----------
+        columns : mapping
+            By column name, a mapping with the keys of `ColumnSchema`.
+        id : str, False or None
+            Column with the ids of the rows.
+        folder : Path
+            Folder to which the paths of hierarchies are relative.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
+        if id is True or not isinstance(id, (str, bool, type(None))):
+            raise ParameterError("schema: id must be the name of a column, or false")
+        return cls({name: _column(name, keys) for name, keys in columns.items()}, id, folder)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Schema":
+        """Read a schema file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A TOML file, as `write` makes it.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
+        path = Path(path)
+        content = read_toml(path)
+        if unknown := sorted({*content} - {"id", "columns"}):
+            raise ParameterError(f"{path}: unknown key {unknown[0]!r}; a schema has id and sections [columns.NAME]")
+        columns = content.get("columns", {})
+        if not isinstance(columns, dict):
+            raise ParameterError(f"{path}: columns must be sections [columns.NAME]")
+        return cls.of_dict(columns, content.get("id"), path.parent)
+
+    def write(self, path: str | Path) -> None:
+        """Write the schema to a TOML file, with comments that explain it.
+
+        Hierarchies that are no file are written next to it, one CSV file each.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_schema(self, Path(path))
+
+
+def schema_of(column: Column) -> ColumnSchema:
+    """The schema of one column."""
+    levels = column.levels if column.kind == "ordered" and isinstance(column.levels, tuple) else None
+    return ColumnSchema(
+        kind=column.kind,
+        similarity=column.similarity.name,
+        scale=column.similarity.scale,
+        error=column.error,
+        role=column.role,
+        levels=levels,
+        hierarchy=None if column.hierarchy is None else hierarchy_rows(column),
+        attribute=None if column.attribute == column.name else column.attribute,
+    )
+
+
+def _column(name: str, keys: Any) -> ColumnSchema:
+    """Check the keys of one column."""
+    where = f"schema, column {name!r}"
+    if isinstance(keys, ColumnSchema):
+        return keys
+    if not isinstance(keys, Mapping):
+        raise ParameterError(f"{where}: must be a section with keys such as kind and role")
+    if unknown := sorted({*map(str, keys)} - {*KEYS}):
+        meant = did_you_mean(unknown[0], KEYS) or f"; the keys are {', '.join(KEYS)}"
+        raise ParameterError(f"{where}: unknown key {unknown[0]!r}{meant}")
+    checked: dict[str, Any] = dict(keys)
+    for key, allowed in CHOICES.items():
+        if key in checked and checked[key] not in allowed:
+            raise ParameterError(not_one_of(f"{where}: {key}", checked[key], allowed))
+    for key in TEXTS:
+        if not isinstance(checked.get(key, "x"), str) or checked.get(key, "x") == "":
+            raise ParameterError(f"{where}: {key} must be a text that is not empty")
+    for key in NUMBERS:
+        if not _is_number(checked.get(key, 1)):
+            raise ParameterError(f"{where}: {key} must be a number")
+    for key in LISTS:
+        if key in checked:
+            checked[key] = different_texts(checked[key], f"{where}: {key}")
+    if checked.get("date_format", "iso") != "iso":
+        check_pattern(f"{where}: date_format", checked["date_format"])
+    if not isinstance(checked.get("ignore", True), bool):
+        raise ParameterError(f"{where}: ignore must be true or false")
+    if "hierarchy" in checked:
+        checked["hierarchy"] = _hierarchy(checked["hierarchy"], where)
+    return ColumnSchema(**checked)
+
+
+def different_texts(values: Any, where: str) -> tuple[str, ...]:
+    """Check for a list of different texts."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"{where} must be a list of texts")
+    texts = tuple(values)
+    if not all(isinstance(text, str) for text in texts) or len(set(texts)) < len(texts):
+        raise ParameterError(f"{where} must be a list of different texts")
+    if not all(map(_is_unicode, texts)):
+        raise ParameterError(f"{where} must be texts in UTF-8")
+    return texts
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be a cell; an argument of a command may have bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return isinstance(value, float) or abs(value) < LARGEST
+
+
+def _hierarchy(source: Any, where: str) -> HierarchySource:
+    if isinstance(source, str) and source:
+        return source
+    values = tuple(source) if isinstance(source, (list, tuple)) else ()
+    if values and all(map(_is_number, values)):
+        return tuple(float(value) for value in values)
+    if values and all(isinstance(row, (list, tuple)) for row in values):
+        return tuple(tuple(map(str, row)) for row in values)
+    raise ParameterError(
+        f'{where}: hierarchy must be the path of a CSV file, "prefix", or widths of bands such as [5, 10, 20]'
+    )
+
+
+# The text of a schema file: TOML with comments in plain words.
+
+
+HEAD = """\
+# What each column of a table is, and how it is compared. Change what is wrong. Delete a line to have it
+# inferred.
+#
+# id          column with the ids of the rows; false if there is none
+# kind        number, ordered, category, date, boolean, or set (of categories)
+# similarity  how alike two values are: equal, within, decay, ordered, or hierarchy
+# scale       within: the largest distance; decay: the distance at which similarity is 37 %. In units or days
+# error       how far an imprecise adversary is off, at most: in units, days, or steps of ordered levels;
+#             with a hierarchy, its height
+# role        quasi-identifier (others may know it), sensitive (must not be learned), or other.
+#             Roles are guessed from names: please check them
+# levels      ordered: all levels in their order; boolean: the texts for false and for true
+# hierarchy   a tree of values: a CSV file with a value and its groups in each row (path relative to this
+#             file), "prefix" for codes such as ZIP codes, or widths of bands of numbers such as [5, 10, 20]
+# attribute   columns with the same attribute are parts of one, such as a value, its date and its place
+# missing     texts that mean an empty cell, instead of the usual ones (NA, ?, …)
+# separator   set: what separates its members
+# date_format date: iso, or a pattern such as %d.%m.%Y
+# ignore      true leaves the column out on purpose
+"""
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def schema_text(schema: Schema) -> str:
+    """The content of a schema file."""
+    lines = [HEAD]
+    if schema.id is not None:
+        lines.append(f"id = {_value(schema.id)}\n")
+    for name, column in schema.columns.items():
+        lines.append(f"[columns.{name if BARE.fullmatch(name) else _value(name)}]")
+        lines += [*_keys(column), ""]
+    return "\n".join(lines)
+
+
+def write_schema(schema: Schema, path: Path) -> None:
+    """Write a schema file, and a CSV file for each hierarchy that is none yet."""
+    columns: dict[str, ColumnSchema] = {}
+    for name, column in schema.columns.items():
+        if isinstance(column.hierarchy, tuple) and isinstance(column.hierarchy[0], tuple):
+            file = f"{path.stem}-{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.csv"
+            text = io.StringIO()
+            csv.writer(text, delimiter=";", lineterminator="\n").writerows(column.hierarchy)
+            write_content(path.with_name(file), text.getvalue())
+            columns[name] = _replace(column, hierarchy=file)
+        elif isinstance(column.hierarchy, str) and column.hierarchy != PREFIX:
+            moved = os.path.relpath(schema.folder / column.hierarchy, path.parent)
+            columns[name] = _replace(column, hierarchy=Path(moved).as_posix())
+        else:
+            columns[name] = column
+    write_content(path, schema_text(Schema(columns, schema.id, path.parent)))
+
+
+def _replace(column: ColumnSchema, **changes: Any) -> ColumnSchema:
+    return ColumnSchema(**{key: getattr(column, key) for key in KEYS} | changes)
+
+
+def _keys(column: ColumnSchema) -> Iterator[str]:
+    for key in KEYS:
+        value = getattr(column, key)
+        if value is not None and value is not False:
+            yield f"{key} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{int(value)}" if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return escaped_json(str(value))
+
+
+# Apply what the user says about a column to the column that was read.
+
+
+def apply_schema(column: Column, schema: ColumnSchema, folder: Path) -> Column:
+    """Set the hierarchy, similarity, error, role and attribute of a column."""
+    if schema.hierarchy is not None:
+        column = with_hierarchy(column, schema.hierarchy, folder)
+        column = replace(column, similarity=default_similarity(column), error=default_error(column))
+    similarity = _similarity(column, schema)
+    return replace(
+        column,
+        similarity=similarity,
+        error=_error(column, schema),
+        role=column.role if schema.role is None else schema.role,
+        attribute=column.attribute if schema.attribute is None else schema.attribute,
+    )
+
+
+def _similarity(column: Column, schema: ColumnSchema) -> ColumnSimilarity:
+    """The similarity that the user names; its scale is the usual one unless the user says otherwise."""
+    usual = column.similarity
+    name = usual.name if schema.similarity is None else schema.similarity
+    where = f"schema, column {column.name!r}"
+    if name not in ("within", "decay"):
+        if schema.scale is not None:
+            raise ParameterError(f"{where}: scale is for within and decay, and the similarity is {name}")
+        if name == "hierarchy" and column.hierarchy is None:
+            raise ParameterError(f"{where}: similarity hierarchy needs a hierarchy: set it")
+        if name == "ordered" and column.kind not in ("ordered", "number", "date"):
+            raise ParameterError(f'{where}: similarity ordered needs an order: set kind = "ordered" and levels')
+        return ColumnSimilarity(name)
+    if column.kind not in ("number", "date"):
+        raise ColumnError(f"{where}: similarity {name} needs numbers or dates, and the column is {column.kind}")
+    scale = schema.scale if schema.scale is not None else usual.scale or max(column.error, 1.0)
+    if not scale > 0:
+        raise ParameterError(f"{where}: scale must be a number > 0, got {scale!r}")
+    return ColumnSimilarity(name, float(scale))
+
+
+def _error(column: Column, schema: ColumnSchema) -> float:
+    if schema.error is None:
+        return column.error
+    where = f"schema, column {column.name!r}"
+    if not 0 <= schema.error < float("inf"):
+        raise ParameterError(f"{where}: error must be a number from 0, got {schema.error!r}")
+    if schema.error and not column.has_distances:
+        raise ParameterError(f"{where}: error must be 0, because its values have no distances; set a hierarchy")
+    return float(schema.error)

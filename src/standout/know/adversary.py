@@ -1,0 +1,324 @@
+"""The adversary: how many facts are known, how imprecise they are, and how many are wrong  [Aux(r)]."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from standout.core.arrays import Bools, Ints
+from standout.core.errors import NotFoundError, ParameterError, did_you_mean, whole_number
+from standout.core.rng import key as stream_key
+from standout.data.labels import position_of_id
+from standout.data.release import Release
+from standout.know.facts import Aux, KnownFacts
+from standout.know.observation import Choice, ChosenObserver, Observer, TargetEntries, check_known_facts, observe_each
+
+__all__ = ["Adversary", "Choice", "check_checkpoint_key", "has_own_draws", "known_facts", "outside_top"]
+
+WrongFacts = Literal["values", "items", "any items"]
+WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
+CHOICES = ("any", "rarest", "popular", "recent", "burst")
+ERRORS = ("value_error", "time_error", "length_error", "joined_error")
+DRAWS = ("choose", "observe", "observe_all", "eligible")
+"""Methods that decide what a subclass knows."""
+
+
+def outside_top(k: int) -> Choice:
+    """Choice of items that are not among the k most popular  [section 5].
+
+    Parameters
+    ----------
+    k : int
+        Number of most popular items that the adversary does not know, at least 1.
+
+    Returns
+    -------
+    Choice
+        For the parameter `items` of `Adversary`.
+
+    Examples
+    --------
+    >>> str(outside_top(500))
+    'outside_top(500)'
+    """
+    return Choice("outside_top", whole_number("outside_top", k, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """Somebody who knows a few facts about a target, some of them wrong  [section 5: "m movies out of m′"].
+
+    "6 of 8" is `knows=8, wrong=2`. Every draw depends only on (seed, adversary, record), not on the other
+    targets or their order.
+
+    For an adversary of your own, subclass it as a frozen dataclass and override `choose`, which says which
+    entries are known; or `observe`, which gives any facts about one target; or `observe_all`, which gives
+    those about many. See docs/extending.md.
+
+    Parameters
+    ----------
+    knows : int
+        Number of known facts, m′; the largest number in an adversary of your own.
+    wrong : int
+        Number of wrong facts among them, m′ − m.
+    wrong_facts : {"values", "items", "any items"}
+        "values": the item is right, its value and date are wrong. "items": the item is not in the target's
+        record; it is drawn by popularity. "any items": the same, but every such item is equally likely.
+    value_error : float, optional
+        Values are drawn uniformly from the levels within this distance of the right one. 0: exact; None: not
+        known.
+    time_error : float, optional
+        Dates are off by up to this many days either way, uniformly. 0: exact; None: not known.
+    items : str or Choice
+        Which entries of the record are known. "any": equally likely; `outside_top(k)`: of items not among
+        the k most popular; "rarest": of the rarest items first; "popular": drawn by popularity of the item;
+        "recent": the latest first; "burst": close in time. If an item repeats, several entries of it may be
+        known.
+    length_error : float, optional
+        The number of entries of the record is known to within this share; None: not known.
+    joined_error : float, optional
+        The date of its first entry is known to within this many days; None: not known.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> acquaintance = Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+    >>> aux = acquaintance.observe(release, "42", seed=2008)
+    >>> len(aux), aux == acquaintance.observe(release, "42", seed=2008)
+    (8, True)
+    """
+
+    knows: int = 8
+    wrong: int = 0
+    wrong_facts: WrongFacts = "values"
+    value_error: float | None = 0
+    time_error: float | None = 0
+    items: Choice | str = "any"
+    length_error: float | None = None
+    joined_error: float | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super(Adversary, cls).__init_subclass__(**options)
+        own = vars(cls)
+        if "observe" in own and "observe_all" not in own:
+            cls.observe_all = _observe_all_with_observe  # type: ignore[method-assign]
+        elif "choose" in own and "observe_all" not in own and cls.observe_all is not Adversary.observe_all:
+            raise ParameterError(f"{cls.__name__}.choose() would have no effect: a base class has draws of its own")
+
+    def __post_init__(self) -> None:
+        _check_dataclass(type(self))
+        object.__setattr__(self, "knows", whole_number("knows", self.knows, 1))
+        object.__setattr__(self, "wrong", whole_number("wrong", self.wrong, 0))
+        if self.wrong > self.knows:
+            raise ParameterError(f"wrong must be at most knows ({self.knows}), got {self.wrong}")
+        if self.wrong_facts not in tuple(WRONG):
+            raise ParameterError(f"wrong_facts must be values, items or any items, got {self.wrong_facts!r}")
+        for name in ERRORS:
+            object.__setattr__(self, name, _error(name, getattr(self, name)))
+        if isinstance(self.items, str):
+            if self.items not in CHOICES:
+                names, near = ", ".join(CHOICES), did_you_mean(self.items, CHOICES)
+                raise ParameterError(f"items must be {names} or outside_top(k), got {self.items!r}{near}")
+            object.__setattr__(self, "items", Choice(self.items))
+        elif not isinstance(self.items, Choice):
+            raise ParameterError(f"items must be a name or outside_top(k), got {type(self.items).__name__}")
+        elif self.items.name == "outside_top":
+            outside_top(self.items.top)
+        elif self.items.name not in CHOICES:
+            raise ParameterError(f"items must be {', '.join(CHOICES)} or outside_top(k), got {self.items.name!r}")
+
+    def __str__(self) -> str:
+        """Short description: what is known, and how precisely."""
+        parts = [f"{self.knows} facts"]
+        parts += [f"{self.wrong} wrong" + WRONG[self.wrong_facts]] if self.wrong else []
+        parts += [] if str(self.items) == "any" else [str(self.items).replace("_", " ")]
+        parts += [_describe_error("values", self.value_error, ""), _describe_error("dates", self.time_error, " days")]
+        parts += [] if self.length_error is None else [f"length ± {self.length_error:.0%}"]
+        parts += [] if self.joined_error is None else [f"joined ± {self.joined_error:g} days"]
+        return ", ".join(parts)
+
+    def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
+        """Draw what the adversary knows about one target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that has the target's record.
+        record : str
+            Id of the record.
+        seed : int
+            Seed of the draws.
+
+        Returns
+        -------
+        Aux
+            The known facts.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no such record.
+        ParameterError
+            If the record has too few entries, or the release lacks what the adversary needs.
+        """
+        position = position_of_id(release.records, record)
+        known: KnownFacts = _batch_draws(type(self))(self, release, [position], seed)
+        return known.aux(release, 0)
+
+    def choose(self, entries: TargetEntries, rng: np.random.Generator) -> Ints:
+        """Choose which entries of a target's record are known: override it for an adversary of your own.
+
+        Parameters
+        ----------
+        entries : TargetEntries
+            The entries of the record.
+        rng : numpy.random.Generator
+            Random numbers that depend only on (seed, adversary, record).
+
+        Returns
+        -------
+        array of int
+            Positions of the known entries, in the order in which they become known; the first `knows` count.
+        """
+        raise NotImplementedError
+
+    def observe_all(self, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1) -> KnownFacts:
+        """Draw what the adversary knows about many targets.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that has the records.
+        records : sequence of int
+            Positions of the records in the release.
+        seed : int
+            Seed of the draws.
+        draws : int
+            Number of draws for each target, one after the other: the same items of the record with other
+            errors (and other wrong items). The first draw does not depend on this number.
+
+        Returns
+        -------
+        KnownFacts
+            The known facts of all draws.
+
+        Raises
+        ------
+        ParameterError
+            If a record has too few entries: see `eligible`.
+        """
+        observer = self._observer(release, seed)
+        return observer.observe(_positions(release, records), whole_number("draws", draws, 1))
+
+    def eligible(self, release: Release, records: Sequence[int] | Ints) -> Bools:
+        """Whether each record has enough entries for this adversary.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that has the records.
+        records : sequence of int
+            Positions of the records in the release.
+
+        Returns
+        -------
+        array of bool
+            One value for each record.
+        """
+        return self._observer(release, 0).can_observe(_positions(release, records))
+
+    def _observer(self, release: Release, seed: int) -> Observer:
+        own = type(self).choose is not Adversary.choose
+        return ChosenObserver(self, release, seed) if own else Observer(self, release, seed)
+
+    def key(self) -> str:
+        """Text that names this adversary in the keys of random draws.
+
+        Returns
+        -------
+        str
+            All parameters with their values, after the name of the class if it is a subclass.
+        """
+        parameters = ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        kind = type(self)
+        return parameters if kind is Adversary else f"{kind.__module__}.{kind.__qualname__}({parameters})"
+
+
+def known_facts(adversary: Adversary, release: Release, records: Ints, seed: int, draws: int = 1) -> KnownFacts:
+    """What an adversary knows about these records; the facts of a subclass are checked."""
+    known = adversary.observe_all(release, records, seed, draws)
+    if type(adversary) is Adversary:
+        return known
+    return check_known_facts(known, type(adversary).__name__, release, len(records) * draws, adversary.knows)
+
+
+def check_checkpoint_key(adversary: Adversary, option: str) -> None:
+    """Refuse a checkpoint if key() cannot identify the draws, as in a subclass without a key() of its own."""
+    if has_own_draws(adversary) and type(adversary).key is Adversary.key:
+        raise ParameterError(
+            f"{option} needs a method key() of {type(adversary).__name__}: a checkpoint cannot tell one "
+            "version of an adversary of your own from another"
+        )
+
+
+def has_own_draws(adversary: Adversary) -> bool:
+    """Whether a subclass decides what is known."""
+    return any(getattr(type(adversary), name) is not getattr(Adversary, name) for name in DRAWS)
+
+
+def _observe_all_with_observe(
+    self: Adversary, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
+) -> KnownFacts:
+    """`observe_all` of a subclass that overrides `observe` only: the same facts, one target at a time.
+
+    The first draw has the seed itself, so that it does not depend on the number of draws.
+    """
+    later = range(1, whole_number("draws", draws, 1))
+    seeds = [seed, *(int(stream_key(seed, "draw", draw) >> np.uint64(1)) for draw in later)]
+    return observe_each(self, release, _positions(release, records), seeds)
+
+
+def _batch_draws(kind: type[Adversary]) -> Any:
+    """The `observe_all` of a class that does not call `observe`, for an `observe` that calls its super()."""
+    own = (vars(base).get("observe_all") for base in kind.__mro__)
+    return next(draws for draws in own if draws is not None and draws is not _observe_all_with_observe)
+
+
+def _check_dataclass(kind: type[Adversary]) -> None:
+    """A parameter that is set in the body of a class which is no dataclass would have no effect."""
+    for base in kind.__mro__[: kind.__mro__.index(Adversary)]:
+        if {*vars(base)} & {*Adversary.__dataclass_fields__} and "__dataclass_fields__" not in vars(base):
+            raise ParameterError(f"{base.__name__} must be a dataclass: write @dataclass(frozen=True) above it")
+
+
+def _error(name: str, error: Any) -> float | None:
+    """Return the error as a float if it is valid, so that 1 and 1.0 make the same adversary."""
+    if error is None:
+        return None
+    number = isinstance(error, Real) and not isinstance(error, bool)
+    if not (number and math.isfinite(error) and error >= 0):
+        raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")
+    return float(error) + 0.0
+
+
+def _describe_error(what: str, error: float | None, unit: str) -> str:
+    return f"no {what}" if error is None else f"{what} exact" if not error else f"{what} ± {error:g}{unit}"
+
+
+def _positions(release: Release, records: Sequence[int] | Ints) -> Ints:
+    """Return positions of records in the release if they are valid."""
+    positions = np.asarray(records)
+    if positions.size and positions.dtype.kind not in "iu":
+        raise ParameterError("records must be positions in the release, as whole numbers")
+    if positions.size and not (0 <= positions.min() and positions.max() < release.n_records):
+        raise NotFoundError(f"record positions run from 0 to {release.n_records - 1:,}")
+    return positions.astype(np.int64).reshape(-1)

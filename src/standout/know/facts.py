@@ -1,0 +1,470 @@
+"""Known facts about a target: given by hand, read from a file, or encoded for a release."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from itertools import pairwise
+from numbers import Integral
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ParameterError, SourceError, check_range
+from standout.data.release import Release
+from standout.data.search import Catalogue
+from standout.know.fact import ALLOWED_ERRORS, AS_ASSUMED, Fact, FactErrors, is_error
+
+__all__ = [
+    "Aux",
+    "FactRow",
+    "KnownFacts",
+    "WrittenNumber",
+    "encode_auxes",
+    "facts_from_entries",
+    "level_values",
+    "parse_time",
+    "parse_value",
+    "read_fact_rows",
+    "repeat_bounds",
+]
+
+# Facts as text: the rows of a CSV file, and how values and times are written.
+
+
+class FactRow(NamedTuple):
+    """One line of the file: an item, and what is known about it."""
+
+    item: str
+    value: float | str | None
+    time: date | None
+    value_error: float | None = None
+    time_error: float | None = None
+    doubt: float | None = None
+
+
+class WrittenNumber(float):
+    """A number that remembers its text: if values are categories, 4.50 and 4.5 are two of them."""
+
+    def __new__(cls, text: str) -> "WrittenNumber":
+        """Make the number that the text spells."""
+        return super().__new__(cls, text)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_fact_rows(path: str | Path) -> list[FactRow]:
+    """Read the rows of a CSV file with the columns item and, if known, the others of FactRow."""
+    try:
+        text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
+        return list(_rows(csv.DictReader(text, strict=True), path))
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+
+
+def _rows(lines: "csv.DictReader[str]", path: str | Path) -> Iterator[FactRow]:
+    columns = [name.strip().lower() for name in lines.fieldnames or ()]
+    if "item" not in columns or not set(columns) <= set(FactRow._fields) or len(set(columns)) < len(columns):
+        raise SourceError(
+            f"{path}: the first line must name the columns: item and, if known, value, time, value_error, "
+            "time_error and doubt"
+        )
+    lines.fieldnames = columns
+    for cells in lines:
+        try:
+            yield _row(cells)
+        except ValueError as error:
+            raise SourceError(f"{path}, line {lines.line_num}: {error}") from error
+
+
+def _row(cells: Mapping[str, str]) -> FactRow:
+    if None in cells or None in cells.values():
+        raise ValueError("the line has more or fewer cells than the first line")
+    if not cells["item"].strip():
+        raise ValueError("the item is missing")
+    errors = {name: _parse_error(name, cells.get(name, "")) for name in ALLOWED_ERRORS}
+    value, time = parse_value(cells.get("value", "")), parse_time(cells.get("time", ""))
+    return FactRow(cells["item"], value, time, **errors)
+
+
+def _parse_error(name: str, text: str) -> float | None:
+    """Parse an error of a fact; None if the text is blank."""
+    if not text.strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not is_error(name, number):
+        raise ValueError(f"{name} must be a number {ALLOWED_ERRORS[name]}, or blank")
+    return number
+
+
+def parse_value(text: str) -> float | str | None:
+    """Parse a value: a number if the text is one, None if it is blank."""
+    text = text.strip()
+    try:
+        number = WrittenNumber(text)
+    except ValueError:
+        return text or None
+    if not math.isfinite(number):
+        raise ValueError("a value must be finite")
+    return number
+
+
+def parse_time(text: str) -> date | None:
+    """Parse an ISO date or datetime; None if the text is blank."""
+    text = text.strip()
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a time must be written like 2005-03-01 or 2005-03-01T20:15") from None
+
+
+ANY_LENGTH = (0, 2**62)
+ANY_TIME = (-(2**62), 2**62)
+
+
+@dataclass(frozen=True, slots=True)
+class Aux:
+    """Everything that the adversary knows about a target  [section 3: aux = Aux(r)].
+
+    Parameters
+    ----------
+    facts : sequence of Fact
+        Each about another entry; only if people can have an item several times may two name the same one.
+    length : (int, int), optional
+        Lowest and highest number of entries of the target's record. Candidates outside are removed.
+    joined : (date, date), optional
+        Earliest and latest date of its first entry. Candidates outside are removed.
+
+    Raises
+    ------
+    ParameterError
+        If a fact is no `Fact`, or a range is not (lowest, highest).
+
+    Examples
+    --------
+    >>> aux = Aux([Fact("17", value=4), Fact("42")], length=(100, 300))
+    >>> len(aux), aux.length
+    (2, (100, 300))
+    """
+
+    facts: Sequence[Fact]
+    length: tuple[int, int] | None = None
+    joined: tuple[date, date] | None = None
+
+    def __post_init__(self) -> None:
+        facts = tuple(self.facts) if isinstance(self.facts, Iterable) else (None,)
+        object.__setattr__(self, "facts", facts)
+        if not all(isinstance(fact, Fact) for fact in facts):
+            raise ParameterError("facts must be a sequence of Fact: Aux([Fact(item, value, time), …])")
+        check_range("length", self.length, Integral)
+        check_range("joined", self.joined, date)
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Aux":
+        """Read facts from a CSV file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A CSV file in UTF-8 with the columns `item` and, if known, `value`, `time` (ISO), `value_error`,
+            `time_error` (in days) and `doubt`, as in `Fact`. An empty cell means that this is not known.
+
+        Returns
+        -------
+        Aux
+            The facts, without `length` and `joined`.
+
+        Raises
+        ------
+        SourceError
+            If the file cannot be read; a bad line is named by its number.
+        """
+        return cls([Fact(*row) for row in read_fact_rows(path)])
+
+    def unknown(self, release: Release) -> tuple[Fact, ...]:
+        """Facts about items that the release does not have.
+
+        Parameters
+        ----------
+        release : Release
+            The release in which items are looked up, by id or title.
+
+        Returns
+        -------
+        tuple of Fact
+            The facts in their order.
+        """
+        catalogue = Catalogue.of(release)
+        return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """What is known about many targets, encoded for one release.
+
+    Attributes
+    ----------
+    first : array of int
+        Target q has the facts first[q] … first[q + 1] − 1.
+    item : array of int
+        Code of each fact's item; -1 if the release has no such item.
+    value : array of int
+        Index of its value in `values`; -1 if the value is not known.
+    values : tuple of float or str
+        The distinct known values.
+    time : array of int
+        Its time in the release's clock, below 0 or past its end for times outside it.
+    timed : array of bool
+        Whether its time is known.
+    length, joined : arrays of int, by target
+        The lowest and highest number of entries, and time of the first entry, that a candidate may have.
+    filtered : bool
+        Whether any target has such limits.
+    names : dict
+        The names of unknown items, by fact.
+    original_values : tuple of float or str, optional
+        What `values` were before the values of a sanitized release replaced them.
+    error : array of int, optional
+        Index of each fact's errors in `errors`; None if all are as the attack assumes.
+    errors : tuple of FactErrors
+        The distinct errors of facts.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> known = so.Adversary(knows=2).observe_all(release, [17, 18])
+    >>> len(known), known.first.tolist(), len(known.aux(release, 1))
+    (2, [0, 2, 4], 2)
+    """
+
+    first: Ints
+    item: Ints
+    value: Ints
+    values: tuple[float | str, ...]
+    time: Ints
+    timed: NDArray[np.bool_]
+    length: Ints
+    joined: Ints
+    filtered: bool = False
+    names: dict[int, str] = field(default_factory=dict)
+    original_values: tuple[float | str, ...] | None = None
+    error: Ints | None = None
+    errors: tuple[FactErrors, ...] = (AS_ASSUMED,)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
+        """Other targets made of these.
+
+        Parameters
+        ----------
+        query, fact, first : array of int
+            New target p has the limits of target query[p] and the facts fact[first[p]:first[p + 1]].
+
+        Returns
+        -------
+        KnownFacts
+            What is known about the new targets.
+        """
+        names = {}
+        if self.names:
+            names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
+        return replace(
+            self,
+            first=first,
+            item=self.item[fact],
+            value=self.value[fact],
+            time=self.time[fact],
+            timed=self.timed[fact],
+            length=self.length[query],
+            joined=self.joined[query],
+            names=names,
+            error=None if self.error is None else self.error[fact],
+        )
+
+    def fact(self, release: Release, i: int) -> Fact:
+        """One fact, decoded.
+
+        Parameters
+        ----------
+        release : Release
+            The data set.
+        i : int
+            Number of the fact.
+
+        Returns
+        -------
+        Fact
+            Its item, value, time and errors.
+        """
+        item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
+        value = None if self.value[i] < 0 else self.values[self.value[i]]
+        time = _moment(release, int(self.time[i])) if self.timed[i] else None
+        return Fact(item, value, time, *(AS_ASSUMED if self.error is None else self.errors[self.error[i]]))
+
+    def aux(self, release: Release, q: int) -> Aux:
+        """Everything known about one target, decoded.
+
+        Parameters
+        ----------
+        release : Release
+            The data set.
+        q : int
+            Number of the target.
+
+        Returns
+        -------
+        Aux
+            The facts and limits.
+        """
+        facts = [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
+        shortest, longest = (int(end) for end in self.length[q])
+        earliest, latest = (int(end) for end in self.joined[q])
+        length = None if (shortest, longest) == ANY_LENGTH else (shortest, longest)
+        if (earliest, latest) == ANY_TIME:
+            return Aux(facts, length)
+        return Aux(facts, length, (_moment(release, earliest), _moment(release, latest)))
+
+
+def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) -> KnownFacts:
+    """Encode facts for the release. Values and dates are dropped if the release has none.
+
+    Facts that were `drawn` from entries of an original with repeats may name an item several times.
+    """
+    auxes = list(auxes)
+    catalogue = Catalogue.of(release)
+    facts = [fact for aux in auxes for fact in aux.facts]
+    item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
+    first = offsets([len(aux) for aux in auxes])
+    if not (drawn or release.may_repeat):
+        _check_items_differ(item, first, facts)
+    values = [None if release.levels is None else _value(release, fact) for fact in facts]
+    distinct = sorted({value for value in values if value is not None}, key=lambda value: (str(type(value)), value))
+    index = {value: i for i, value in enumerate(distinct)}
+    times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
+    error, errors = _errors(facts)
+    return KnownFacts(
+        first=first,
+        item=item,
+        value=np.array([-1 if value is None else index[value] for value in values], np.int64),
+        values=tuple(distinct),
+        time=np.array([0 if time is None else time for time in times], np.int64),
+        timed=np.array([time is not None for time in times], np.bool_),
+        length=np.minimum([aux.length or ANY_LENGTH for aux in auxes], 2**62).astype(np.int64).reshape(-1, 2),
+        joined=np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
+        filtered=any(aux.length is not None or aux.joined is not None for aux in auxes),
+        names={i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
+        error=error,
+        errors=errors,
+    )
+
+
+def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
+    """Entries of a release as facts: target p has the entries at[first[p]:first[p + 1]], by record."""
+    by_record, n = release.by_record, len(first) - 1
+    value = np.full(len(at), -1) if by_record.value is None else by_record.value[at].astype(np.int64)
+    time = np.full(len(at), release.span) if by_record.time is None else by_record.time[at].astype(np.int64)
+    timed = time < release.span
+    return KnownFacts(
+        first=first,
+        item=by_record.item[at].astype(np.int64),
+        value=np.where(value < release.n_levels, value, -1),
+        values=level_values(release),
+        time=np.where(timed, time, 0),
+        timed=timed,
+        length=repeat_bounds(n, ANY_LENGTH),
+        joined=repeat_bounds(n, ANY_TIME),
+    )
+
+
+def level_values(release: Release) -> tuple[float | str, ...]:
+    """The release's levels in Python's own types, by their codes."""
+    levels = release.levels
+    return () if levels is None else levels if isinstance(levels, tuple) else tuple(levels.tolist())
+
+
+def repeat_bounds(count: int, ends: tuple[int, int]) -> Ints:
+    """The same lowest and highest value for `count` targets."""
+    return np.tile(np.array(ends, np.int64), (count, 1))
+
+
+def _code(catalogue: Catalogue, name: str) -> int:
+    code = catalogue.find(name)
+    return -1 if code is None else code
+
+
+def _errors(facts: Sequence[Fact]) -> tuple[Ints | None, tuple[FactErrors, ...]]:
+    """Index of each fact's errors, and the distinct ones; None if no fact has errors of its own."""
+    distinct = {errors: number for number, errors in enumerate(dict.fromkeys(fact.errors for fact in facts))}
+    if distinct.keys() <= {AS_ASSUMED}:
+        return None, (AS_ASSUMED,)
+    return np.array([distinct[fact.errors] for fact in facts], np.int64), tuple(distinct)
+
+
+def _check_items_differ(item: Ints, first: Ints, facts: Sequence[Fact]) -> None:
+    names = [fact.item if code < 0 else int(code) for code, fact in zip(item, facts, strict=True)]
+    if any(len({*names[low:high]}) < high - low for low, high in pairwise(first.tolist())):
+        raise ParameterError("two facts of one aux name the same item: put all that is known into one")
+
+
+def _value(release: Release, fact: Fact) -> float | str | None:
+    if fact.value is None:
+        return None
+    if isinstance(release.levels, tuple):
+        if isinstance(fact.value, (str, WrittenNumber)):
+            return str(fact.value)
+        texts = f"{fact.value:g}", str(fact.value)
+        return next((text for text in texts if text in release.levels), texts[0])
+    if isinstance(fact.value, str):
+        raise ParameterError("the value of a fact must be a number, because the release's values are numbers")
+    return float(fact.value)
+
+
+def _code_of_time(release: Release, time: date | None) -> int | None:
+    if time is None or release.clock is None or release.span == 0:
+        return None
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        raise ParameterError("a fact's time must be on the wall clock of the release: give it without a zone")
+    return release.clock.encode(time)
+
+
+def _moment(release: Release, code: int) -> date:
+    assert release.clock is not None
+    return release.clock.moment(code)
+
+
+def _joined(release: Release, aux: Aux) -> tuple[int, int]:
+    if aux.joined is None:
+        return ANY_TIME
+    if release.span == 0:
+        raise ParameterError("joined needs dates, and the release has none")
+    first, last = aux.joined
+    if not isinstance(last, datetime):  # the whole of that day
+        last = datetime(last.year, last.month, last.day, 23, 59, 59)
+    low, high = _code_of_time(release, first), _code_of_time(release, last)
+    assert low is not None and high is not None
+    return low, high

@@ -1,0 +1,463 @@
+"""Similarities as tables, which the kernels look up instead of calling a function.
+
+    Sim(fact, entry) = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time]
+
+u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
+a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
+and functions of the user; the last have a row of c for each kind. If dates span many units and the similarity
+does not change beyond some distance, c ends there (see `time_cells`).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Int, Real, inline, kernel
+from standout.data.release import Levels, Release
+from standout.know.facts import KnownFacts, level_values
+from standout.know.similarity import (
+    FEW,
+    Custom,
+    Similarity,
+    Value,
+    call_user_code,
+    check_numbers,
+    check_similarity,
+    days_per_unit,
+    time_reach,
+)
+
+__all__ = [
+    "COLUMN_BITS",
+    "MIDDLE",
+    "NO_PIECES",
+    "TINY",
+    "FactShape",
+    "KernelTables",
+    "Tables",
+    "Tabulation",
+    "straight_pieces",
+    "tabulate",
+    "time_cell",
+    "time_similarity",
+]
+
+# Straight pieces in place of a long table, which does not fit into a cache.
+
+
+STRAIGHT = 2.0**-22
+"""Largest relative error of a straight piece of a longer table: four roundings."""
+TRIES = 3
+CROOKED = 1 / 256
+"""Largest share of pieces that are not straight; with more, no piece is used."""
+NO_LINES = np.empty(0, np.float32)
+NO_PIECES = NO_LINES, 0
+TINY = 1e-30
+"""Smaller numbers are set to 0: near the end of single precision, arithmetic is slow and inexact."""
+
+
+def straight_pieces(c: Floats, long: int) -> tuple[NDArray[np.float32], int]:
+    """Straight pieces that replace c, as long as possible, and the number of bits of an index within one.
+
+    There are up to an eighth of `long` pieces.
+    """
+    longest = (len(c) // (long // 8)).bit_length()
+    for bits in range(longest, max(longest - TRIES, 0), -1):
+        lines = np.empty(2 * -(-len(c) >> bits), np.float32)
+        if _straighten(c, 1 << bits, lines) <= CROOKED * len(lines) / 2:
+            return lines, bits
+    return NO_PIECES
+
+
+@kernel
+def _straighten(c: Array, size: Int, lines: Array) -> Int:
+    """Fill in value and slope of each piece of c, or NaN; return how many pieces are not straight."""
+    crooked = 0
+    for piece in range(len(lines) // 2):
+        first, last = piece * size, min(piece * size + size, len(c))
+        slope = (c[last - 1] - c[first]) / (size - 1) if last - first == size else 0.0
+        high, low, least, most = 0.0, 0.0, np.inf, 0.0
+        for i in range(first, last):
+            off = c[i] - (c[first] + slope * (i - first))
+            high, low = max(high, off), min(low, off)
+            least, most = min(least, c[i]), max(most, c[i])
+        straight = high - low <= 2.0 * STRAIGHT * least and (least >= TINY or most == 0.0)
+        crooked += not straight
+        value = c[first] + (high + low) / 2.0 if straight else np.nan  # as far above as below
+        lines[2 * piece], lines[2 * piece + 1] = np.float32(value), np.float32(slope)
+    return crooked
+
+
+# Look up the similarity of two times in a table over their distance.
+#
+# A table with one dimension has a cell for each distance that can come up: c[at]. Its length grows with the
+# span of the dates, so one wrong year would fill the memory. A table with two dimensions ends where the
+# similarity does not change any more: each row has the distances −reach … reach, and a last cell for all
+# others. There, `at` has the row in its high bits and `MIDDLE` + distance in its low COLUMN_BITS.
+#
+# Numba compiles a kernel for each of the two, because the number of dimensions is part of the type: a short
+# table costs nothing more.
+
+
+U = np.uint64
+COLUMN_BITS = 40
+MIDDLE = 1 << (COLUMN_BITS - 1)
+ROW_SHIFT, COLUMN_MASK, CENTRE = U(COLUMN_BITS), U((1 << COLUMN_BITS) - 1), U(MIDDLE)
+
+
+@inline
+def time_similarity(c: Array, at: Int) -> Real:
+    """The number for a distance; `at` is unsigned, below 0 it wraps around."""
+    if c.ndim == 2:
+        return c[at >> ROW_SHIFT, _column(c, at)]
+    return c[at]
+
+
+@inline
+def time_cell(c: Array, at: Int) -> Int:
+    """The index of the same number in c with its rows one after another."""
+    if c.ndim == 2:
+        return (at >> ROW_SHIFT) * U(c.shape[1]) + _column(c, at)
+    return at
+
+
+@inline
+def _column(c: Array, at: Int) -> Int:
+    """The cell of a distance in its row; a distance beyond the first or the last cell is in the last."""
+    last = U(c.shape[1] - 1)
+    column = (at & COLUMN_MASK) - (CENTRE - (last >> U(1)))
+    return column if column < last else last
+
+
+CALLS = 1 << 22
+"""Largest number of results of a user's own function in one table."""
+LONG = 1 << 20
+"""A table of times of up to this many floats is looked up directly: it fits into a cache."""
+WIDE = 1 << 20
+"""A table of times with more cells ends where the similarity ends."""
+MOST_CELLS = 1 << 27
+"""Largest number of cells of a table of times: a gigabyte."""
+FARTHEST = 1 << 36
+"""More than the number of units between any two dates."""
+
+
+class FactShape(NamedTuple):
+    """What decides a fact's row of the tables: its value, whether it has a time, and a time far outside."""
+
+    value: Value | None
+    timed: bool
+    far: int | None
+
+
+class KernelTables(NamedTuple):
+    """The tables in single precision, for the kernels.
+
+    `shared` says for each shape whether all kinds have one row of c, `even` whether they have one factor b
+    too. A long c, as for minutes, does not fit into a cache. Then `lines` has a straight piece for each
+    2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
+    Where c is 1 up to `reach` from the known time and 0 beyond, near[u, 2 · kind + is near] is a + b · c;
+    otherwise `reach` is -1.
+    """
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    off: NDArray[np.uint64]
+    c: NDArray[np.float32]
+    shared: NDArray[np.bool_]
+    even: NDArray[np.bool_]
+    lines: NDArray[np.float32]
+    line_bits: int
+    near: NDArray[np.float32]
+    reach: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables for all facts of a KnownFacts.
+
+    `shape` is each fact's row and `time` what is subtracted from an entry's time. `terms` is the number of
+    parts that are added up in each row (2 for a decay of value and time). The first `used` kinds occur.
+    `reach` is the number of units up to which c is 1 and beyond which it is 0, or -1.
+    """
+
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+    shape: Ints
+    time: Ints
+    terms: Ints
+    used: int
+    reach: int = -1
+
+    def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
+        """Highest possible term of Sim, for facts of these shapes and known times."""
+        fixed, timed = self.a.max(axis=1)[shape], self.b.max(axis=1)
+        if not span or not timed.any():
+            return np.asarray(fixed)
+        if self.c.ndim == 2:
+            return np.asarray(np.maximum(fixed, timed[shape] * self.c.max()))
+        most = _window_max(self.c, span)
+        used = [kind for kind in range(self.b.shape[1]) if self.b[:, kind].any()]
+        shared = (self.off == self.off[:, :1]).all()
+        rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
+        return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
+
+    def similarity_of_times(self, at: Ints) -> Floats:
+        """The numbers of c for off + entry's time − fact's time, as `time_cells` looks them up."""
+        if self.c.ndim == 1:
+            return np.asarray(self.c[at])
+        last = self.c.shape[1] - 1
+        column = (at & (2 * MIDDLE - 1)) - (MIDDLE - last // 2)
+        is_near = (column >= 0) & (column < last)
+        return np.asarray(self.c[at >> COLUMN_BITS, np.where(is_near, column, last)])
+
+    def kernel_tables(self, lookups: int) -> KernelTables:
+        """The same in single precision, for kernels that will look up this many numbers."""
+        shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
+        even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
+        a, b, c = _single(self.a), _single(self.b), _single(self.c)
+        lines, line_bits = (
+            straight_pieces(np.where(self.c < TINY, 0.0, self.c).reshape(-1), LONG)
+            if lookups > c.size > LONG
+            else NO_PIECES
+        )
+        off, near = self.off.astype(np.uint64), np.stack([self.a, self.a + self.b], axis=-1)
+        return KernelTables(
+            a=a,
+            b=b,
+            off=off,
+            c=c,
+            shared=shared,
+            even=even,
+            lines=lines,
+            line_bits=line_bits,
+            near=_single(near.reshape(len(a), 2 * a.shape[1])),
+            reach=self.reach,
+        )
+
+
+def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
+    """Tabulate the similarity for all known facts."""
+    check_similarity(similarity)
+    return Tabulation(release, known, similarity).tabulate()
+
+
+class Tabulation:
+    """Builds the tables of one similarity for the facts of a KnownFacts."""
+
+    def __init__(self, release: Release, known: KnownFacts, similarity: Similarity) -> None:
+        self.release, self.similarity = release, similarity
+        self.levels: Levels = np.empty(0) if release.levels is None else release.levels
+        self.n_levels, bank = release.n_levels, release.n_levels + 1
+        self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
+        self.span = release.span
+        self.day = days_per_unit(release)
+        self.known, self.far = known, self._far(known)
+        near = known.time[known.timed & ~self.far]
+        self.latest = int(near.max(initial=0))
+        self.width = max(self.span, 1) + self.latest - int(near.min(initial=0))
+        self.rows: list[Floats] = []
+        self.end = 0
+        self.near: int | None = None
+
+    @cached_property
+    def reach(self) -> int | None:
+        """Number of units after which the similarity of times stays the same; None if that is not known."""
+        if not self.span or not self.known.timed.any():
+            return 0
+        days = time_reach(self.similarity)
+        return None if days is None else int(min(days / self.day, FARTHEST)) + 1
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether c ends where the similarity of times ends: if that is shorter than what can come up."""
+        cells = self._all_cells()
+        return self.reach is not None and cells > max(WIDE, 2 * self.reach + 2)
+
+    @property
+    def stride(self) -> int:
+        """How far apart two rows of equal distances begin."""
+        return 1 << COLUMN_BITS if self.is_bounded else self.width
+
+    @property
+    def least_width(self) -> int:
+        """Number of cells that the last row must have, so that no code reaches past it."""
+        return max(self.width, 1 << self.release.by_item.time_bits)
+
+    def _all_cells(self) -> int:
+        """Number of cells of a table of all distances."""
+        return self.width + int(self.far.sum()) * self.span + self.least_width
+
+    def _check_size(self) -> None:
+        """Refuse a table that would fill the memory."""
+        cells = 2 * (self.reach or 0) + 2 if self.is_bounded else self._all_cells()
+        if cells > MOST_CELLS:
+            assert self.release.clock is not None
+            raise ParameterError(
+                f"the times of the data span {self.span:,} {self.release.clock.unit}s, and comparing them "
+                f"would need a table of {cells:,} numbers: set a coarser time_unit, look for wrong dates, or "
+                "set a smaller error of times"
+            )
+
+    def _far(self, known: KnownFacts) -> NDArray[np.bool_]:
+        """Facts whose time is so far outside the release that most of a table of distances is unused."""
+        outside = (known.time < -self.span) | (known.time > 2 * self.span)
+        return known.timed & outside
+
+    def tabulate(self) -> Tables:
+        """The tables."""
+        self._check_size()
+        shapes, shape = self._shapes()
+        kinds = 1 << self.release.by_item.value_bits
+        a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
+        off, terms = np.zeros((len(shapes), kinds), np.int64), np.ones(len(shapes), np.int64)
+        judged = np.zeros(len(shapes), np.bool_)
+        for u, fact_shape in enumerate(shapes):
+            fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
+            terms[u], judged[u] = fill(fact_shape, a[u], b[u], off[u])
+        time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
+        return Tables(a, b, off, self._columns(), shape, time, terms, self.used)
+
+    def _columns(self) -> Floats:
+        """The rows of c: next to each other if they are bounded, and otherwise one after another."""
+        if self.is_bounded:
+            return np.stack(self.rows or [np.zeros(2 * (self.reach or 0) + 2)])
+        return np.concatenate([*self.rows, np.zeros(self.least_width)])  # no code reaches past the last
+
+    def _shapes(self) -> tuple[list[FactShape], Ints]:
+        """The distinct shapes, and each fact's index among them."""
+        known = self.known
+        code = 2 * (known.value + 1) + known.timed
+        far = np.flatnonzero(self.far & (not self.is_bounded))
+        past = 2 * (len(known.values) + 1)
+        code[far] = past + far  # each has its own shape: there are few
+        distinct, index = np.unique(code, return_inverse=True)
+        return [self._shape(value, past) for value in distinct.tolist()], index.astype(np.int64)
+
+    def _shape(self, code: int, past: int) -> FactShape:
+        known = self.known
+        fact = code - past if code >= past else None
+        value = (code // 2 - 1) if fact is None else int(known.value[fact])
+        timed = bool(code % 2) if fact is None else True
+        return FactShape(
+            None if value < 0 else known.values[value], timed, None if fact is None else int(known.time[fact])
+        )
+
+    def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a similarity that judges values and times separately.
+
+        Returns how many terms add up, and whether the time counts.
+        """
+        values, at = self._values(shape), self._times(shape)
+        bank = slice(0, self.n_levels + 1)
+        second = slice(self.n_levels + 1, 2 * self.n_levels + 2)  # without a time: what c says counts 0
+        both = values is not None and at is not None
+        alone = np.ones(self.n_levels + 1) if values is None else values
+        if at is None:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+            return 1, False
+        off[:] = at
+        b[bank] = alone if not (both and self.similarity.adds) else 1.0
+        if both and self.similarity.adds:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+        return (2 if both and self.similarity.adds else 1), True
+
+    def _values(self, shape: FactShape) -> Floats | None:
+        """Sim of the known value with each level, and 0 for an entry without a value."""
+        if shape.value is None or self.release.levels is None:
+            return None
+        value, source = shape.value, "a similarity's values()"
+        numbers = call_user_code(lambda: self.similarity.values(value, self.levels), source)
+        return None if numbers is None else np.append(check_numbers(numbers, self.n_levels, source), 0.0)
+
+    def _times(self, shape: FactShape) -> int | None:
+        """Where the row of c for this shape begins, moved so that time − known time is added to it."""
+        if not shape.timed or self.span == 0:
+            return None
+        if shape.far is None and self.near is not None:
+            return self.near
+        steps, source = self._steps(shape), "a similarity's times()"
+        numbers = call_user_code(lambda: self.similarity.times(steps * self.day), source)
+        if numbers is None:
+            return None
+        at = self._row(check_numbers(numbers, len(steps), source)) + self._zero(shape)
+        if shape.far is None:
+            self.near = at
+        return at
+
+    def _steps(self, shape: FactShape) -> Floats:
+        """The distances in units from a fact's time to an entry's that can come up.
+
+        If they are bounded, the last represents all that are farther.
+        """
+        if self.is_bounded:
+            assert self.reach is not None
+            return np.arange(-self.reach, self.reach + 2, dtype=np.float64)
+        if shape.far is not None:
+            return np.arange(self.span, dtype=np.float64) - shape.far
+        return np.arange(self.width, dtype=np.float64) - self.latest
+
+    def _zero(self, shape: FactShape) -> int:
+        """Index of distance 0 in a row of these steps."""
+        if self.is_bounded:
+            return MIDDLE
+        return self.latest if shape.far is None else shape.far
+
+    def _row(self, row: Floats) -> int:
+        """Add a row to c; return where it begins."""
+        self.rows.append(row)
+        self.end += self.stride if self.is_bounded else len(row)
+        return self.end - (self.stride if self.is_bounded else len(row))
+
+    @cached_property
+    def _lacks_values(self) -> bool:
+        """Whether some entries have no value. If not, the function is not called for a missing value."""
+        value = self.release.by_record.value
+        return value is not None and int(value.max(initial=0)) == self.n_levels
+
+    def _fill_custom(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a user's own function: each kind has a row of c."""
+        assert isinstance(self.similarity, Custom)
+        results = self.similarity.results
+        timed = shape.timed and self.span > 0
+        steps = self._steps(shape)
+        if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
+            raise ParameterError(
+                f"a function of value and time would be called more than {CALLS:,} times: "
+                "judge them separately, in a subclass of Similarity with values() and times()"
+            )
+        levels = [*level_values(self.release), None]
+        used = levels[:-1] if self.n_levels > 0 and not self._lacks_values else levels
+        second = self.used > len(levels)  # entries without a time
+        if second or not timed:
+            untimed = results.over_levels(shape.value, used)
+            a[: len(used)] = 0.0 if timed else untimed
+            a[len(levels) : len(levels) + len(used)] = untimed if second else 0.0
+        many = self.span > FEW
+        for kind, level in enumerate(used if timed else []):
+            b[kind] = 1.0
+            row = results.over_times(shape.value, level, steps.astype(np.int64), self.day, many)
+            off[kind] = self._row(row) + self._zero(shape)
+        unused = b == 0  # kinds without a time, and those that do not come up: looked up, multiplied by 0
+        off[unused] = off[0]
+        return 1, timed
+
+
+def _window_max(row: Floats, width: int) -> Floats:
+    """max(row[i : i + width]) for every i: of each window the maxima of its two halves, block by block."""
+    blocks = np.pad(row, (0, 2 * width - len(row) % width)).reshape(-1, width)
+    ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
+    behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
+    return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
+
+
+def _single(array: Floats) -> NDArray[np.float32]:
+    return np.where(np.abs(array) < TINY, 0.0, array).astype(np.float32)

@@ -1,0 +1,529 @@
+"""Draws of the facts that an adversary knows about the targets of a release  [section 5].
+
+What is drawn is an entry of the target's record, not an item. If the record has an item several times, its
+entries are drawn like any others: without replacement, and each as likely as an entry of another item. So the
+adversary knows more about what people do often, and several facts may name the same item. A wrong fact is
+wrong about the entry it was drawn from; by chance it may fit another entry of the item.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints, occurrence, offsets
+from standout.core.errors import ParameterError
+from standout.core.rng import generator, key, uniforms
+from standout.data.labels import SECONDS
+from standout.data.release import Release
+from standout.know.facts import ANY_LENGTH, ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
+from standout.know.similarity import ROUNDING, call_user_code
+
+__all__ = [
+    "Choice",
+    "ChosenObserver",
+    "Entries",
+    "Knowledge",
+    "Observer",
+    "TargetEntries",
+    "check_known_facts",
+    "observe_each",
+]
+
+MOST_DAYS = 100_000
+"""Largest error of a date: 273 years. Beyond it there may be no valid date."""
+NEVER = np.iinfo(np.int64).min
+"""Time of a fact whose date is not known."""
+
+
+class Choice(NamedTuple):
+    """Which entries are known: a name, and a number if it needs one."""
+
+    name: str
+    top: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.top})" if self.top else self.name
+
+
+class Knowledge(Protocol):
+    """The settings of an adversary that the draws depend on."""
+
+    @property
+    def knows(self) -> int:
+        """Number of known facts."""
+
+    @property
+    def wrong(self) -> int:
+        """Number of wrong facts among them."""
+
+    @property
+    def wrong_facts(self) -> str:
+        """What is wrong about them."""
+
+    @property
+    def value_error(self) -> float | None:
+        """Largest error of values; None: not known."""
+
+    @property
+    def time_error(self) -> float | None:
+        """Largest error of dates in days; None: not known."""
+
+    @property
+    def items(self) -> Choice | str:
+        """Which entries are known."""
+
+    @property
+    def length_error(self) -> float | None:
+        """Largest error of the record's length, as a share; None: not known."""
+
+    @property
+    def joined_error(self) -> float | None:
+        """Largest error of the record's first date, in days; None: not known."""
+
+    def key(self) -> str:
+        """Text that names the adversary in the keys of random draws."""
+
+
+class Entries(NamedTuple):
+    """Entries of a record as columns: codes of its items, values and times."""
+
+    item: Ints
+    value: Ints
+    time: Ints
+
+
+class Observer:
+    """Draws the facts that one adversary knows about targets of one release."""
+
+    def __init__(self, adversary: Knowledge, release: Release, seed: int) -> None:
+        self.adversary, self.release, self.seed = adversary, release, seed
+        self.key = adversary.key()
+        self.by_items = adversary.wrong if adversary.wrong_facts != "values" else 0
+        self.by_values = adversary.wrong if adversary.wrong_facts == "values" else 0
+        self.needs = adversary.knows - self.by_items
+        assert isinstance(adversary.items, Choice)
+        self.choice = adversary.items
+        unit = SECONDS[release.clock.unit] if release.clock else SECONDS["day"]
+        self.units = SECONDS["day"] // unit
+        self._check()
+
+    def _check(self) -> None:
+        release, adversary = self.release, self.adversary
+        for name in ("time_error", "joined_error"):
+            if (getattr(adversary, name) or 0) > MOST_DAYS:
+                raise ParameterError(f"{name} must be at most {MOST_DAYS:,} days")
+        if self.choice.name in ("recent", "burst") and release.span == 0:
+            raise ParameterError(f"items={str(self.choice)!r} needs dates, and the release has none")
+        if isinstance(release.levels, tuple) and adversary.value_error:
+            raise ParameterError("value_error must be 0 or None, because categories have no distance")
+        knows_values = adversary.value_error is not None and release.n_levels > 0
+        knows_times = adversary.time_error is not None and release.span > 0
+        if self.by_values and not (knows_values or knows_times):
+            raise ParameterError("wrong_facts='values' needs known values or dates: use wrong_facts='items'")
+        if self.by_values and not ((knows_values and self._values_apart()) or (knows_times and self._times_apart())):
+            raise ParameterError(
+                "wrong_facts='values' needs smaller errors: every value and every date lies within them"
+            )
+        if self.by_items > 0 and release.n_items <= self.by_items:
+            raise ParameterError("wrong items must come from outside the record, and there are too few")
+
+    def _values_apart(self) -> bool:
+        """Whether two levels lie further apart than the error."""
+        levels, error = self.release.levels, self.adversary.value_error or 0.0
+        if isinstance(levels, np.ndarray):
+            return float(levels[-1] - levels[0]) > error + ROUNDING
+        return self.release.n_levels > 1
+
+    def _times_apart(self) -> bool:
+        return self.release.span - 1 > math.floor((self.adversary.time_error or 0.0) * self.units + ROUNDING)
+
+    def observe(self, records: Ints, draws: int) -> KnownFacts:
+        """The known facts of each record, `draws` times."""
+        right = Entries(*(np.repeat(column, draws, axis=0) for column in self._chosen_entries(records)))
+        uniform = uniforms(self._streams("errors", records), 3 * draws * self.needs)
+        uniform = uniform.reshape(len(records) * draws, 3, self.needs)
+        for_values, for_times, for_wrong = uniform.transpose(1, 0, 2)
+        wrong = self._wrong(for_wrong, right, self.by_values)
+        value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
+        facts = Entries(right.item, value, time)
+        records = np.repeat(records, draws)
+        if self.by_items:
+            facts = self._with_wrong_items(facts, records, draws)
+        first = self.adversary.knows * np.arange(len(records) + 1)
+        return self._known_facts(records, Entries(*(column.ravel() for column in facts)), first)
+
+    def _known_facts(self, records: Ints, facts: Entries, first: Ints) -> KnownFacts:
+        """These facts, and what else is known about the records."""
+        item, value, time = facts
+        timed = time != NEVER
+        filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
+        return KnownFacts(
+            first=first,
+            item=item,
+            value=value,
+            values=level_values(self.release),
+            time=np.where(timed, time, 0),
+            timed=timed,
+            length=self._lengths(records),
+            joined=self._joined(records),
+            filtered=filtered,
+        )
+
+    def _streams(self, purpose: str, records: Ints) -> NDArray[np.uint64]:
+        """A stream of random numbers for each record."""
+        names = (self.release.records[record] for record in records)
+        return np.array([key(self.seed, purpose, self.key, name) for name in names], np.uint64)
+
+    def can_observe(self, records: Ints) -> Bools:
+        """Whether each record has enough eligible entries, and lacks enough items."""
+        enough = self._count_eligible(records) >= self.needs
+        lacking = self.release.n_items - self.release.distinct_items[records]
+        return np.asarray(enough & (lacking >= self.by_items))
+
+    def _count_eligible(self, records: Ints) -> Ints:
+        """Number of entries of each record that can be known."""
+        by_record, release = self.release.by_record, self.release
+        if self.choice.name == "outside_top":
+            is_outside = release.rank > self.choice.top
+            return _count_by_record(by_record.start, is_outside[by_record.item])[records]
+        if self.choice.name in ("recent", "burst") and by_record.time is not None:
+            return _count_by_record(by_record.start, by_record.time < release.span)[records]
+        return release.lengths[records]
+
+    def _eligible(self, entries: Entries) -> Ints:
+        """Positions of the entries of a record that can be known."""
+        if self.choice.name == "outside_top":
+            return np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
+        if self.choice.name in ("recent", "burst"):
+            return np.flatnonzero(entries.time < self.release.span)
+        return np.arange(len(entries.item))
+
+    def _entries(self, record: int) -> Entries:
+        by_record, release = self.release.by_record, self.release
+        positions = slice(int(by_record.start[record]), int(by_record.start[record + 1]))
+        missing = np.zeros(positions.stop - positions.start, np.int64)
+        return Entries(
+            by_record.item[positions].astype(np.int64),
+            missing + release.n_levels if by_record.value is None else by_record.value[positions].astype(np.int64),
+            missing + release.span if by_record.time is None else by_record.time[positions].astype(np.int64),
+        )
+
+    def _chosen_entries(self, records: Ints) -> Entries:
+        """The known entries of each record, one row per record."""
+        lengths = self.release.by_record.start[records + 1] - self.release.by_record.start[records]
+        needs = min(self.needs, int(lengths.max())) if len(records) else self.needs  # refused below if fewer
+        chosen = np.empty((3, len(records), needs), np.int64)
+        for at, (record, stream) in enumerate(zip(records, self._streams("observe", records), strict=True)):
+            entries = self._entries(int(record))
+            eligible = self._eligible(entries)
+            if len(eligible) < self.needs:
+                raise ParameterError(
+                    f"a record has only {len(eligible)} of the {self.needs} entries that are to be known: "
+                    "choose records with Adversary.eligible()"
+                )
+            uniform = uniforms(np.array([stream]), 2 * len(eligible)).reshape(2, -1)
+            known = eligible[self._chosen(uniform, Entries(*(column[eligible] for column in entries)))]
+            for column, codes in zip(chosen, entries, strict=True):
+                column[at] = codes[known]
+        return Entries(*chosen)
+
+    def _chosen(self, uniform: Floats, entries: Entries) -> Ints:
+        """Positions of the known entries, in the order in which they become known."""
+        n, count = len(entries.item), self.needs
+        shuffled = np.argsort(uniform[0])  # equal ones are in random order
+        if self.choice.name == "rarest":
+            item = entries.item[shuffled]
+            return shuffled[np.lexsort((self.release.support[item], occurrence(item)))][:count]
+        if self.choice.name == "popular":
+            return _by_weight(uniform[1], self.release.support[entries.item], count)
+        if self.choice.name == "recent":
+            return shuffled[np.argsort(-entries.time[shuffled], kind="stable")][:count]
+        if self.choice.name == "burst" and n:
+            anchor = entries.time[shuffled[0]]
+            return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
+        return shuffled[:count]
+
+    def _wrong(self, uniform: Floats, known: Entries, count: int) -> Bools:
+        """Which `count` of the known entries are wrong. Those without a known value or date come last."""
+        has_content = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
+        has_content |= (known.time < self.release.span) & (self.adversary.time_error is not None)
+        order = np.argsort(uniform + ~has_content, axis=1)
+        wrong = np.zeros(uniform.shape, np.bool_)
+        np.put_along_axis(wrong, order[:, :count], True, axis=1)
+        return wrong
+
+    def _values(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
+        """Levels within the error of the right ones, or outside it; -1 where an entry has no value.
+
+        If every level lies within the error none can be wrong, and any is drawn.
+        """
+        error, levels = self.adversary.value_error, self.release.n_levels
+        if error is None or levels == 0:
+            return np.full(code.shape, -1)
+        lowest, past = self._near(np.minimum(code, levels - 1), error)
+        drawn = _draw(uniform, _Range(lowest, past), _Range(0, levels), wrong)
+        return np.where(code == levels, -1, drawn)
+
+    def _near(self, code: Ints, error: float) -> tuple[Ints, Ints]:
+        """The first level within the error of each of these, and the one after the last."""
+        levels = self.release.levels
+        if not isinstance(levels, np.ndarray):
+            return code, code + 1
+        reach = error + ROUNDING
+        low, high = levels[code] - reach, levels[code] + reach
+        return np.searchsorted(levels, low), np.searchsorted(levels, high, "right")
+
+    def _times(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
+        """Times within reach of the right ones, or any others of the release; NEVER where there is none."""
+        error, span = self.adversary.time_error, self.release.span
+        if error is None or span == 0:
+            return np.full(code.shape, NEVER)
+        reach = math.floor(error * self.units + ROUNDING)
+        drawn = _draw(uniform, _Range(code - reach, code + reach + 1), _Range(0, span), wrong)
+        return np.where(code == span, NEVER, drawn)
+
+    def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
+        """The facts, with those about items outside the records mixed in."""
+        release, count, n = self.release, self.by_items, len(records)
+        streams = np.repeat(self._streams("wrong items", records[::draws]), draws)
+        streams += np.tile(np.arange(draws, dtype=np.uint64), n // draws) << np.uint64(32)
+        item = np.stack([self._others(int(record), stream) for record, stream in zip(records, streams, strict=True)])
+        uniform = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
+        knows_values = self.adversary.value_error is not None and release.n_levels > 0
+        knows_times = self.adversary.time_error is not None and release.span > 0
+        value = np.floor(uniform[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
+        time = np.floor(uniform[:, count : 2 * count] * release.span) if knows_times else np.full((n, count), NEVER)
+        others = item, value.astype(np.int64), time.astype(np.int64)
+        order = np.argsort(uniform[:, 2 * count :], axis=1)
+        both = (np.concatenate(pair, axis=1) for pair in zip(facts, others, strict=True))
+        return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
+
+    def _others(self, record: int, stream: np.uint64) -> Ints:
+        """Items outside a record."""
+        by_popularity = self.adversary.wrong_facts == "items"
+        weight = self.release.support.copy() if by_popularity else np.ones(self.release.n_items, np.int64)
+        weight[self._entries(record).item] = 0
+        if np.count_nonzero(weight) < self.by_items:
+            raise ParameterError("wrong items must come from outside the record, and there are too few")
+        return _by_weight(uniforms(np.array([stream]), len(weight))[0], weight, self.by_items)
+
+    def _lengths(self, records: Ints) -> Ints:
+        error = self.adversary.length_error
+        if error is None:
+            return repeat_bounds(len(records), ANY_LENGTH)
+        length = self.release.lengths[records]
+        low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
+        return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
+
+    def _joined(self, records: Ints) -> Ints:
+        error = self.adversary.joined_error
+        bounds = repeat_bounds(len(records), ANY_TIME)
+        if error is None or self.release.span == 0:
+            return bounds
+        reach = math.floor(error * self.units + ROUNDING)
+        for at, record in enumerate(records):
+            time = self._entries(int(record)).time
+            first = int(time.min(initial=self.release.span))
+            if first < self.release.span:
+                bounds[at] = first - reach, first + reach
+        return bounds
+
+
+def _count_by_record(start: Ints, holds: Bools) -> Ints:
+    """Number of entries of each record for which something holds."""
+    counts, is_used = np.zeros(len(start) - 1, np.int64), np.diff(start) > 0
+    counts[is_used] = np.add.reduceat(holds, start[:-1][is_used], dtype=np.int64) if is_used.any() else 0
+    return counts
+
+
+class _Range(NamedTuple):
+    """The whole numbers from `low` up to, but without, `high`."""
+
+    low: Ints | int
+    high: Ints | int
+
+
+def _draw(uniform: Floats, near: _Range, valid: _Range, wrong: Bools) -> Ints:
+    """Draw uniformly from `near` or, where `wrong`, from the rest of `valid` (if any, else all of it)."""
+    before, after = np.maximum(near.low - valid.low, 0), np.maximum(valid.high - near.high, 0)
+    right = near.low + np.floor(uniform * (near.high - near.low)).astype(np.int64)
+    index = np.floor(uniform * (before + after)).astype(np.int64)
+    other = np.where(index < before, valid.low + index, near.high + index - before)
+    any_valid = valid.low + np.floor(uniform * (valid.high - valid.low)).astype(np.int64)
+    return np.where(wrong, np.where(before + after > 0, other, any_valid), right)
+
+
+def _by_weight(uniform: Floats, weight: Ints, count: int) -> Ints:
+    """`count` positions without repeats, each drawn in proportion to its weight among those left."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        arrival = -elementary.log1p(-uniform) / weight  # first arrivals of Poisson processes with these rates
+    first = np.argpartition(arrival, count)[:count] if count < len(arrival) else np.arange(len(arrival))
+    return np.asarray(first[np.argsort(arrival[first])][:count])
+
+
+# Draws of an adversary of the user's own: which entries are known, or all facts about a target.
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEntries:
+    """The entries of a target's record, for the method `choose` of an adversary.
+
+    Attributes
+    ----------
+    release : Release
+        The data set that has the record.
+    item : array of int
+        The position of each entry's item in `release.items`.
+    value : array of int
+        The position of each entry's value in `release.levels`; the number of levels if it has none.
+    time : array of int
+        Time since the first of the release, in units of its clock; `release.span` if it has none.
+    day : array of int
+        Calendar days since the first of the release; -1 if it has none.
+    support : array of int
+        The number of records that have each item.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class RareOnly(so.Adversary):
+    ...     def choose(self, entries, rng):
+    ...         return np.flatnonzero(entries.support < 20)
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> len(RareOnly(knows=8).observe(release, "42"))
+    2
+    """
+
+    release: Release
+    item: Ints
+    value: Ints
+    time: Ints
+    day: Ints
+    support: Ints
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+class Chooser(Knowledge, Protocol):
+    """An adversary that chooses which entries of a record are known."""
+
+    def choose(self, entries: TargetEntries, rng: np.random.Generator) -> Any:
+        """Positions of the known entries."""
+
+
+class Drawer(Protocol):
+    """An adversary that gives all facts about one target."""
+
+    def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
+        """What is known about one target."""
+
+
+class ChosenObserver(Observer):
+    """Draws facts from the entries that an adversary of the user's own chooses.
+
+    Errors and wrong values are as those of any adversary. The number of facts may differ between targets.
+    """
+
+    def __init__(self, adversary: Chooser, release: Release, seed: int) -> None:
+        super().__init__(adversary, release, seed)
+        self.chooser = adversary
+        self.name = type(adversary).__name__
+        if self.by_items:
+            raise ParameterError(
+                f"wrong_facts must be 'values' for {self.name}, which chooses entries of the record: "
+                "override observe to add facts about other items"
+            )
+
+    def can_observe(self, records: Ints) -> Bools:
+        """Whether each record has an entry."""
+        return np.asarray(self.release.lengths[records] > 0)
+
+    def observe(self, records: Ints, draws: int) -> KnownFacts:
+        """The known facts of each record, `draws` times."""
+        streams = self._streams("errors", records)
+        facts, counts = [], []
+        for record, stream in zip(records.tolist(), streams, strict=True):
+            known = self._chosen_of(record)
+            n = len(known.item)
+            uniform = uniforms(np.array([stream]), 3 * draws * n).reshape(draws, 3, n).transpose(1, 0, 2)
+            known = Entries(*(np.tile(column, (draws, 1)) for column in known))
+            wrong = self._wrong(uniform[2], known, self._count_wrong(n))
+            value = self._values(uniform[0], known.value, wrong)
+            time = self._times(uniform[1], known.time, wrong)
+            facts.append(Entries(known.item.ravel(), value.ravel(), time.ravel()))
+            counts += [n] * draws
+        nothing = Entries(*(np.empty(0, np.int64) for _ in range(3)))
+        columns = Entries(*(np.concatenate(parts) for parts in zip(nothing, *facts, strict=True)))
+        return self._known_facts(np.repeat(records, draws), columns, offsets(counts))
+
+    def _count_wrong(self, n: int) -> int:
+        """The share of wrong facts in n facts (half a fact is right)."""
+        knows = self.adversary.knows
+        return max(0, -(-(2 * n * self.by_values - knows) // (2 * knows)))
+
+    def _days(self, time: Ints) -> Ints:
+        """Calendar days since the first of the release; -1 for an entry without a time."""
+        origin = 0 if self.release.clock is None else self.release.clock.origin
+        day = (origin + time) // self.units - origin // self.units
+        return np.where(time < self.release.span, day, -1)
+
+    def _chosen_of(self, record: int) -> Entries:
+        """The known entries of a record, in the order in which they become known."""
+        entries, release = self._entries(record), self.release
+        day = self._days(entries.time)
+        target = TargetEntries(release, *entries, day=day, support=release.support[entries.item])
+        rng = generator(self.seed, "choose", self.key, release.records[record])
+        source = f"{self.name}.choose()"
+        chosen = _positions(call_user_code(lambda: self.chooser.choose(target, rng), source), len(target), source)
+        return Entries(*(column[chosen[: self.adversary.knows]] for column in entries))
+
+
+def _positions(given: Any, count: int, source: str) -> Ints:
+    array = np.asarray(given)
+    array = array.astype(np.int64) if array.size == 0 else array
+    fits = array.ndim == 1 and array.dtype.kind in "iu" and len(np.unique(array)) == len(array)
+    if not fits or (len(array) and not (0 <= array.min() and array.max() < count)):
+        raise ParameterError(f"{source} must return positions of entries of the record, each at most once")
+    return array.astype(np.int64)
+
+
+def observe_each(adversary: Drawer, release: Release, records: Ints, seeds: list[int]) -> KnownFacts:
+    """What the adversary's own `observe` gives for each record, with each of these seeds."""
+    source = f"{type(adversary).__name__}.observe()"
+    auxes = []
+    for record in records.tolist():
+        for seed in seeds:
+            aux = call_user_code(_observation(adversary, release, release.records[record], seed), source)
+            if not isinstance(aux, Aux):
+                raise ParameterError(f"{source} must return an Aux, got {type(aux).__name__}")
+            auxes.append(aux)
+    return encode_auxes(release, auxes)
+
+
+def _observation(adversary: Drawer, release: Release, record: str, seed: int) -> Callable[[], Aux]:
+    return lambda: adversary.observe(release, record, seed)
+
+
+def check_known_facts(known: Any, name: str, release: Release, targets: int, knows: int) -> KnownFacts:
+    """Return what an adversary of the user's own says if it fits; too many facts would be cut off unseen."""
+    if not isinstance(known, KnownFacts):
+        raise ParameterError(f"{name}.observe_all() must return KnownFacts, got {type(known).__name__}")
+    if len(known) != targets:
+        raise ParameterError(f"{name} gives facts about {len(known):,} targets instead of {targets:,}")
+    most = int(np.diff(known.first).max(initial=0))
+    if most > knows:
+        raise ParameterError(f"{name} gives {most} facts about a target: knows must be at least {most}, got {knows}")
+    columns = (known.item, release.n_items), (known.value, len(known.values))
+    n = int(known.first[-1])
+    sizes = {len(column) for column in (known.item, known.value, known.time, known.timed)}
+    if sizes != {n} or not all(column.min(initial=0) >= -1 and column.max(initial=-1) < end for column, end in columns):
+        raise ParameterError(f"{name} gives facts that do not fit the release: see docs/extending.md")
+    return known

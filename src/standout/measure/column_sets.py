@@ -1,0 +1,659 @@
+"""The smallest sets of columns that single out most rows.
+
+For each size the set with the most unique rows is searched: first among the best smaller sets and one more
+column (beam search). Then every other set that could be better is counted, if they are few enough: a set has
+at most as many unique rows as its columns have combinations of values. If all were counted, the search was
+exhaustive. The sets found are counted again, exactly and on all rows.
+
+A missing cell equals a missing cell only.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from queue import SimpleQueue
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ParameterError, whole_number
+from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import generator
+from standout.core.threads import run_in_slices, thread_count
+from standout.data.column import Column
+from standout.data.table import Table
+from standout.evaluate.estimates import Estimate, rate
+from standout.measure.classes import cell_codes, equivalence_classes, exact, table_bits
+
+__all__ = [
+    "LARGEST_SIZE",
+    "LARGEST_SIZE_MINIMAL_SETS",
+    "ColumnSet",
+    "KeySearch",
+    "MinimalSetShare",
+    "RowCells",
+    "Search",
+    "SetCounter",
+    "SetCounts",
+    "add_numbers",
+    "count_classes",
+    "find_keys",
+    "find_repeated",
+    "find_smallest_sizes",
+    "minimal_sets",
+]
+
+# Compiled search for the smallest set of columns that makes a row unique.
+#
+# A set of columns does not make a row unique if another row agrees in all of them. So each other row covers the
+# sets within the columns in which it agrees, and the row is unique on a set that no row covers.
+#
+# The columns are ordered by how rare the row's value is. A set is looked for by its rarest value: only rows
+# with this value can cover it, and the search stops as soon as all sets with it are covered. If values are
+# common, few rows cover all; if they are rare, there are few rows. Sets of columns are bits of 64-bit words.
+
+
+U = np.uint64
+BITS = 64
+
+
+class RowCells(NamedTuple):
+    """The cells of n rows and m columns.
+
+    code     n × m: the code of each cell
+    row      m × n: the rows ordered by their code in each column
+    first    where the rows of each code begin in `row`, for one column after the other
+    start    m: where the codes of each column begin in `first`
+    """
+
+    code: Array
+    row: NDArray[np.int32]
+    first: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+
+@kernel
+def find_smallest_sizes(cells: RowCells, targets: Array, largest: Int, smallest: Array) -> None:
+    """Write for each target the smallest number of columns that make it unique; largest + 1 if none do."""
+    n_columns = cells.code.shape[1]
+    agrees = np.zeros((n_columns + BITS - 1) // BITS, np.uint64)
+    pairs = np.zeros_like(agrees)
+    triples = np.zeros((n_columns, len(agrees)), np.uint64)
+    is_open = np.zeros(n_columns, np.bool_)
+    for i in range(len(targets)):
+        own = cells.code[targets[i]]
+        order = _rarest_first(cells, own)
+        smallest[i] = largest + 1
+        if _n_rows(cells, own, order[0]) == 1:
+            smallest[i] = 1
+        elif largest >= 2 and _has_unique_pair(cells, targets[i], order, agrees, pairs):
+            smallest[i] = 2
+        elif largest >= 3 and _has_unique_triple(cells, targets[i], order, agrees, triples, is_open):
+            smallest[i] = 3
+
+
+@inline
+def _n_rows(cells: RowCells, own: Array, column: Int) -> Int:
+    """Number of rows with the target's value of a column."""
+    at = cells.start[column] + own[column]
+    return cells.first[at + 1] - cells.first[at]
+
+
+@subroutine
+def _rarest_first(cells: RowCells, own: Array) -> Array:
+    """The columns, that with the target's rarest value first."""
+    counts = np.empty(len(own), np.int64)
+    for column in range(len(own)):
+        counts[column] = _n_rows(cells, own, column)
+    return np.argsort(counts, kind="mergesort")
+
+
+@subroutine
+def _compare(cells: RowCells, target: Int, row: Int, order: Array, start: Int, agrees: Array) -> None:
+    """Set the bits of the positions from `start` on, in the order, where two rows agree."""
+    agrees[:] = U(0)
+    for position in range(start, len(order)):
+        if cells.code[row, order[position]] == cells.code[target, order[position]]:
+            agrees[position // BITS] |= U(1) << U(position % BITS)
+
+
+@inline
+def _has_bit(words: Array, position: Int) -> Flag:
+    return (words[position // BITS] >> U(position % BITS)) & U(1) == U(1)
+
+
+@subroutine
+def _covers_all(words: Array, start: Int, end: Int) -> Flag:
+    """Whether all bits from start up to end are set."""
+    for position in range(start, end):  # noqa: SIM110 - Numba compiles no generators
+        if not _has_bit(words, position):
+            return False
+    return True
+
+
+@subroutine
+def _has_unique_pair(cells: RowCells, target: Int, order: Array, agrees: Array, pairs: Array) -> Flag:
+    """Whether no other row agrees in some pair of columns."""
+    for rarest in range(len(order) - 1):
+        column = order[rarest]
+        code = cells.start[column] + cells.code[target, column]
+        pairs[:] = U(0)
+        is_covered = False
+        for at in range(cells.first[code], cells.first[code + 1]):
+            row = cells.row[column, at]
+            if row == target:
+                continue
+            _compare(cells, target, row, order, rarest + 1, agrees)
+            for word in range(len(pairs)):
+                pairs[word] |= agrees[word]
+            if _covers_all(pairs, rarest + 1, len(order)):
+                is_covered = True
+                break
+        if not is_covered:
+            return True
+    return False
+
+
+@subroutine
+def _has_unique_triple(
+    cells: RowCells, target: Int, order: Array, agrees: Array, triples: Array, is_open: Array
+) -> Flag:
+    """Whether no other row agrees in some triple of columns; triples[b] are those covered with b."""
+    n_columns = len(order)
+    for rarest in range(n_columns - 2):
+        column = order[rarest]
+        code = cells.start[column] + cells.code[target, column]
+        triples[:] = U(0)
+        is_open[:] = False
+        is_open[rarest + 1 : n_columns - 1] = True
+        n_open = n_columns - 2 - rarest
+        for at in range(cells.first[code], cells.first[code + 1]):
+            row = cells.row[column, at]
+            if row == target:
+                continue
+            _compare(cells, target, row, order, rarest + 1, agrees)
+            for second in range(rarest + 1, n_columns - 1):
+                if is_open[second] and _has_bit(agrees, second):
+                    for word in range(len(agrees)):
+                        triples[second, word] |= agrees[word]
+                    if _covers_all(triples[second], second + 1, n_columns):
+                        is_open[second] = False
+                        n_open -= 1
+            if n_open == 0:
+                break
+        if n_open > 0:
+            return True
+    return False
+
+
+# How many rows some single column, pair or triple of columns makes unique  [special uniques, SUDA2].
+#
+# A row that is unique on a set of columns is unique on every larger set. So the smallest such set says how
+# little an adversary needs to find out who may choose the facts. A missing cell equals a missing cell only.
+#
+# If the sets are few, all rows of all sets are counted, and the shares are exact. Otherwise random rows are
+# targets, each compared with all rows, and the shares have Wilson's intervals.
+
+
+LARGEST_SIZE_MINIMAL_SETS = 3
+ROWS_TO_COUNT_MINIMAL_SETS = 100_000_000
+"""Up to this many rows, over all sets, are counted; about 6 seconds."""
+TARGETS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalSetShare:
+    """Share of rows that some set of `size` columns makes unique.
+
+    Attributes
+    ----------
+    size
+        Number of columns.
+    share
+        Share of rows that at least one set of this size singles out.
+    counted
+        Whether all rows were counted, so that the share is exact; otherwise `share.n` random rows were.
+    """
+
+    size: int
+    share: Estimate
+    counted: bool
+
+    def __str__(self) -> str:
+        columns = "1 column" if self.size == 1 else f"{self.size} columns"
+        return f"some {columns} single out {self.share.value:.1%} of the rows"
+
+
+def minimal_sets(
+    table: Table, columns: Sequence[str], seed: int = 0, threads: int | None = None, progress: Progress = no_progress
+) -> tuple[MinimalSetShare, ...]:
+    """For sizes 1, 2 and 3, the share of rows that at least one set of as many columns singles out.
+
+    Examples
+    --------
+    >>> from standout.data.column import Column
+    >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
+    >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
+    >>> for share in minimal_sets(Table(tuple(cells)), names):
+    ...     print(share)
+    some 1 column single out 25.0% of the rows
+    some 2 columns single out 100.0% of the rows
+    some 3 columns single out 100.0% of the rows
+    """
+    if not columns:
+        raise ParameterError("columns must name at least one column")
+    largest, n = min(LARGEST_SIZE_MINIMAL_SETS, len(columns)), table.n_rows
+    n_sets = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
+    if n_sets * n <= ROWS_TO_COUNT_MINIMAL_SETS:
+        smallest = _count_all_sets(table, columns, largest, progress)
+        shares = [exact(int(np.count_nonzero(smallest <= size)) / n, n) for size in range(1, largest + 1)]
+        return tuple(MinimalSetShare(size, share, True) for size, share in enumerate(shares, 1))
+    targets = np.sort(generator(seed, "minimal sets").choice(n, min(n, TARGETS), replace=False))
+    smallest = _compare_targets(table, columns, targets, largest, threads, progress)
+    found = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
+    return tuple(MinimalSetShare(size, rate(count, len(targets)), False) for size, count in enumerate(found, 1))
+
+
+def _count_all_sets(table: Table, columns: Sequence[str], largest: int, progress: Progress) -> Ints:
+    """For each row the size of the smallest set that makes it unique; one more than the largest if none."""
+    smallest = np.full(table.n_rows, largest + 1)
+    for size in range(largest, 0, -1):
+        for chosen in combinations(columns, size):
+            smallest[equivalence_classes(table, chosen).size == 1] = size
+        progress("counting unique rows", largest - size + 1, largest)
+    return smallest
+
+
+def _compare_targets(
+    table: Table, columns: Sequence[str], targets: Ints, largest: int, threads: int | None, progress: Progress
+) -> Ints:
+    """The same for these rows only, each compared with the rows that share its rarest values."""
+    cells = row_cells(table, columns)
+    smallest = np.empty(len(targets), np.int64)
+
+    def work_on(low: int, high: int, work: None) -> None:
+        find_smallest_sizes(cells, targets[low:high], largest, smallest[low:high])
+
+    run_in_slices(
+        len(targets),
+        threads,
+        lambda: None,
+        work_on,
+        lambda _, done, total: progress("comparing unique rows", done, total),
+    )
+    return smallest
+
+
+def row_cells(table: Table, columns: Sequence[str]) -> RowCells:
+    """The cells row by row, and the rows of each value of each column."""
+    digits = [cell_codes(table.column(name)) for name in columns]
+    dtype = np.uint16 if max(n_codes for _, n_codes in digits) <= 1 << 16 else np.uint32
+    codes = np.empty((table.n_rows, len(columns)), dtype)
+    rows = np.empty((len(columns), table.n_rows), np.int32)
+    first = []
+    for position, (code, n_codes) in enumerate(digits):
+        codes[:, position] = code
+        rows[position] = np.argsort(code, kind="stable")
+        first.append(offsets(np.bincount(code, minlength=n_codes)))
+    return RowCells(codes, rows, np.concatenate(first), offsets([len(each) for each in first])[:-1])
+
+
+# Compiled counting of the classes of many sets of columns.
+#
+# Each level of each column has a random 64-bit number, and the key of a row in a set of columns is the sum of
+# its numbers. So a set and one more column need one addition for each row. A slot and its position hold about
+# 51 bits of a key with a million rows. Two different rows share them in about one of 5,000 sets, which is then
+# counted two unique rows short. The search for sets tolerates that, and reported sets are counted exactly.
+
+
+U_SET_KERNELS, U32 = np.uint64, np.uint32
+EMPTY, SEEN_TWICE, OCCUPIED = U32(0), U32(1), U32(2)
+TAG, LOW_HALF, ONE = U32(0xFFFFFFFC), U_SET_KERNELS(0xFFFFFFFF), U_SET_KERNELS(1)
+
+
+@kernel
+def add_numbers(keys: Array, codes: Array, numbers: Array) -> None:
+    """Add the number of each row's level to its key."""
+    for row in range(len(keys)):
+        keys[row] += numbers[codes[row]]
+
+
+@kernel
+def count_classes(keys: Array, rows: Array, codes: Array, numbers: Array, bits: Int, slots: Array) -> tuple[Int, Int]:
+    """Count the rows that are unique among `rows`, and their classes, after one more column.
+
+    keys, rows    keys of n rows, and which rows these are
+    slots         2**bits
+    """
+    slots[:] = EMPTY
+    shift, mask = U_SET_KERNELS(64 - bits), U_SET_KERNELS((1 << bits) - 1)
+    n_unique, n_classes = 0, 0
+    for i in range(len(keys)):
+        key = keys[i] + numbers[codes[rows[i]]]
+        tag = _tag(key)
+        slot = _slot(slots, key >> shift, tag, mask)
+        if slots[slot] == EMPTY:
+            slots[slot] = tag
+            n_unique += 1
+            n_classes += 1
+        elif slots[slot] == tag:
+            slots[slot] = tag | SEEN_TWICE
+            n_unique -= 1
+    return n_unique, n_classes
+
+
+@kernel
+def find_repeated(keys: Array, bits: Int, slots: Array, rows: Array) -> Int:
+    """Write the positions of keys that occur more than once to `rows`, and return their number."""
+    slots[:] = EMPTY
+    shift, mask, n_repeated = U_SET_KERNELS(64 - bits), U_SET_KERNELS((1 << bits) - 1), 0
+    for row in range(len(keys)):
+        tag = _tag(keys[row])
+        slot = _slot(slots, keys[row] >> shift, tag, mask)
+        slots[slot] = tag if slots[slot] == EMPTY else tag | SEEN_TWICE
+    for row in range(len(keys)):
+        slot = _slot(slots, keys[row] >> shift, _tag(keys[row]), mask)
+        if slots[slot] & SEEN_TWICE:
+            rows[n_repeated] = row
+            n_repeated += 1
+    return n_repeated
+
+
+@inline
+def _tag(key: Int) -> Int:
+    """The part of a key that its slot holds: 30 bits; its position holds others."""
+    return (U32(key & LOW_HALF) & TAG) | OCCUPIED
+
+
+@inline
+def _slot(slots: Array, slot: Int, tag: Int, mask: Int) -> Int:
+    """Where the tag is, or the free slot where it belongs."""
+    while slots[slot] != EMPTY and (slots[slot] & ~SEEN_TWICE) != tag:
+        slot = (slot + ONE) & mask
+    return slot
+
+
+# Unique rows and classes of many sets of columns, counted on several threads.
+
+
+ColumnPositions = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SetCounts:
+    """Sets of columns, by position, with their numbers of unique rows and of classes."""
+
+    sets: list[ColumnPositions]
+    unique: Ints
+    classes: Ints
+
+    @property
+    def most_unique(self) -> int:
+        """Largest number of unique rows."""
+        return int(self.unique.max())
+
+    @property
+    def best(self) -> ColumnPositions:
+        """The set with the most unique rows, then the most classes, then the first columns."""
+        return tuple(sorted(self.sets[self._order(self.unique, self.classes)[0]]))
+
+    def beam(self, width: int) -> list[ColumnPositions]:
+        """The best sets: half of them by unique rows, half by classes.
+
+        Small sets may have no unique rows at all; then the number of classes says which are promising.
+        """
+        half = (width + 1) // 2
+        chosen = [*self._order(self.unique, self.classes)[:half], *self._order(self.classes, self.unique)]
+        distinct = list(dict.fromkeys(int(position) for position in chosen))
+        return [self.sets[position] for position in distinct[:width]]
+
+    def joined(self, other: "SetCounts") -> "SetCounts":
+        """These sets and others."""
+        unique, classes = (
+            np.concatenate(pair) for pair in ((self.unique, other.unique), (self.classes, other.classes))
+        )
+        return SetCounts(self.sets + other.sets, unique, classes)
+
+    def _order(self, first: Ints, second: Ints) -> Ints:
+        """Positions of the sets by falling counts; ties by the order of the columns."""
+        by_columns = sorted(range(len(self.sets)), key=lambda i: sorted(self.sets[i]))
+        rank = np.empty(len(self.sets), np.int64)
+        rank[by_columns] = np.arange(len(self.sets))
+        return np.lexsort((rank, -second, -first))
+
+
+class Workspace(NamedTuple):
+    """Arrays that a thread uses again and again: keys and numbers of rows, and the slots of a hash table."""
+
+    keys: NDArray[np.uint64]
+    rows: NDArray[np.int32]
+    slots: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, n_rows: int) -> "Workspace":
+        """Arrays for this many rows."""
+        n_slots = 1 << table_bits(n_rows)
+        return cls(np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32), np.empty(n_slots, np.uint32))
+
+
+class SetCounter:
+    """Counts unique rows and classes of sets of columns.
+
+    >>> column = Column("sex", "category", ("f", "m"), np.array([0, 1, 1], np.uint8))
+    >>> SetCounter([column]).count([(0,)]).unique.tolist()
+    [1]
+    """
+
+    def __init__(self, columns: Sequence[Column], threads: int | None = None) -> None:
+        cells = [cell_codes(column) for column in columns]
+        self.codes = [codes for codes, _ in cells]
+        self.numbers = [_random_numbers(position, n_codes) for position, (_, n_codes) in enumerate(cells)]
+        self.n_values = [int(np.count_nonzero(np.bincount(codes))) for codes in self.codes]
+        self.n_rows = len(self.codes[0])
+        self.all_rows = np.arange(self.n_rows, dtype=np.int32)
+        self.threads = thread_count(threads)
+        self._free: SimpleQueue[Workspace] = SimpleQueue()
+        for _ in range(self.threads):
+            self._free.put(Workspace.of(self.n_rows))
+
+    def count(self, sets: list[ColumnPositions]) -> SetCounts:
+        """Count the sets; those that differ in the last column only share most of the work."""
+        groups = [list(group) for _, group in groupby(sets, key=lambda chosen: chosen[:-1])]
+        with ThreadPoolExecutor(self.threads) as pool:
+            counts = [count for group in pool.map(self._count_group, groups) for count in group]
+        pairs = np.array(counts, np.int64).reshape(-1, 2)
+        return SetCounts(sets, pairs[:, 0], pairs[:, 1])
+
+    def _count_group(self, sets: list[ColumnPositions]) -> list[tuple[int, int]]:
+        """Count sets that differ in the last column only."""
+        work = self._free.get()
+        try:
+            return self._count_in(work, sets)
+        finally:
+            self._free.put(work)
+
+    def _count_in(self, work: "Workspace", sets: list[ColumnPositions]) -> list[tuple[int, int]]:
+        """Rows that the first columns make unique stay unique, so only the others are counted."""
+        keys, rows = self._repeated_keys(sets[0][:-1], len(sets) > 2, work)
+        n_settled, bits = self.n_rows - len(rows), table_bits(len(rows))
+        counts = []
+        for *_, last in sets:
+            slots = work.slots[: 1 << bits]
+            unique, classes = count_classes(keys, rows, self.codes[last], self.numbers[last], bits, slots)
+            counts.append((n_settled + unique, n_settled + classes))
+        return counts
+
+    def _repeated_keys(
+        self, positions: ColumnPositions, search: bool, work: "Workspace"
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """The keys of the rows that these columns do not make unique, and which rows these are."""
+        keys, rows = work.keys, self.all_rows
+        keys[:] = 0
+        for position in positions:
+            add_numbers(keys, self.codes[position], self.numbers[position])
+        if not positions or not search:
+            return keys, rows
+        n_repeated = find_repeated(keys, table_bits(self.n_rows), work.slots, work.rows)
+        rows = work.rows[:n_repeated]
+        return keys[rows], rows
+
+
+def _random_numbers(position: int, n_codes: int) -> NDArray[np.uint64]:
+    """The same for every seed, because the sets found must not depend on it."""
+    rng = generator(0, "numbers of levels", position)
+    return rng.integers(0, np.iinfo(np.uint64).max, n_codes, np.uint64, endpoint=True)
+
+
+Search = Literal["exhaustive", "beam"]
+LARGEST_SIZE = 6
+MOST_SETS = 100_000
+"""Sets of one size are listed only up to this number."""
+ROWS_TO_COUNT = 1_000_000_000
+"""Rows that the exhaustive search may count for each size, over all sets; about 10 seconds on two cores."""
+BEAM_ROWS = 400_000_000
+"""Rows that the beam search counts for each size, over all sets."""
+NARROWEST, WIDEST = 4, 64
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSet:
+    """A set of columns, and how many rows it makes unique.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns, in the order of the table.
+    unique
+        Share of rows that the values of these columns single out; exact, all rows counted.
+    classes
+        Number of different combinations of values that occur.
+    search
+        "exhaustive": every set that could be better was counted. These counts are by hashes and may miss a
+        few rows in a million, so only a set that is better by a few rows can have been overlooked. "beam":
+        the best set found; another one may have more.
+    tried
+        Number of sets of this size that were counted.
+    """
+
+    columns: tuple[str, ...]
+    unique: Estimate
+    classes: int
+    search: Search
+    tried: int
+
+    @property
+    def text(self) -> str:
+        """The names of the columns, as in "age + sex"."""
+        return " + ".join(self.columns)
+
+    def __str__(self) -> str:
+        note = "" if self.search == "exhaustive" else ", best set found"
+        return f"{self.text}: {self.unique.value:.1%} unique{note}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeySearch:
+    """The best set of columns of each size.
+
+    Attributes
+    ----------
+    searched
+        The columns among which sets were searched.
+    sets
+        The best set of one column, of two columns, and so on. The list ends where more columns cannot single
+        out more rows, or at the largest size.
+    all_columns
+        Share of rows that all these columns together single out: no set can have more.
+    """
+
+    searched: tuple[str, ...]
+    sets: tuple[ColumnSet, ...]
+    all_columns: Estimate
+
+    def smallest(self, share: float) -> ColumnSet | None:
+        """The smallest set found that singles out at least this share of the rows; None if none does."""
+        return next((found for found in self.sets if found.unique.value >= share), None)
+
+
+def find_keys(
+    table: Table,
+    columns: Sequence[str],
+    largest: int = LARGEST_SIZE,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> KeySearch:
+    """For each size up to `largest`, the set of columns with the most unique rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from standout.data.column import Column
+    >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
+    >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
+    >>> for found in find_keys(Table(tuple(cells)), names).sets:
+    ...     print(found)
+    age: 25.0% unique
+    zip + sex: 100.0% unique
+    """
+    if not columns:
+        raise ParameterError("columns must name at least one column")
+    whole_number("largest", largest, 1)
+    counter = SetCounter([table.column(name) for name in columns], threads)
+    ceiling = equivalence_classes(table, columns).n_unique
+    largest = min(largest, len(columns))
+    found: list[ColumnSet] = []
+    beam: list[tuple[int, ...]] = [()]
+    for size in range(1, largest + 1):
+        counts = counter.count(_extensions(beam, len(columns)))
+        remaining = _could_be_better(counter, counts, size, ceiling)
+        if remaining is not None:
+            counts = counts.joined(counter.count(remaining))
+        chosen = tuple(columns[position] for position in counts.best)
+        search: Search = "beam" if remaining is None else "exhaustive"
+        found.append(_counted_exactly(table, chosen, search, len(counts.sets)))
+        progress("searching for identifying columns", size, largest)
+        if counts.most_unique >= ceiling:
+            break
+        beam = counts.beam(_beam_width(table.n_rows, len(columns)))
+    progress("searching for identifying columns", largest, largest)
+    return KeySearch(tuple(columns), tuple(found), exact(ceiling / table.n_rows, table.n_rows))
+
+
+def _extensions(beam: Iterable[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
+    """Each set of the beam and one more column, without repeats."""
+    seen: dict[frozenset[int], tuple[int, ...]] = {}
+    for chosen in beam:
+        for position in range(n_columns):
+            if position not in chosen:
+                seen.setdefault(frozenset((*chosen, position)), (*chosen, position))
+    return list(seen.values())
+
+
+def _could_be_better(counter: SetCounter, counts: SetCounts, size: int, ceiling: int) -> list[tuple[int, ...]] | None:
+    """The uncounted sets of this size that may have more unique rows; None if they are too many."""
+    if counts.most_unique >= ceiling:
+        return []
+    if math.comb(len(counter.n_values), size) > MOST_SETS:
+        return None
+    counted = {frozenset(chosen) for chosen in counts.sets}
+    sets = [
+        chosen
+        for chosen in combinations(range(len(counter.n_values)), size)
+        if math.prod(counter.n_values[position] for position in chosen) > counts.most_unique
+        and frozenset(chosen) not in counted
+    ]
+    return sets if len(sets) * counter.n_rows <= ROWS_TO_COUNT else None
+
+
+def _beam_width(n_rows: int, n_columns: int) -> int:
+    return max(NARROWEST, min(WIDEST, BEAM_ROWS // (n_rows * n_columns)))
+
+
+def _counted_exactly(table: Table, columns: tuple[str, ...], search: Search, tried: int) -> ColumnSet:
+    classes, n = equivalence_classes(table, columns), table.n_rows
+    return ColumnSet(columns, exact(classes.n_unique / n, n, 1 / n), classes.n_classes, search, tried)

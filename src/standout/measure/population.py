@@ -1,0 +1,419 @@
+"""Risk if the rows are a sample of a population, and the adversary does not know who is in it (journalist).
+
+The adversary finds the F people of the population with the values of a row, and guesses which of them it is.
+F is not known; `population_models` estimates it in three ways. No estimate is right for every table, and each
+can understate, so the headline is the highest. It never exceeds the prosecutor's risk.
+
+Intervals come from 100 bootstrap samples of the classes. They cover the chance in which classes were sampled,
+not the error of a model: for that, compare the models.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from standout.core import elementary
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError, whole_number
+from standout.core.rng import generator
+from standout.evaluate.estimates import CONFIDENCE, Estimate
+from standout.measure.classes import IdentityRisk, exact
+
+__all__ = [
+    "MODELS",
+    "ModelEstimate",
+    "ModelRisk",
+    "Pitman",
+    "PopulationRisk",
+    "digamma",
+    "expected_inverse",
+    "fit_pitman",
+    "model_risks",
+    "population_risk",
+    "zayatz_weights",
+]
+
+# Pitman's sampling formula, fitted to class sizes by maximum likelihood  [Pitman 1995; Hoshino 2001].
+#
+# With u classes of n rows, S_j of them of size j, the logarithm of the likelihood is
+#
+#     Σ_{i<u} ln(θ + iα) − Σ_{i<n} ln(θ + i) + Σ_j S_j Σ_{i<j} ln(i − α),    0 < α < 1, θ > −α.
+#
+# Its derivatives are sums of fractions, which the digamma function ψ adds up: Σ_{i<n} 1/(θ + i) = ψ(θ + n) −
+# ψ(θ + 1).
+
+
+Number = TypeVar("Number", float, Floats)
+SMALLEST, LARGEST = 1e-3, 1.0 - 1e-9
+"""Below, differences of ψ lose digits; at α = 0.001 the formula hardly differs from its limit, Ewens's."""
+STEPS, TOLERANCE = 200, 1e-11
+
+
+@dataclass(frozen=True, slots=True)
+class Pitman:
+    """The parameters of Pitman's formula; α = 1 means that every class has one row."""
+
+    alpha: float
+    theta: float
+
+
+def fit_pitman(size: Ints, classes: Ints) -> Pitman | None:
+    """The parameters with the highest likelihood for `classes[i]` classes of `size[i]` rows.
+
+    None if there are not at least two classes. α = 1 if all rows are unique: the likelihood then rises up to
+    there.
+
+    Examples
+    --------
+    >>> fitted = fit_pitman(np.array([1, 2, 5]), np.array([60, 15, 4]))
+    >>> round(fitted.alpha, 4), round(fitted.theta, 4)
+    (0.3698, 68.6642)
+    """
+    n, u = int((size * classes).sum()), int(classes.sum())
+    if u < 2:
+        return None
+    if u == n:
+        return Pitman(1.0, 0.0)
+
+    near = [math.log(n)]  # the last θ found: the next one is close to it
+
+    def slope(alpha: float) -> float:
+        theta = _best_theta(alpha, n, u, near[-1])
+        near.append(math.log(theta + alpha))
+        spread = (digamma(np.asarray(size - alpha, np.float64)) - digamma(1.0 - alpha)) * classes
+        return (u - 1 - theta * _sum_of_fractions(alpha, theta, u)) / alpha - float(spread.sum())
+
+    alpha = _root(slope, SMALLEST, LARGEST)
+    return Pitman(alpha, _best_theta(alpha, n, u, near[-1]))
+
+
+def _best_theta(alpha: float, n: int, u: int, near: float) -> float:
+    """The θ with the highest likelihood for this α; the derivative falls from +∞ at −α to below 0."""
+    lowest, highest = math.log(1e-12), math.log(1e3 * n * n)
+
+    def slope(log_excess: float) -> float:
+        theta = math.exp(log_excess) - alpha
+        return _sum_of_fractions(alpha, theta, u) - (digamma(theta + n) - digamma(theta + 1.0))
+
+    low, high = max(near - 0.5, lowest), min(near + 0.5, highest)
+    while low > lowest and slope(low) < 0:
+        low = max(low - 4.0, lowest)
+    while high < highest and slope(high) > 0:
+        high = min(high + 4.0, highest)
+    return math.exp(_root(slope, low, high)) - alpha
+
+
+def _sum_of_fractions(alpha: float, theta: float, u: int) -> float:
+    """Σ 1/(θ + iα) for i = 1, …, u − 1."""
+    return (digamma(u + theta / alpha) - digamma(1.0 + theta / alpha)) / alpha
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function crosses 0; the end nearest to it if it does not.
+
+    Secants between the ends (Illinois method), and a bisection after two of them: next to a pole, secants
+    alone creep, and a small step is no sign that the root is near.
+    """
+    at_low, at_high = function(low), function(high)
+    if at_low <= 0:
+        return low
+    if at_high >= 0:
+        return high
+    was_above = None
+    for step in range(STEPS):
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        if step % 3 == 2 or not low < middle < high:
+            middle = (low + high) / 2
+        value = function(middle)
+        if value == 0:
+            return middle
+        if value > 0:
+            low, at_low = middle, value
+            at_high /= 2 if was_above is True else 1
+        else:
+            high, at_high = middle, value
+            at_low /= 2 if was_above is False else 1
+        was_above = value > 0
+        if high - low <= TOLERANCE * max(1.0, abs(high)):
+            break
+    return (low + high) / 2
+
+
+def digamma(x: Number) -> Number:
+    """ψ(x) = d ln Γ(x) / dx for x > 0.
+
+    >>> round(digamma(1.0), 12)
+    -0.577215664902
+    """
+    below = x * 0.0
+    for _ in range(10):  # ψ(x) = ψ(x + 1) − 1/x, up to where the asymptotic series is exact
+        below = below + 1.0 / x
+        x = x + 1.0
+    log = math.log(x) if isinstance(x, float) else elementary.log(x)
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return log - 0.5 / x - series - below
+
+
+# How many people of a population agree with a row, if the rows are a sample: three models.
+#
+# f is the number of rows of the sample with some values, F the number of people of the population with them,
+# and π = n/N the sampling fraction. A model gives the chance that a match of a row is right, E[1/F | f], and
+# the chance that nobody else of the population has its values, P(F = 1 | f = 1).
+#
+# benedetti-franconi   F − f is negative binomial with shape f and probability π. It knows nothing about the
+#                      classes of this table, and understates where most people are unique.
+# pitman               Pitman's sampling formula, fitted to the class sizes by maximum likelihood [Hoshino].
+#                      F − f is negative binomial with shape f − α and probability (n + θ)/(N + θ).
+# zayatz               Classes of the population have the sizes of the classes of the sample, in the same
+#                      proportions; each member is in the sample with probability π [Zayatz 1991].
+
+
+MODELS = ("benedetti-franconi", "pitman", "zayatz")
+SERIES_FROM = 0.25
+"""From this probability on, the series converges within a few hundred terms whatever the size."""
+SERIES_SIZE = 40
+"""From this size on, it converges within 60 terms whatever the probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRisk:
+    """What a model says of a sample.
+
+    Attributes
+    ----------
+    unique
+        Expected share of the rows whose values nobody else of the population has.
+    mean
+        Mean of E[1/F | f] over the rows: the expected share of right matches.
+    highest
+        The largest E[1/F | f].
+    """
+
+    unique: float
+    mean: float
+    highest: float
+
+
+def model_risks(size: Ints, classes: Ints, population: float, weights: Floats) -> dict[str, ModelRisk]:
+    """The risk by each model that is defined, for `classes[i]` classes of `size[i]` rows.
+
+    weights are `zayatz_weights` of the sizes and the sampling fraction.
+    """
+    occurs = classes > 0
+    size, classes, weights = size[occurs], classes[occurs], weights[np.ix_(occurs, occurs)]
+    n = int((size * classes).sum())
+    fraction = n / population
+    found = {
+        "benedetti-franconi": _negative_binomial(size, classes, 0.0, fraction),
+        "zayatz": _zayatz(size, classes, weights),
+    }
+    fitted = fit_pitman(size, classes)
+    if fitted is not None:
+        found["pitman"] = _pitman(size, classes, fitted, n, population)
+    return {model: found[model] for model in MODELS if model in found}
+
+
+def _negative_binomial(size: Ints, classes: Ints, shape: float, probability: float) -> ModelRisk:
+    alone = probability ** (1.0 + shape)
+    return _risk(size, classes, expected_inverse(size, shape, probability), alone)
+
+
+def _pitman(size: Ints, classes: Ints, fitted: Pitman, n: int, population: float) -> ModelRisk:
+    if fitted.alpha >= 1.0:  # all rows are unique, so nothing says that people of the population are not
+        return ModelRisk(1.0, 1.0, 1.0)
+    probability = (n + fitted.theta) / (population + fitted.theta)
+    return _negative_binomial(size, classes, -fitted.alpha, probability)
+
+
+def _zayatz(size: Ints, classes: Ints, weights: Floats) -> ModelRisk:
+    likely = weights * classes
+    total = likely.sum(axis=1)
+    alone = float(likely[0, 0] / total[0]) if size[0] == 1 else 0.0
+    return _risk(size, classes, (likely / size).sum(axis=1) / total, alone)
+
+
+def _risk(size: Ints, classes: Ints, inverse: Floats, alone: float) -> ModelRisk:
+    rows = size * classes
+    n = int(rows.sum())
+    n_unique = int(classes[0]) if size[0] == 1 else 0
+    return ModelRisk(n_unique / n * alone, float((rows * inverse).sum()) / n, float(inverse.max()))
+
+
+def zayatz_weights(size: Ints, fraction: float) -> Floats:
+    """P(f | F) for each f = size[i] in the sample and F = size[j] in the population, sampled one by one.
+
+    >>> zayatz_weights(np.array([1, 2]), 0.5).tolist()
+    [[0.5, 0.5], [0.0, 0.25]]
+    """
+    log_factorial = np.append(0.0, np.cumsum(elementary.log(np.arange(1, int(size[-1]) + 1))))
+    seen, present = size[:, None], size[None, :]
+    unseen = np.maximum(present - seen, 0)
+    log_ways = log_factorial[present] - log_factorial[seen] - log_factorial[unseen]
+    log_chance = log_ways + seen * math.log(fraction) + unseen * math.log1p(-fraction)
+    return np.where(present >= seen, elementary.exp(log_chance), 0.0)
+
+
+def expected_inverse(size: Ints, shape: float, probability: float) -> Floats:
+    """E[1/F | f] for each f = size[i], where F − f is negative binomial with shape f + `shape`.
+
+    It is p ∫ u^(f − 1) (p + q u)^(a − 1) du from 0 to 1, with q = 1 − p and a the shape. By parts,
+
+        E₁ = p (1 − p^a) / (a q),    E_{f + 1} = p (1 − f E_f) / (q (f + a)),
+
+    which is stable for small p. The series (p/f) Σ q^k (1 − a)(2 − a)…(k − a) / ((f + 1)…(f + k)) converges
+    fast for other p and for large f. With a = 0 this is the risk of Benedetti and Franconi.
+
+    Examples
+    --------
+    >>> expected_inverse(np.array([1, 2]), 0.0, 0.1).round(6).tolist()
+    [0.255843, 0.082684]
+    """
+    if probability >= 1.0:
+        return 1.0 / size
+    inverse = _inverse_by_series(size, shape, probability)
+    if probability < SERIES_FROM:
+        small = size < SERIES_SIZE
+        inverse[small] = _inverse_by_recurrence(shape, probability)[size[small] - 1]
+    return inverse
+
+
+def _inverse_by_recurrence(shape: float, p: float) -> Floats:
+    q, inverse = 1.0 - p, np.empty(SERIES_SIZE)
+    # expm1 keeps the digits for shapes near 0
+    inverse[0] = p / q * (-math.expm1(shape * math.log(p)) / shape if shape else -math.log(p))
+    for f in range(1, SERIES_SIZE):
+        inverse[f] = p * (1.0 - f * inverse[f - 1]) / (q * (f + shape))
+    return inverse
+
+
+def _inverse_by_series(size: Ints, shape: float, p: float) -> Floats:
+    q, term = 1.0 - p, np.ones(len(size))
+    total = term.copy()
+    for k in range(1, 200):
+        term *= q * (k - shape) / (size + k)
+        total += term
+    return p / size * total
+
+
+RESAMPLES = 100
+MEASURES = ("unique", "mean", "highest")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEstimate:
+    """The estimates of one model; see `PopulationRisk`."""
+
+    model: str
+    unique: Estimate
+    mean: Estimate
+    highest: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRisk:
+    """Risk of rows that are a sample of a population.
+
+    Attributes
+    ----------
+    population
+        Number of people in the population.
+    fraction
+        Number of rows divided by the population.
+    unique
+        Share of the rows whose values nobody else of the population has.
+    mean
+        Expected share of right matches if the adversary matches every row with the population.
+    highest
+        The chance of a right match for the row at most risk.
+    models
+        The same by each model. The numbers above are the highest of these.
+    """
+
+    population: int
+    fraction: float
+    unique: Estimate
+    mean: Estimate
+    highest: Estimate
+    models: tuple[ModelEstimate, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.unique.value:.1%} of the rows unique among {self.population:,} people, "
+            f"{self.mean.value:.1%} of matches right"
+        )
+
+
+def population_risk(identity: IdentityRisk, population: int, seed: int = 0) -> PopulationRisk:
+    """The risk of a sample from `population` people, from class sizes in which a missing cell is a value.
+
+    Raises
+    ------
+    ParameterError
+        If the population is smaller than the table.
+
+    Examples
+    --------
+    >>> from standout.measure.classes import risk_of_sizes
+    >>> sample = risk_of_sizes(np.array([1, 1, 1, 2, 2, 5, 5, 5, 5, 5]), ("age",), "equal")
+    >>> print(population_risk(sample, 10))
+    30.0% of the rows unique among 10 people, 50.0% of matches right
+    """
+    n = identity.n_rows
+    if whole_number("population", population, 1) < n:
+        raise ParameterError(f"population must be at least the number of rows, {n:,}, got {population:,}")
+    size = np.array([count.size for count in identity.sizes], np.int64)
+    classes = np.array([count.rows // count.size for count in identity.sizes], np.int64)
+    if population == n:
+        unique, mean, highest = (exact(getattr(identity, name).value, n) for name in MEASURES)
+        return PopulationRisk(population, 1.0, unique, mean, highest, ())
+    models = _with_intervals(size, classes, population, n, seed)
+    unique, mean, highest = [
+        _highest([getattr(model, name) for model in models], getattr(identity, name).value) for name in MEASURES
+    ]
+    return PopulationRisk(population, n / population, unique, mean, highest, tuple(models))
+
+
+def _with_intervals(size: Ints, classes: Ints, population: int, n: int, seed: int) -> list[ModelEstimate]:
+    weights = zayatz_weights(size, n / population)
+    found = model_risks(size, classes, population, weights)
+    resampled: list[Mapping[str, ModelRisk]] = []
+    rng, n_classes = generator(seed, "classes of the population"), int(classes.sum())
+    for _ in range(RESAMPLES):
+        drawn = rng.multinomial(n_classes, classes / n_classes)
+        scale = float((size * drawn).sum()) / n  # keeps the sampling fraction
+        resampled.append(model_risks(size, drawn, population * scale, weights))
+    return [
+        ModelEstimate(
+            model,
+            *[
+                _estimate(
+                    getattr(found[model], name),
+                    [getattr(sample[model], name) for sample in resampled if model in sample],
+                    n,
+                )
+                for name in MEASURES
+            ],
+        )
+        for model in MODELS
+        if model in found
+    ]
+
+
+def _estimate(value: float, resampled: list[float], n: int) -> Estimate:
+    """The value with the percentiles of the resampled values; without these, nothing is known."""
+    if not resampled:
+        return Estimate(value, 0.0, 1.0, n)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    return Estimate(value, min(float(low), value), max(float(high), value), n)
+
+
+def _highest(estimates: list[Estimate], prosecutor: float) -> Estimate:
+    """The highest value, with an interval up to the highest end of all, or the prosecutor's risk."""
+    worst = max(estimates, key=lambda estimate: estimate.value)
+    high = max(worst.value, min(max(estimate.high for estimate in estimates), prosecutor))
+    return Estimate(worst.value, min(worst.low, worst.value), high, worst.n)

@@ -1,0 +1,587 @@
+"""Theorems 1 to 5 on a release: each bound compared with a measurement; `bounds.py` explains the notes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.conjunction import Workspace, minimum_similarities, new_workspace
+from standout.attack.queries import Queries, prefix_queries, prepare_queries
+from standout.attack.scoreboard import Scoreboard
+from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.errors import ParameterError, whole_number
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import check_seed, generator
+from standout.core.threads import run_in_slices
+from standout.data.release import Release
+from standout.data.subset import subset
+from standout.evaluate.estimates import Estimate, mean, rate
+from standout.evaluate.outcomes import fact_similarities, highest_of_each
+from standout.evaluate.targets import draw_targets, shuffled_entries
+from standout.know.adversary import Adversary, known_facts
+from standout.know.facts import KnownFacts, facts_from_entries
+from standout.know.record_similarity import Over
+from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within
+from standout.measure.bound_formulas import between_0_and_1, check_lam, facts_for_lineup, facts_needed, sample_sparsity
+from standout.measure.check_results import Check, Settings, Sign
+from standout.measure.sparsity import sparsity
+
+__all__ = [
+    "BY_ENTRIES",
+    "FACTS_PREMISE",
+    "TWICE",
+    "MatchingSet",
+    "MatchingSets",
+    "check",
+    "check_adversary",
+    "matching_sets",
+    "measured_by",
+    "twice_as_wide",
+    "with_notes",
+]
+
+# What the theorems say about imprecise facts  [Theorem 1: Sim(aux_i, r_i) ≥ 1 − ε for all known i].
+#
+# A fact may be off by the distances of the similarity, and so may a matching record from the fact. The proof of
+# Lemma 1 compares the record with the target as if the fact were exact. What follows for imprecise facts is
+# that the two are within twice the distances, in what the adversary knows.
+
+
+FACTS_PREMISE = "targets whose facts are all within 1 − ε (premise)"
+TWICE = "a random match is similar within twice the distances"
+FOLLOWS = "what follows for imprecise facts"
+IMPRECISE = "facts are imprecise: what follows is similarity within twice the distances"
+WRONG = "some facts are wrong, so the theorem does not apply"
+NOT_RANDOM = "facts are not drawn at random, so the theorem does not apply"
+BY_ENTRIES = "facts are random entries, not random items, so the theorem does not apply"
+
+
+def check_adversary(adversary: Any) -> Adversary | None:
+    """Return `adversary` if it is one, or None."""
+    if adversary is not None and not isinstance(adversary, Adversary):
+        raise ParameterError(f"adversary must be an Adversary, or None, got {type(adversary).__name__}")
+    return adversary
+
+
+def twice_as_wide(similarity: Similarity, adversary: Adversary) -> Similarity:
+    """What two entries have in common if both are similar to one imprecise fact: twice the distances.
+
+    What the adversary does not know is not compared.
+    """
+    if isinstance(similarity, Within):
+        value = None if adversary.value_error is None or similarity.value is None else 2 * similarity.value
+        time = None if adversary.time_error is None or similarity.time is None else 2 * similarity.time
+        return Within(value, time)
+    return Present() if isinstance(similarity, Equal) and adversary.value_error is None else similarity
+
+
+def with_notes(
+    checks: Sequence[Check], adversary: Adversary, precise: Mapping[int, Estimate], has_repeats: bool
+) -> list[Check]:
+    """The checks with what the adversary's facts mean for them; `precise` is the premise for each m.
+
+    Where the premise is not met, a measurement outside the bound proves nothing. If records have items
+    several times, an adversary knows what people do often with a higher probability than the theorems assume.
+    """
+    is_random = type(adversary) is Adversary and str(adversary.items) == "any"
+    is_exact = adversary.value_error == adversary.time_error == 0
+    noted = []
+    for check in checks:
+        m, note, holds = check.settings.m, "", check.holds
+        if m is not None and (not is_random or (precise[m].n and precise[m].value < 1)):
+            note, holds = (WRONG if is_random else NOT_RANDOM), holds or None
+        elif m is not None and has_repeats:
+            note, holds = BY_ENTRIES, holds or None
+        elif m is not None:
+            note = FOLLOWS if check.statement == TWICE else "" if is_exact else IMPRECISE
+        noted.append(replace(check, holds=holds, note="; ".join(filter(None, (note, check.note)))))
+    return noted
+
+
+# Algorithm 1A on random targets: which records match, and how similar they are to the target.
+#
+# The theorems draw attributes of a record, each with the same probability. If records have items several times,
+# an attribute is an item with all its entries: m different items are drawn, and one random entry of each is
+# known. Lemma 1 then holds as it stands, because a fact agrees with a record at most as well as the best pair
+# of entries, by which Sim(r, r′) is defined.
+
+
+ENTRIES_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingSet:
+    """The matching set D′ of a target r, and Sim(r, r′) of its records.
+
+    `over_first` divides by |supp(r)|, `over_union` by the size of the union.
+    """
+
+    target: int
+    record: Ints
+    over_first: Floats
+    over_union: Floats
+
+    def similarity(self, over: str) -> Floats:
+        """Sim(r, r′) with the denominator "first" or "union"."""
+        return self.over_first if over == "first" else self.over_union
+
+    def filter(self, keep: NDArray[np.bool_]) -> "MatchingSet":
+        """The part that is in a sample. A score of Algorithm 1A depends on one record only."""
+        return MatchingSet(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingSets:
+    """The matching sets of targets for m facts; `too_few_items` records have fewer than m items.
+
+    `precise` says for each target whether all known facts are within the threshold of the target's entries.
+    """
+
+    m: int
+    sets: list[MatchingSet]
+    too_few_items: int
+    precise: Bools
+
+
+def matching_sets(
+    release: Release,
+    similarity: Similarity,
+    alpha: float,
+    m: int,
+    *,
+    targets: int | None = 200,
+    seed: int = 0,
+    threads: int | None = None,
+    adversary: Adversary | None = None,
+    progress: Progress = no_progress,
+) -> MatchingSets:
+    """The records with a score ≥ α in Algorithm 1A, given m facts about each target.
+
+    The facts are random exact entries, or what an adversary who knows m facts has, errors included.
+    """
+    chosen, too_few_items = draw_targets(release.check(), targets, m, seed, "theorems", release.distinct_items)
+    if adversary is not None:
+        adversary = replace(adversary, knows=m, wrong=min(adversary.wrong, m))
+        in_order, _ = draw_targets(release, None, 0, seed, "theorems")
+        eligible = in_order[adversary.eligible(release, in_order)]
+        chosen, too_few_items = eligible[:targets], release.n_records - len(eligible)
+    records = _queries(release, _shuffled_facts(release, chosen, seed), similarity)
+    if adversary is None:
+        facts = prefix_queries(records, [m])
+    else:
+        facts = _queries(release, known_facts(adversary, release, chosen, seed), similarity)
+    sets: dict[int, MatchingSet] = {}
+
+    def work_on(low: int, high: int, work: Workspace) -> None:
+        for q in range(low, high):
+            record, score = minimum_similarities(facts, q, work)
+            sets[q] = _matching_set(records, q, int(chosen[q]), record[score >= alpha])
+
+    run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
+    precise = _are_precise(facts, chosen, alpha)
+    return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items, precise)
+
+
+def measured_by(similarity: Similarity, release: Release, matches: MatchingSets, seed: int = 0) -> MatchingSets:
+    """The same matching sets with Sim(r, r′) by another similarity."""
+    targets = np.array([matching.target for matching in matches.sets], np.int64)
+    records = _queries(release, _shuffled_facts(release, targets, seed), similarity)
+    sets = [_matching_set(records, q, matching.target, matching.record) for q, matching in enumerate(matches.sets)]
+    return replace(matches, sets=sets)
+
+
+def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
+    """All entries of each target as facts, in random order.
+
+    If the target has items several times, a random entry of each item comes first.
+    """
+    orders = shuffled_entries(release, targets, seed, "theorems")
+    if release.has_repeats:
+        orders = [
+            _items_first(release, order, generator(seed, "theorems", "items", release.records[target]))
+            for order, target in zip(orders, targets.tolist(), strict=True)
+        ]
+    first = offsets([len(order) for order in orders])
+    return facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+
+
+def _items_first(release: Release, order: Ints, draw: np.random.Generator) -> Ints:
+    """The entries in another order: the first one of each item before the others, items in random order."""
+    _, first = np.unique(release.by_record.item[order], return_index=True)
+    return np.concatenate([order[draw.permutation(first)], np.delete(order, first)])
+
+
+def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Queries:
+    return prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
+
+
+def _are_precise(facts: Queries, targets: Ints, alpha: float) -> Bools:
+    """Whether Sim(aux_i, r_i) ≥ α for all known facts about each target r."""
+    pair, _, sim = fact_similarities(facts, np.arange(len(targets)), targets)
+    n_precise = np.bincount(pair[sim >= alpha - ROUNDING], minlength=len(targets))
+    return np.asarray(n_precise == np.diff(facts.known.first))
+
+
+def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators; query q has all entries of the target."""
+    n_items, n_entries = targets.release.distinct_items, int(targets.release.lengths[target])
+    total, n_shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
+    step = max(1, ENTRIES_AT_ONCE // n_entries)
+    for low in range(0, len(record), step):
+        part = slice(low, low + step)
+        total[part], n_shared[part] = _sums(targets, q, record[part])
+    union = n_items[target] + n_items[record] - n_shared
+    return MatchingSet(target, record, total / n_items[target], total / union)
+
+
+def _sums(targets: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
+    """(Σ Sim, number of shared items) of a target and each of these records."""
+    pair, fact, sim = fact_similarities(targets, np.full(len(record), q), record)
+    if targets.release.has_repeats:
+        n_items = targets.release.n_items
+        pair_item, sim = highest_of_each(pair * n_items + targets.facts.item[fact], sim)
+        pair = pair_item // n_items
+    n_shared = np.bincount(pair[sim >= 0], minlength=len(record))
+    return np.bincount(pair, np.maximum(sim, 0.0), len(record)).astype(np.float64), n_shared.astype(np.int64)
+
+
+OVER: tuple[Over, Over] = ("first", "union")
+"""The denominators of Sim: |supp(r)|, for which Lemma 1 holds, and the union, as Sim is defined."""
+NO_LEMMA = "Lemma 1 does not hold with the union as the denominator"
+NONE_SIMILAR = "no record has a similar record, so there is nothing to check"
+
+
+def check(
+    release: Release,
+    *,
+    epsilon: float = 0.01,
+    delta: float = 0.5,
+    k: int = 10,
+    lam: float = 8,
+    gamma: float = 0.1,
+    similarity: Similarity | None = None,
+    adversary: Adversary | None = None,
+    targets: int | None = 200,
+    samples: int = 20,
+    seed: int = 0,
+    threads: int | None = None,
+) -> list[Check]:
+    """Theorems 1 to 5 on a release: compare each bound with a measurement.
+
+    The adversary knows m random exact entries of each target, about different items. With `adversary`, the m
+    facts have the errors of that adversary. The theorems require facts within 1 − ε of the target's: another
+    check shows how many targets have only such facts. A further one measures Theorem 1 within twice the
+    distances, which is what follows for imprecise facts. Theorem 4 puts each record into a sample with
+    probability 1/λ; every target is attacked twice, with its own record in the sample and without it.
+
+    Parameters
+    ----------
+    release
+        The release.
+    epsilon, delta
+        ε and δ, above 0 and below 1; their sum must be below 1.
+    k
+        Length of the lineup for Theorem 3.
+    lam, gamma
+        λ and γ of Theorems 4 and 5.
+    similarity
+        Within, Equal or Present; default: Within(value=1, time=14).
+    adversary
+        Whose facts Theorems 1 to 4 are measured with; `knows` is replaced by m. Default: exact facts.
+    targets
+        Number of targets, drawn from the records with at least m items; None: all of them.
+    samples
+        Number of samples for Theorem 5.
+    seed
+        Random seed.
+    threads
+        Number of threads; default: all cores.
+
+    Returns
+    -------
+    list of Check
+        One or more checks for each theorem.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=20_000, seed=7)
+    >>> print(check(release, delta=0.9, targets=50, samples=2)[0])
+    Theorem 1: a random match is similar (over first): 1.000 (0.929 to 1.000, n = 50) ≥ 0.99: holds
+    """
+    settings = Settings(
+        epsilon=between_0_and_1("epsilon", epsilon),
+        delta=between_0_and_1("delta", delta),
+        k=whole_number("k", k, 2),
+        lam=check_lam(lam),
+        gamma=between_0_and_1("gamma", gamma),
+    )
+    if epsilon + delta >= 1:
+        raise ParameterError(f"epsilon + delta must be below 1, got {epsilon!r} + {delta!r}")
+    similarity = Within() if similarity is None else similarity
+    if type(similarity) not in (Within, Equal, Present):
+        raise ParameterError(f"similarity must be Within, Equal or Present, got {type(similarity).__name__}")
+    checks = _TheoremChecks(
+        release=release,
+        settings=settings,
+        board=Scoreboard(similarity, 1 - settings.epsilon),
+        adversary=check_adversary(adversary),
+        targets=targets,
+        samples=whole_number("samples", samples, 1),
+        seed=check_seed(seed),
+        threads=threads,
+    )
+    return checks.all()
+
+
+@dataclass(frozen=True, slots=True)
+class _TheoremChecks:
+    """The parameters of `check`, and one method for each theorem."""
+
+    release: Release
+    settings: Settings
+    board: Scoreboard
+    adversary: Adversary | None
+    targets: int | None
+    samples: int
+    seed: int
+    threads: int | None
+
+    def all(self) -> list[Check]:
+        n, settings = self.release.n_records, self.settings
+        assert settings.k is not None
+        matches = self.matching_sets(facts_needed(n, settings.epsilon, settings.delta))
+        lineups = self.matching_sets(max(1, facts_for_lineup(n, settings.k, settings.delta)))
+        similar_shares = {over: self.share_with_similar(self.release, over) for over in OVER}
+        premises = [self.premise(similar_shares[over], over) for over in OVER]
+        is_sparse = premises[0].holds
+        theorems = [
+            *(self.theorem1(matches, over) for over in OVER),
+            *premises,
+            self.theorem2(matches, is_sparse),
+            *self.theorem3(lineups, is_sparse),
+            *self.theorem4(matches),
+        ]
+        if self.adversary is not None:
+            theorems = self.with_imprecise_facts(theorems, matches, lineups)
+        return [*theorems, *self.theorem5(similar_shares["union"].value)]
+
+    def with_imprecise_facts(self, checks: list[Check], matches: MatchingSets, lineups: MatchingSets) -> list[Check]:
+        """The checks with notes on imprecise facts, after their premise and what follows from it."""
+        assert self.adversary is not None
+        precise = {each.m: _rate(each.precise.tolist()) for each in (matches, lineups)}
+        wide = twice_as_wide(self.board.similarity, self.adversary)
+        sets = measured_by(wide, self.release, matches, self.seed).sets
+        share = self.rate([self.similar_share(matching, "first") for matching in sets])
+        premise = self.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches)
+        follows = self.check(1, TWICE, "≥", self.board.alpha, share, matches, over="first")
+        checks = with_notes([follows, *checks], self.adversary, precise, self.release.has_repeats)
+        return [premise, *checks]
+
+    def theorem1(self, matches: MatchingSets, over: Over) -> Check:
+        """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
+        share = self.rate([self.similar_share(matching, over) for matching in matches.sets])
+        return self.check(1, "a random match is similar", "≥", self.board.alpha, share, matches, over=over)
+
+    def premise(self, share: Estimate, over: Over) -> Check:
+        """(1 − ε − δ, ε)-sparsity, the premise of Theorems 2 and 3."""
+        statement = "records with a similar record (premise)"
+        return self.check(2, statement, "≤", self.settings.epsilon, share, over=over)
+
+    def theorem2(self, matches: MatchingSets, is_sparse: bool | None) -> Check:
+        """(1, 1 − ε)-deanonymization: only the target matches."""
+        share = self.rate([matching.record.tolist() == [matching.target] for matching in matches.sets])
+        result = self.check(2, "only the target matches", "≥", self.board.alpha, share, matches)
+        return _with_premise(is_sparse, result, "what follows is 1 − 2ε")
+
+    def theorem3(self, matches: MatchingSets, is_sparse: bool | None) -> list[Check]:
+        """(1, 1/k)-deanonymization, and entropic (1, log2 k): a random match is the target."""
+        k, all_bits = self.settings.k, math.log2(self.release.n_records)
+        assert k is not None
+        shares = [1 / len(matching.record) if matching.target in matching.record else 0.0 for matching in matches.sets]
+        bits = mean([-math.log2(share) if share else all_bits for share in shares], all_bits)
+        guess = self.check(3, "a random match is the target", "≥", 1 / k, self.rate(shares), matches, k=k)
+        left = self.check(3, "bits left", "≤", math.log2(k), bits, matches, k=k)
+        return [
+            _with_premise(is_sparse, guess, "what follows is (1 − ε)/k"),
+            _with_premise(is_sparse, left, "what follows is log2 k + ε log2 N"),
+        ]
+
+    def theorem4(self, matches: MatchingSets) -> list[Check]:
+        """From a sample: present targets are found, absent ones are noticed.
+
+        A score of Algorithm 1A depends on one record only, so the matching set in a sample is the part of the
+        matching set that is in the sample, and no release has to be built. Each target is attacked once in
+        the sample and once not in it; the rest of the sample does not depend on that.
+        """
+        in_sample = self.sample(0)
+        absent, present = [], []
+        for matching in matches.sets:
+            is_target = matching.record == matching.target
+            absent.append(matching.filter(in_sample[matching.record] & ~is_target))
+            present.append(matching.filter(in_sample[matching.record] | is_target))
+
+        def row(statement: str, measured: Estimate, over: Over | None = None, note: str = "") -> Check:
+            return self.check(
+                4,
+                statement,
+                "≥",
+                self.board.alpha,
+                measured,
+                matches=matches,
+                note=note,
+                over=over,
+                lam=self.settings.lam,
+            )
+
+        nothing_matches = _rate([not len(matching.record) for matching in absent])
+        return [
+            *(
+                row(
+                    "in the sample: a random match is similar",
+                    self.rate([self.similar_share(matching, over) for matching in present]),
+                    over,
+                )
+                for over in OVER
+            ),
+            row("not in the sample: nothing matches", nothing_matches, note="does not follow without sparsity"),
+            *(
+                row(
+                    "not in the sample: all matches are similar",
+                    _rate([self.similar_share(matching, over, if_empty=1.0) == 1 for matching in absent]),
+                    over,
+                )
+                for over in OVER
+            ),
+        ]
+
+    def theorem5(self, similar_share: float) -> list[Check]:
+        """A sample of a release that is not sparse is not sparse either: as printed, and what follows.
+
+        The δ of Theorem 5 is the share of records with a similar record: for any smaller one the release is
+        not sparse. Sim is over the union, as it is defined: no lemma is needed.
+        """
+        lam, gamma = self.settings.lam, self.settings.gamma
+        assert lam is not None and gamma is not None
+        shares = [self.similar_share_in_sample(i) for i in range(self.samples)] if similar_share else []
+        bound = sample_sparsity(similar_share, gamma, lam)
+        not_sparse, share = _rate([share > bound for share in shares]), rate(math.fsum(shares), len(shares))
+        values = f"δ = {similar_share:.4g} measured, δγ/λ = {bound:.4g}; " if similar_share else f"{NONE_SIMILAR}; "
+        check = partial(self.check, 5, sign="≥", over="union", lam=lam, gamma=gamma)
+        return [
+            check(
+                statement="samples that are not sparse",
+                bound=1 - gamma,
+                measured=not_sparse,
+                note=values + "does not follow",
+            ),
+            check(
+                statement="records of a sample with a similar record",
+                bound=similar_share / lam,
+                measured=share,
+                note=values + "what follows",
+            ),
+        ]
+
+    def check(
+        self,
+        theorem: int,
+        statement: str,
+        sign: Sign,
+        bound: float,
+        measured: Estimate,
+        matches: MatchingSets | None = None,
+        note: str = "",
+        **more: Any,
+    ) -> Check:
+        """One check. `more` are the settings that matter for it."""
+        if more.get("over") == "union" and theorem < 5:
+            note = NO_LEMMA
+        m, too_few_items = (None, 0) if matches is None else (matches.m, matches.too_few_items)
+        return Check(
+            theorem=theorem,
+            statement=statement,
+            settings=Settings(self.settings.epsilon, self.settings.delta, m, **more),
+            sign=sign,
+            bound=bound,
+            measured=measured,
+            holds=_holds(sign, bound, measured),
+            note=note,
+            too_few_items=too_few_items,
+        )
+
+    @property
+    def theta(self) -> float:
+        """1 − ε − δ, the minimum similarity; rounded, because 1 − 0.01 − 0.9 must not be below 0.09."""
+        return round(1 - self.settings.epsilon - self.settings.delta, 12)
+
+    def matching_sets(self, m: int) -> MatchingSets:
+        return matching_sets(
+            self.release,
+            self.board.similarity,
+            self.board.alpha,
+            m,
+            targets=self.targets,
+            seed=self.seed,
+            threads=self.threads,
+            adversary=self.adversary,
+        )
+
+    def rate(self, shares: Sequence[float]) -> Estimate:
+        """The rate, with the baseline of a guess without facts."""
+        return rate(math.fsum(shares), len(shares), 1 / self.release.n_records)
+
+    def similar_share(self, matching: MatchingSet, over: Over, if_empty: float = 0.0) -> float:
+        """The share of the matching records with Sim(r, r′) ≥ 1 − ε − δ."""
+        if not len(matching.record):
+            return if_empty
+        return float((matching.similarity(over) >= self.theta - ROUNDING).mean())
+
+    def share_with_similar(self, release: Release, over: Over) -> Estimate:
+        """The share of records whose nearest neighbour is more similar than 1 − ε − δ."""
+        n = release.n_records
+        if n < 2:
+            return rate(0, n)
+        sample = n if self.targets is None else min(self.targets, n)
+        similarity = self.board.similarity
+        nearest = sparsity(release, similarity, sample=sample, over=over, seed=self.seed, threads=self.threads)
+        return nearest.delta(self.theta)
+
+    def similar_share_in_sample(self, number: int) -> float:
+        """The share of records of a 1/λ sample that have a similar one; 0 for an empty sample."""
+        keep = self.sample(number)
+        return self.share_with_similar(subset(self.release, keep), "union").value if keep.any() else 0.0
+
+    def sample(self, number: int) -> NDArray[np.bool_]:
+        """Which records are in a sample: each with probability 1/λ."""
+        assert self.settings.lam is not None
+        draw = generator(self.seed, "theorems", "sample", number)
+        return draw.random(self.release.n_records) < 1 / self.settings.lam
+
+
+def _holds(sign: Sign, bound: float, measured: Estimate) -> bool | None:
+    if measured.n == 0:
+        return None
+    if (measured.value >= bound - ROUNDING) if sign == "≥" else (measured.value <= bound + ROUNDING):
+        return True
+    return None if measured.low <= bound <= measured.high else False
+
+
+def _with_premise(premise: bool | None, check: Check, note: str) -> Check:
+    """The check of a theorem with a premise: without it, a measurement outside the bound proves nothing."""
+    if premise is False:
+        return replace(check, holds=check.holds or None, note=f"the premise is not met; {note}")
+    return replace(check, note=note)
+
+
+def _rate(successes: Sequence[bool]) -> Estimate:
+    return rate(sum(successes), len(successes))

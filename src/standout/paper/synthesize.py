@@ -1,0 +1,596 @@
+"""`so.synthesize`: synthetic releases."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core import rng
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.errors import ParameterError, not_one_of
+from standout.core.jit import Array, Int, kernel
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.threads import thread_count
+from standout.data.build import count_codes, drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.build_kernels import ColumnSizes
+from standout.data.labels import Clock, Labels, Provenance
+from standout.data.release import RecordEntries, Release, code_type, read_only
+from standout.data.sharded_index import BuildSettings, build_shards, open_resumable_build, write_release
+from standout.data.shards import RecordChange, ShardPlan, choose_bounds
+from standout.data.store import open_index
+from standout.paper import netflix_generator
+from standout.paper.netflix_generator import CLOCK as NETFLIX_CLOCK
+from standout.paper.netflix_generator import LEVELS as NETFLIX_LEVELS
+from standout.paper.netflix_generator import Histories, fit_lengths, invented_titles, qualifying_entries, record_lengths
+from standout.paper.published_statistics import published, published_support
+
+__all__ = [
+    "CLOCK",
+    "CLOCK_QUICK_GENERATOR",
+    "LEVELS",
+    "LEVELS_QUICK_GENERATOR",
+    "LIKE",
+    "Like",
+    "generate_entries",
+    "generate_entries_quick_generator",
+    "give_unused_items",
+    "item_ranks",
+    "number_labels",
+    "qualifying_of_standin",
+    "read_only_labels",
+    "release_sizes",
+    "scaled_records",
+    "synthesize",
+    "synthesize_index",
+]
+
+# Numbers of records, items and entries of a synthetic release, and its ids.
+
+
+Like = Literal["quick", "netflix", "flat"]
+LIKE = ("quick", "netflix", "flat")
+MOST_CODES, MOST_ENTRIES = (1 << 31) - 1, 1 << 40
+"""Largest numbers of records or items, and of entries."""
+
+
+def release_sizes(like: Like, records: int | None, items: int | None, entries: int | None) -> tuple[int, int, int]:
+    """(records, items, entries) with defaults filled in, checked."""
+    if like not in LIKE:
+        raise ParameterError(not_one_of("like", like, LIKE))
+    for name, size, most in (
+        ("records", records, MOST_CODES),
+        ("items", items, MOST_CODES),
+        ("entries", entries, MOST_ENTRIES),
+    ):
+        _check_size(name, size, most)
+    sizes = published()["sizes"]
+    if records is None:
+        records = sizes["records"] if like == "netflix" else 10_000
+    if items is None:
+        items = _items_rated_by(records) if like == "netflix" else 2_000
+    if entries is None:
+        usual = -(-sizes["entries"] * records // sizes["records"]) if like == "netflix" else 50 * records
+        entries = min(max(usual, items), records * items)
+    if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
+        raise ParameterError(
+            f"entries must be from {max(records, items, 1):,} to {max(records * items, 1):,} "
+            f"for {records:,} records and {items:,} items, got {entries:,}"
+        )
+    return records, items, entries
+
+
+def _check_size(name: str, size: Any, most: int) -> None:
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
+        raise ParameterError(f"{name} must be a whole number, got {size!r}")
+    if size is not None and size > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got a number of {size.bit_length()} bits")
+
+
+def _items_rated_by(records: int) -> int:
+    """Number of Netflix's films that this number of people would have rated."""
+    support = published_support() * (records / published()["sizes"]["records"])
+    return max(int((support >= 1).sum()), 1)
+
+
+def item_ranks(items: int, first_ones: bool) -> Floats:
+    """Ranks of the items among Netflix's films: the first ones, or spread over all."""
+    if first_ones:
+        return np.arange(1.0, items + 1)
+    distance = published()["sizes"]["items"] / items
+    return np.asarray((np.arange(items) + 0.5) * distance + 0.5)
+
+
+def number_labels(count: int) -> Labels:
+    """The ids 1 … count."""
+    return read_only_labels(Labels.of(map(str, range(1, count + 1))))
+
+
+def read_only_labels(labels: Labels) -> Labels:
+    """Labels with read-only arrays."""
+    return Labels(read_only(labels.offsets), read_only(labels.data))
+
+
+# Releases without any structure, as a control in tests.
+#
+# Record lengths differ by at most one entry. Items, values and days are drawn uniformly.
+
+
+LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+CLOCK = Clock("day", (date(2000, 1, 1) - date(1970, 1, 1)).days, 2_000)
+N_LEVELS, SPAN = len(LEVELS), CLOCK.span
+STRIDE = 1 << 14
+
+
+def generate_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
+    """Entries by record; some items may have none."""
+    length, longer = divmod(entries, records)
+    start = np.arange(records + 1) * length + np.minimum(np.arange(records + 1), longer)
+    columns = RecordEntries(
+        start,
+        np.empty(entries, code_type(items)),
+        np.empty(entries, code_type(len(LEVELS) + 1)),
+        np.empty(entries, code_type(CLOCK.span + 1)),
+    )
+    stream = rng.key(seed, "flat")
+    for low in range(0, records, STRIDE):
+        progress("making records", low, records)
+        _fill(stream, low, min(low + STRIDE, records), items, columns)
+    return columns
+
+
+@kernel
+def _fill(stream: np.uint64, low: Int, high: Int, items: Int, columns: Any) -> None:
+    """Fill the records low … high - 1.
+
+    Floyd's method draws n different items in n draws.
+    """
+    start, item, value, time = columns
+    last_record = np.zeros(items, np.int64)
+    for record in range(low, high):
+        key, mark = rng.mix(stream, np.uint64(record)), record - low + 1
+        begin, end = start[record], start[record + 1]
+        n = end - begin
+        for i in range(n):
+            u = rng.uniform(key, np.uint64(3 * i))
+            drawn = np.int64(u * (items - n + i + 1))
+            if last_record[drawn] == mark:
+                drawn = items - n + i
+            last_record[drawn] = mark
+            item[begin + i] = drawn
+            value[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 1)) * N_LEVELS)
+            time[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 2)) * SPAN)
+        item[begin:end].sort()
+
+
+# Releases with the shape of real ones: long-tailed popularity and record lengths, ratings, dates in bursts.
+#
+# This quick generator is for demonstrations, tests and benchmarks. It is not calibrated on any data set.
+
+
+SPREAD = 1.25
+"""Deviation of log lengths: mean ÷ median = e^(SPREAD² / 2), as for subscribers of a film service."""
+HEAD = 0.03
+"""Popularity falls as 1 / (rank + HEAD·items)²."""
+DENSE = 4
+"""Records with more than items ÷ DENSE entries are drawn by `_draw_dense`."""
+FIRST_DAY, LAST_DAY = date(1999, 12, 1), date(2005, 12, 31)
+CLOCK_QUICK_GENERATOR = Clock("day", (FIRST_DAY - date(1970, 1, 1)).days, (LAST_DAY - FIRST_DAY).days + 1)
+SPAN_QUICK_GENERATOR = CLOCK_QUICK_GENERATOR.span
+LEVELS_QUICK_GENERATOR = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+STRIDE_QUICK_GENERATOR = 1 << 14
+
+
+class _Items(NamedTuple):
+    """The items: their order by popularity, their appeal, and those given to each record in advance.
+
+    by_rank             the item of each popularity rank
+    given_start, given  the items given to each record, one record after the other
+    last_record         the last record (+ 1) that drew each item, to draw no item twice
+    """
+
+    by_rank: NDArray[np.uint32]
+    appeal: Floats
+    given_start: Ints
+    given: NDArray[np.uint32]
+    last_record: Ints
+
+
+def generate_entries_quick_generator(
+    records: int, items: int, entries: int, seed: int, progress: Progress
+) -> RecordEntries:
+    """Entries by record; every item has at least one."""
+    draw = rng.generator(seed, "synthetic", "lengths")
+    start = offsets(fit_lengths(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw))
+    columns = RecordEntries(
+        start,
+        np.empty(entries, code_type(items)),
+        np.empty(entries, code_type(len(LEVELS_QUICK_GENERATOR) + 1)),
+        np.empty(entries, code_type(CLOCK_QUICK_GENERATOR.span + 1)),
+    )
+    _fill_quick_generator(columns, items, seed, progress)
+    return columns
+
+
+def _fill_quick_generator(columns: RecordEntries, items: int, seed: int, progress: Progress) -> None:
+    start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.item))
+    draw = rng.generator(seed, "synthetic", "items")
+    by_rank = draw.permutation(items).astype(np.uint32)
+    appeal = draw.standard_normal(items)
+    # one entry is reserved for every item, so that each item has at least one
+    reserved = np.sort(draw.choice(entries, items, replace=False, shuffle=False))
+    record_of = np.searchsorted(start, reserved, side="right") - 1
+    given = draw.permutation(items).astype(np.uint32)
+    given_start = np.searchsorted(record_of, np.arange(records + 1))
+    tables = _Items(by_rank, appeal, given_start, given, last_record=np.zeros(items, np.int64))
+    stream = rng.key(seed, "synthetic", "records")
+    for low in range(0, records, STRIDE_QUICK_GENERATOR):
+        progress("making records", low, records)
+        high = min(low + STRIDE_QUICK_GENERATOR, records)
+        _fill_records(stream, low, high, tables, columns)
+
+
+@kernel
+def _fill_records(stream: np.uint64, low: Int, high: Int, tables: Any, columns: Any) -> None:
+    """Fill the records low … high - 1; every draw depends only on the seed and the record."""
+    by_rank, appeal, given_start, given, last_record = tables
+    n_items = len(by_rank)
+    start, item, value, time = columns
+    for record in range(low, high):
+        key = rng.mix(stream, np.uint64(record))
+        begin, end = start[record], start[record + 1]
+        at = begin
+        for i in range(given_start[record], given_start[record + 1]):
+            last_record[given[i]] = record + 1
+            item[at] = given[i]
+            at += 1
+        if end - begin > n_items // DENSE:
+            _draw_dense(key, by_rank, last_record, record + 1, item[at:end])
+        else:
+            _draw_sparse(key, by_rank, last_record, record + 1, item[at:end])
+        item[begin:end].sort()
+        _draw_ratings(key, appeal, item[begin:end], value[begin:end])
+        _draw_dates(key, time[begin:end])
+
+
+@kernel
+def _draw_sparse(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, out: Array) -> None:
+    """Draw items by popularity until enough are new; 1 / (rank + q)² has a closed inverse."""
+    n_items = len(by_rank)
+    q = HEAD * n_items
+    most = n_items / (q + n_items)
+    n, draw = 0, 0
+    while n < len(out):
+        u = rng.uniform(key, np.uint64(draw)) * most
+        draw += 1
+        drawn = by_rank[min(int(q * u / (1 - u)), n_items - 1)]
+        if last_record[drawn] != mark:
+            last_record[drawn] = mark
+            out[n] = drawn
+            n += 1
+
+
+@kernel
+def _draw_dense(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, out: Array) -> None:
+    """Take the items with the shortest exponential waiting times: the same distribution, no rejections."""
+    n_items = len(by_rank)
+    q = HEAD * n_items
+    waiting = np.empty(n_items, np.float64)
+    for rank in range(n_items):
+        u = rng.uniform(key, np.uint64(rank))
+        is_new = last_record[by_rank[rank]] != mark
+        waiting[rank] = -np.log(1 - u) * (rank + q) ** 2 if is_new else np.inf
+    first = np.argsort(waiting)
+    for n in range(len(out)):
+        out[n] = by_rank[first[n]]
+        last_record[out[n]] = mark
+
+
+@kernel
+def _draw_ratings(record_key: np.uint64, appeal: Array, item: Array, value: Array) -> None:
+    """Draw ratings 1 to 5 (codes 0 to 4) from the person's mood, the item's appeal, and noise."""
+    key = rng.mix(record_key, np.uint64(1 << 40))
+    mood = _bell(key, 0)
+    for i in range(len(item)):
+        stars = 3.6 + 0.45 * mood + 0.4 * appeal[item[i]] + 0.9 * _bell(key, 4 * (i + 1))
+        value[i] = min(max(int(np.floor(stars + 0.5)), 1), 5) - 1
+
+
+@kernel
+def _bell(key: np.uint64, draw: Int) -> float:
+    """Sum of four uniform numbers, nearly normal with deviation 1."""
+    total = 0.0
+    for i in range(4):
+        total += rng.uniform(key, np.uint64(draw + i))
+    return (total - 2.0) * 1.7320508075688772
+
+
+@kernel
+def _draw_dates(record_key: np.uint64, time: Array) -> None:
+    """Draw dates in bursts: people join late in the period and come back several times."""
+    key = rng.mix(record_key, np.uint64(1 << 41))
+    joined = int(SPAN_QUICK_GENERATOR * rng.uniform(key, np.uint64(0)) ** 0.3)
+    visits = 1 + int(len(time) ** 0.6)
+    for i in range(len(time)):
+        visit = int(visits * rng.uniform(key, np.uint64(2 * i + 1)) ** 2)
+        later = rng.uniform(key, np.uint64((1 << 32) + visit)) ** 1.5 if visit > 0 else 0.0
+        time[i] = joined + int((SPAN_QUICK_GENERATOR - 1 - joined) * later)
+
+
+# Every item of a synthetic release has an entry: items that nobody has drawn are given to somebody.
+
+
+def give_unused_items(parts: Sequence[RecordEntries], items: int, seed: int) -> list[tuple[int, int]]:
+    """Give each item without entries to a random record, instead of an item that others have too.
+
+    The parts of a release are changed in place. Returns the part and the record of each change.
+    """
+    support = np.sum([count_codes(part.item, items) for part in parts], axis=0)
+    start = offsets([len(part.item) for part in parts])
+    draw, changed = rng.generator(seed, "left out"), []
+    for item in np.flatnonzero(support == 0):
+        while True:
+            entry = int(draw.integers(start[-1]))
+            number = int(np.searchsorted(start, entry, side="right")) - 1
+            part, position = parts[number], entry - int(start[number])
+            if support[part.item[position]] > 1:
+                break
+        support[part.item[position]] -= 1
+        support[item] = 1
+        part.item[position] = item
+        record = int(np.searchsorted(part.start, position, side="right")) - 1
+        _sort_record(part, record)
+        changed.append((number, record))
+    return changed
+
+
+def _sort_record(columns: RecordEntries, record: int) -> None:
+    """Sort the entries of a record by item."""
+    entries = slice(*columns.start[record : record + 2])
+    order = np.argsort(columns.item[entries], kind="stable")
+    for column in columns[1:]:
+        assert column is not None
+        column[entries] = column[entries][order]
+
+
+SCALES = {
+    "quick": (LEVELS_QUICK_GENERATOR, CLOCK_QUICK_GENERATOR),
+    "netflix": (NETFLIX_LEVELS, NETFLIX_CLOCK),
+    "flat": (LEVELS, CLOCK),
+}
+
+
+@with_progress
+def synthesize(
+    *,
+    like: Like = "quick",
+    records: int | None = None,
+    items: int | None = None,
+    entries: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Release:
+    """Make a synthetic release with exactly these numbers of records, items and entries.
+
+    The same sizes and seed give the same release, byte for byte, for any number of threads.
+
+    Parameters
+    ----------
+    like
+        "quick": long tails, ratings, and dates in bursts, not calibrated on any data. "netflix": a stand-in
+        for the Netflix Prize data, calibrated on its published statistics (docs/standin.md). "flat": no
+        structure.
+    records
+        Number of records; default: 10,000, or 480,189 with like="netflix".
+    items
+        Number of items; default: 2,000. With like="netflix", the default is the number of Netflix's 17,770
+        films that this number of people would have rated.
+    entries
+        Number of entries; default: 50 per record, or 209 with like="netflix". More entries make a denser
+        release.
+    seed
+        Seed of every random draw.
+    threads
+        Number of threads; default: all cores.
+    progress
+        True shows a bar; a function is called with (stage, done, total).
+
+    Returns
+    -------
+    Release
+        A release with ratings from 1 to 5 and days. Every record and every item has at least one entry.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or if the numbers of records, items and entries contradict each other.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=200, items=100, entries=3_000, seed=1)
+    >>> release.n_records, release.n_items, release.n_entries, release.levels.tolist()
+    (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
+    """
+    rng.check_seed(seed)
+    n_records, n_items, n_entries = release_sizes(like, records, items, entries)
+    threads = thread_count(threads)
+    if like == "netflix":
+        ranks = item_ranks(n_items, first_ones=items is None)
+        columns = netflix_generator.generate_entries(n_records, ranks, n_entries, seed, threads, progress)
+    else:
+        generate = generate_entries_quick_generator if like == "quick" else generate_entries
+        columns = generate(n_records, n_items, n_entries, seed, progress)
+    give_unused_items([columns], n_items, seed)
+    by_record, levels, clock = drop_unused_codes(columns, *SCALES[like])
+    return Release(
+        records=number_labels(n_records),
+        items=number_labels(n_items),
+        titles=read_only_labels(invented_titles(n_items, seed)) if like == "netflix" else None,
+        levels=None if levels is None else read_only_levels(levels),
+        clock=clock,
+        by_record=read_only_entries(by_record),
+        by_item=pack_by_item(by_record, n_items, levels, clock, progress),
+        provenance=Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=n_entries),
+    )
+
+
+def qualifying_of_standin(release: Release) -> Ints | None:
+    """Number of ratings of each person that the stand-in held back for the contest; None for other data.
+
+    >>> qualifying_of_standin(synthesize(records=20, items=10, entries=60)) is None
+    True
+    """
+    provenance = release.provenance
+    if provenance.format != "synthetic" or provenance.settings.get("like") != "netflix":
+        return None
+    return qualifying_entries(release.n_records, int(provenance.settings["seed"]))
+
+
+# `so.synthesize_index`: write synthetic releases as an index, also if memory does not hold them.
+
+
+PER_PERSON, PER_ENTRY, PROGRAM = 250, 14, 10**9
+"""Bytes of memory for each person's traits and for each entry of a shard, and for everything else."""
+IN_MEMORY = 16
+"""Bytes for each entry of a release that is made in memory."""
+
+
+def scaled_records(scale: float) -> int:
+    """Number of people of a stand-in with this many times the people of the Netflix Prize data.
+
+    >>> scaled_records(10)
+    4801890
+    """
+    if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale <= 1000:
+        raise ParameterError(f"scale must be a number above 0, up to 1000, got {scale!r:.100}")
+    return max(1, round(scale * int(published()["sizes"]["records"])))
+
+
+@with_progress
+def synthesize_index(
+    output: str | Path,
+    *,
+    like: Like = "netflix",
+    records: int | None = None,
+    items: int | None = None,
+    entries: int | None = None,
+    seed: int = 0,
+    shards: int | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Release:
+    """Make a synthetic release and write it as an index, in shards if memory would not suffice otherwise.
+
+    The release is that of `synthesize` with the same parameters, whatever the number of shards. The stand-in
+    for the Netflix Prize data is made shard by shard. A call that is killed is resumed by the same call.
+
+    Parameters
+    ----------
+    output
+        Folder of the index. It must be new, empty, or an index, which is replaced.
+    like, records, items, entries, seed
+        As in `synthesize`.
+    shards
+        Number of shards; default: none if memory suffices, otherwise as few as fit.
+    memory
+        Bytes of memory that may be used, such as "4GB"; default: 60 % of what is available.
+    threads, progress
+        As in `synthesize`.
+
+    Returns
+    -------
+    Release
+        The release in the index.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or `memory` does not suffice.
+    StoreError
+        If the index cannot be written.
+
+    Examples
+    --------
+    >>> import standout as so, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     so.synthesize_index(f"{folder}/demo", records=300, items=90, entries=5_000, shards=1).n_records
+    300
+    """
+    rng.check_seed(seed)
+    sizes = release_sizes(like, records, items, entries)
+    settings, count = BuildSettings(shards, memory), thread_count(threads)
+    about = json.dumps(["synthesize", like, *sizes, items is None, seed, shards, memory])
+    is_small = shards is None and sizes[2] * IN_MEMORY + PROGRAM // 2 <= settings.limit
+    with open_resumable_build(output, about) as build:
+        if like != "netflix" or is_small:
+            release = synthesize(
+                like=like, records=records, items=items, entries=entries, seed=seed, threads=threads, progress=progress
+            )
+            write_release(build, release, shards, progress)
+        else:
+            standin = _StandIn(*sizes, items is None, seed, count)
+            bounds = standin.bounds(settings) if build.state is None else tuple(json.loads(build.state))
+            build.resume_from(json.dumps(bounds).encode())
+            build_shards(build, standin.plan(bounds), standin, progress, standin.changes)
+    return open_index(output)
+
+
+@dataclass(frozen=True)
+class _StandIn:
+    """The stand-in for the Netflix Prize data, one shard after another."""
+
+    n_records: int
+    n_items: int
+    n_entries: int
+    first_items: bool
+    seed: int
+    threads: int
+
+    @cached_property
+    def lengths(self) -> Ints:
+        return record_lengths(self.n_records, self.n_items, self.n_entries, self.seed)
+
+    @cached_property
+    def histories(self) -> Histories:
+        return Histories.draw(self.lengths, item_ranks(self.n_items, self.first_items), self.seed)
+
+    def bounds(self, settings: BuildSettings) -> tuple[int, ...]:
+        limit = settings.limit
+        room = limit - PROGRAM - PER_PERSON * self.n_records
+        return choose_bounds(self.lengths, settings.shards, room, limit=limit, per_entry=PER_ENTRY)
+
+    def plan(self, bounds: tuple[int, ...]) -> ShardPlan:
+        return ShardPlan(
+            records=number_labels(self.n_records),
+            items=number_labels(self.n_items),
+            titles=read_only_labels(invented_titles(self.n_items, self.seed)),
+            lengths=self.lengths,
+            sizes=ColumnSizes(self.n_items, NETFLIX_LEVELS, NETFLIX_CLOCK),
+            bounds=bounds,
+            repeats="keep",
+            provenance=Provenance(
+                "synthetic", settings={"like": "netflix", "seed": str(self.seed)}, rows=self.n_entries
+            ),
+            is_built=True,
+        )
+
+    def entries(self, plan: ShardPlan, shard: int, progress: Progress) -> tuple[RecordEntries, int]:
+        """Draw the entries of a shard; none repeats."""
+        low, high = plan.bounds[shard], plan.bounds[shard + 1]
+        return self.histories.entries(low, high, self.threads, progress), 0
+
+    def discard(self, shard: int) -> None:
+        """Nothing to remove."""
+
+    def changes(self, parts: list[RecordEntries]) -> list[RecordChange]:
+        """Changes that give each item an entry; the parts are changed in place."""
+        changed = give_unused_items(parts, self.n_items, self.seed)
+        return [RecordChange.of(number, parts[number], record) for number, record in sorted(set(changed))]

@@ -1,0 +1,477 @@
+"""The sidecar of a sanitized output: a file next to it that lists the steps and can be published with it.
+
+It names neither people nor the original, and does not contain the seed, which would allow others to undo
+noise and new ids.
+"""
+
+import csv
+import io
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from standout._version import __version__
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError, SourceError, StandoutError
+from standout.core.files import sweep, write_atomically
+from standout.core.json_files import JsonObject, dump_with_checksum, is_intact
+from standout.core.output_paths import check_csv_name, check_output_file
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.work_folders import Part, publish, work_folder
+from standout.data.export import write_table
+from standout.data.index_files import is_index
+from standout.data.labels import Bins, Labels, StepReport
+from standout.data.manifest import MANIFEST
+from standout.data.release import Release
+from standout.data.store import save
+from standout.data.table import SanitizedTable
+from standout.know.sanitized import Sanitized
+from standout.sanitizing.table_files import TableSidecar, write_cells, write_table_key
+
+__all__ = [
+    "OriginalSize",
+    "Sidecar",
+    "check_inert",
+    "check_output_paths",
+    "check_table_path",
+    "is_sidecar",
+    "match_ids",
+    "read_key",
+    "sidecar_path",
+    "write_key",
+    "write_sanitized",
+]
+
+FORMAT, VERSION = "standout sanitized", 2
+"""Its own keys: "done" for the step reports, and "tells" for the values of bins."""
+NOTE = {True: "records have new ids: the original's ids are not in it", False: "records have the original's ids"}
+
+
+def sidecar_path(output: Path) -> Path:
+    """Path of the sidecar of an output."""
+    named = output if output.name else output.absolute()  # the folder "." has a name
+    return named.parent / f"{named.name}.sanitized.json"
+
+
+def is_sidecar(path: Path) -> bool:
+    """Whether a file is a sidecar; an interrupted run may have left it without its output."""
+    try:
+        with path.open("rb") as file:
+            return f'"{FORMAT}"'.encode() in file.read(1 << 10)
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalSize:
+    """Size of an original, and what reading it did to repeated rows: `repeats` says how, "" if unknown.
+
+    `merged_rows` is the number of rows that were dropped because an earlier row has the same record and item.
+    Neither is compared.
+    """
+
+    records: int
+    items: int
+    entries: int
+    repeats: str = field(default="", compare=False)
+    merged_rows: int = field(default=0, compare=False)
+
+    @classmethod
+    def of(cls, release: Release) -> "OriginalSize":
+        """Size of a release."""
+        provenance = release.provenance
+        return cls(
+            records=release.n_records,
+            items=release.n_items,
+            entries=release.n_entries,
+            repeats=provenance.settings.get("repeats", ""),
+            merged_rows=provenance.merged,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """Steps of an output, the size of its original, and how to read the output.
+
+    `value` is the type of its values: number, text, or None without values. `time_unit` and `zone` are None
+    without times. `inert` says whether texts that a spreadsheet would execute have an apostrophe.
+    """
+
+    fingerprint: str
+    renumbered: bool
+    original: OriginalSize
+    value: str | None
+    time_unit: str | None
+    zone: str | None
+    step_reports: tuple[StepReport, ...]
+    inert: bool = False
+
+    @classmethod
+    def of(cls, safer: Sanitized, inert: bool = False) -> "Sidecar":
+        """Sidecar of a sanitized release."""
+        return cls(
+            fingerprint=safer.fingerprint,
+            renumbered=safer.renumbered,
+            original=OriginalSize.of(safer.original),
+            value=None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
+            time_unit=None if safer.clock is None else safer.clock.unit,
+            zone=None if safer.clock is None else safer.clock.zone,
+            step_reports=safer.step_reports,
+            inert=inert,
+        )
+
+    def to_json(self) -> bytes:
+        """Content of the file."""
+        size = self.original
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "written by": f"standout {__version__}",
+            "ids": NOTE[self.renumbered],
+            "fingerprint": self.fingerprint,
+            "renumbered": self.renumbered,
+            "original": {
+                "records": size.records,
+                "items": size.items,
+                "entries": size.entries,
+                "repeats": size.repeats,
+                "merged rows": size.merged_rows,
+            },
+            "value": self.value,
+            "time_unit": self.time_unit,
+            "zone": self.zone,
+            **({"inert": True} if self.inert else {}),
+            "done": [_report_to_json(report) for report in self.step_reports],
+        }
+        return dump_with_checksum(content)
+
+    @classmethod
+    def read(cls, path: Path) -> "Sidecar":
+        """Read a sidecar; raises a SourceError that says why it cannot be used."""
+        try:
+            content = json.loads(path.read_bytes())
+            if content["format"] != FORMAT or content["version"] != VERSION:
+                raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
+            if content.get("content") == "table":
+                raise SourceError(f"{path} is the sidecar of a table: read its original with so.read_table")
+            if not is_intact(content):
+                raise ValueError("checksum")
+            return cls._from_json(content)
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if isinstance(error, StandoutError):
+                raise
+            raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error
+
+    @classmethod
+    def _from_json(cls, content: Any) -> "Sidecar":
+        """Make a sidecar of parsed JSON, whose shape nothing has checked yet."""
+        texts = [content[name] for name in ("fingerprint", "value", "time_unit", "zone")]
+        if type(content["renumbered"]) is not bool:
+            raise ValueError("renumbered")
+        if not all(isinstance(text, (str, type(None))) for text in texts):
+            raise ValueError("a text")
+        fingerprint, value, unit, zone = texts
+        original = content["original"]
+        reports = tuple(map(_report_from_json, content["done"]))
+        _check_entries(int(original["entries"]), reports)
+        return cls(
+            fingerprint=str(fingerprint),
+            renumbered=content["renumbered"],
+            original=OriginalSize(
+                records=int(original["records"]),
+                items=int(original["items"]),
+                entries=int(original["entries"]),
+                repeats=str(original["repeats"]),
+                merged_rows=int(original["merged rows"]),
+            ),
+            value=value,
+            time_unit=unit,
+            zone=zone,
+            step_reports=reports,
+            inert=inert_flag(content),
+        )
+
+
+def inert_flag(content: dict[str, Any]) -> bool:
+    """Whether the output has an apostrophe before texts that a spreadsheet would execute."""
+    flag = content.get("inert", False)
+    if type(flag) is not bool:
+        raise ValueError("inert")
+    return flag
+
+
+def _check_entries(entries: int, reports: tuple[StepReport, ...]) -> None:
+    """Check that the steps account for every entry: before = after + removed + merged - added."""
+    for report in reports:
+        counts = report.counts
+        gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
+        if counts["entries before"] != entries or counts["entries"] + gone != entries:
+            raise ValueError("entries")
+        entries = int(counts["entries"])
+
+
+def _report_to_json(report: StepReport) -> JsonObject:
+    content: JsonObject = {"step": report.step, "counts": {**report.counts}}
+    if report.bins is not None:
+        content["bins"] = {"edges": [*report.bins.edges], "tells": [*report.bins.values]}
+    return content
+
+
+def _report_from_json(content: Any) -> StepReport:
+    bins = content.get("bins")
+    counts = {str(name): count for name, count in content["counts"].items()}
+    if bins is None:
+        return StepReport(str(content["step"]), counts)
+    edges, values = (tuple(map(float, bins[name])) for name in ("edges", "tells"))
+    if len(values) != len(edges) + 1:
+        raise ValueError("bins")
+    return StepReport(str(content["step"]), counts, Bins(edges, values))
+
+
+# The key file of a sanitized output: which record represents which person. As private as the original.
+
+
+COLUMNS = ["record", "released"]
+
+
+def write_key(safer: Sanitized, path: Path) -> None:
+    """Write a CSV file with the id of each record of the original and that of its representative.
+
+    Only the owner can read the file. Records without a representative are not in it.
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    old_ids, new_ids = list(safer.original.records), list(safer.records)
+    representatives = safer.mapping.representatives
+    represented = np.flatnonzero(representatives >= 0).tolist()
+    table.writerows((old_ids[record], new_ids[representatives[record]]) for record in represented)
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()), private=True)
+
+
+def read_key(path: Path, original: Release, release: Release) -> Ints:
+    """For each record of the original, the index of the record that represents it; -1: none."""
+    try:
+        rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline=""), strict=True))
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+    if not rows or rows[0] != COLUMNS or any(len(row) != 2 for row in rows):
+        raise SourceError(f"{path} is not a key file: it must have the columns record and released")
+    old_index, new_index = _index_by_id(original.records), _index_by_id(release.records)
+    representatives = np.full(original.n_records, -1, np.int64)
+    for record, released in rows[1:]:
+        if record not in old_index or released not in new_index or representatives[old_index[record]] >= 0:
+            raise SourceError(f"{path} is not the key of this output and original: an id is unknown or occurs twice")
+        representatives[old_index[record]] = new_index[released]
+    return representatives
+
+
+def match_ids(ids: Labels, others: Labels) -> Ints:
+    """For each id, its index among the others; -1: it is not there."""
+    index = _index_by_id(others)
+    return np.array([index.get(id_, -1) for id_ in ids], np.int64)
+
+
+def _index_by_id(labels: Labels) -> dict[str, int]:
+    return {id_: index for index, id_ in enumerate(labels)}
+
+
+# Write a sanitized release: the output, its sidecar, and its key file if it is asked for.
+#
+# All of them are prepared in a private folder with a random name next to their target. Then an old output is
+# moved away, key and sidecar are moved to their places, and the new output last. So an output that exists is
+# complete and has its own sidecar and key. If the process is killed before that, the next run in the folder
+# makes everything what it was (`core.work_folders`).
+
+
+TABLES = (".csv", ".parquet")
+
+
+@with_progress
+def write_sanitized(
+    safer: Sanitized | SanitizedTable,
+    path: str | Path,
+    *,
+    key: str | Path | None = None,
+    force: bool = False,
+    inert: bool = False,
+    progress: ProgressOption = no_progress,
+) -> Path:
+    """Write a sanitized release or table, and its steps to a sidecar file next to it.
+
+    The sidecar, NAME.sanitized.json, has the steps and their counts. It has neither the seed nor anything
+    about the original except its size. If the process is killed, an output that exists is complete.
+
+    Parameters
+    ----------
+    safer
+        Release or table made by `standout.sanitize`. The history of a table is not written.
+    path
+        Output: NAME.csv, NAME.parquet, or, of a release, any other name for an index.
+    key
+        File that lists which record or row represents which person. Only its owner can read it; it is as
+        private as the original. Default: not written.
+    force
+        Whether to overwrite existing files.
+    inert
+        Whether to put an apostrophe before texts of a CSV file that a spreadsheet would execute. The sidecar
+        says so, and `open_sanitized` removes them.
+    progress
+        True shows a bar; a function is called with (stage, done, total).
+
+    Returns
+    -------
+    Path
+        Path of the sidecar.
+
+    Raises
+    ------
+    ParameterError
+        If a file exists and `force` is False, or a path cannot be written.
+    StandoutError
+        If writing fails, for example because the disk is full.
+
+    Examples
+    --------
+    >>> import standout as so, tempfile
+    >>> safer = so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), so.RoundTime("month"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     so.write_sanitized(safer, f"{folder}/safer.csv").name
+    'safer.csv.sanitized.json'
+    """
+    if not isinstance(safer, (Sanitized, SanitizedTable)):
+        raise ParameterError("write_sanitized takes a release or table made by standout.sanitize")
+    output, key_path = Path(path), None if key is None else Path(key)
+    if isinstance(safer, SanitizedTable):
+        check_table_path(output)
+    check_inert(output, inert)
+    check_output_paths(output, key_path, force)
+    sidecar = sidecar_path(output)
+    parts: list[Part] = []
+    try:
+        with ExitStack() as stack:
+            folder = stack.enter_context(work_folder(output.parent))
+            parts += [Part(folder / "sidecar", sidecar), Part(folder / f"output{output.suffix}", output)]
+            content = _write_output(safer, parts[-1].new, inert, progress)
+            write_atomically(folder / "sidecar", lambda file: file.write(content))
+            if key_path is not None:
+                private = stack.enter_context(work_folder(key_path.parent))
+                parts.insert(0, Part(private / "key", key_path))
+                _write_key(safer, private / "key")
+            publish(parts)
+    except OSError as error:
+        raise StandoutError(f"{output} cannot be written: {error.strerror or error}") from error
+    except StandoutError as error:
+        raise _naming(error, parts) from error
+    return sidecar
+
+
+def _naming(error: StandoutError, parts: list[Part]) -> StandoutError:
+    """The error, with targets instead of the work folder in its message."""
+    message = str(error)
+    names = [(part.new, part.target) for part in parts]
+    for new, target in [*names, *((new.parent, target.parent) for new, target in names)]:
+        message = message.replace(str(new), str(target))
+    return type(error)(message)
+
+
+def check_table_path(output: Path) -> None:
+    """Refuse an output of a table that is neither CSV nor Parquet."""
+    if output.suffix not in TABLES:
+        raise ParameterError(f"{output}: the output of a table must end in .csv or .parquet")
+
+
+def check_inert(output: Path, inert: bool) -> None:
+    """Refuse to make the texts of an index or a Parquet file inert: no spreadsheet executes those."""
+    if inert and output.suffix != ".csv":
+        raise ParameterError(f"inert is for CSV files only, which spreadsheets open; {output.name} is none")
+
+
+def _write_output(safer: Sanitized | SanitizedTable, path: Path, inert: bool, progress: Progress) -> bytes:
+    """Write the output, and return the content of its sidecar."""
+    if isinstance(safer, SanitizedTable):
+        write_cells(safer, path, inert)
+        return TableSidecar.of(safer, inert).to_json()
+    if path.suffix in TABLES:
+        write_table(safer, path, progress, inert)
+    else:
+        save(safer, path, progress)
+    return Sidecar.of(safer, inert).to_json()
+
+
+def _write_key(safer: Sanitized | SanitizedTable, path: Path) -> None:
+    if isinstance(safer, SanitizedTable):
+        write_table_key(safer, path)
+    else:
+        write_key(safer, path)
+
+
+def check_output_paths(output: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
+    """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
+    paths = [output, *([] if key is None else [key])]
+    try:
+        _check_source(paths, source)
+        if key is not None:
+            check_csv_name(key, "key")
+        _check_folders(output, paths)
+        _check_distinct(output, key, paths)
+        for path in paths:
+            sweep(path.parent)  # removes the key of a run that was killed before its output was complete
+        _check_existing(output, paths, force)
+    except (OSError, ValueError) as error:
+        if isinstance(error, StandoutError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ParameterError(f"{str(output)!r:.100} cannot be written: {reason}") from None
+
+
+def _check_source(paths: list[Path], source: Path | None) -> None:
+    """Refuse to overwrite the original, or to write into it or around it."""
+    if source is None or not source.exists():
+        return
+    original = source.resolve()
+    for path in [*paths, sidecar_path(paths[0])]:
+        resolved = path.resolve()
+        if resolved == original or original in resolved.parents or resolved in original.parents:
+            raise ParameterError(f"{path} is where the original is: choose another path")
+
+
+def _check_folders(output: Path, paths: list[Path]) -> None:
+    for path in paths:
+        check_output_file(path / MANIFEST if path is output and is_index(path) else path)
+
+
+def _check_distinct(output: Path, key: Path | None, paths: list[Path]) -> None:
+    if len({path.resolve() for path in [*paths, sidecar_path(output)]}) <= len(paths):
+        raise ParameterError(f"{output.name}: the output, its sidecar and the key must be different files")
+    if key is not None and output.resolve() in key.resolve().parents:
+        raise ParameterError(f"{key} is inside the output, which will be replaced: choose another path")
+
+
+def _needs_force(path: Path, reason: str) -> str:
+    return f"force is needed to overwrite {path}: {reason}; or choose another path"
+
+
+def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
+    for path in paths:
+        if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
+            raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
+        if path.exists() and not force:
+            raise ParameterError(_needs_force(path, "it exists already"))
+    if output.exists() and output.is_file() != (output.suffix in TABLES):
+        raise ParameterError(f"{output} exists and is something else: choose another path")
+    sidecar = sidecar_path(output)
+    if not sidecar.is_dir():
+        check_output_file(sidecar)
+    if sidecar.is_symlink() or sidecar.is_dir():
+        raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
+    if sidecar.exists() and not force and not is_sidecar(sidecar):
+        raise ParameterError(_needs_force(sidecar, "it exists already and is not a sidecar"))

@@ -1,0 +1,473 @@
+"""A standard recommender: biases and a truncated SVD, with people folded in.
+
+    value     r̂ = μ + b_item + b_person + e_person · V Vᵀ      V: first factors of the residuals of the biases
+    ranking   s = x_person · W Wᵀ                              W: first factors of the 0/1 record-item matrix
+
+The second is PureSVD  [Cremonesi, Koren & Turrin 2010]. Both learn about ITEMS from the release. A person
+enters only with the own history, which the service that makes recommendations has anyway. So the recommender
+also works for releases with sampled, merged or renumbered records, and for people who are not in them.
+
+If a record has an item several times, it counts once: the matrix of items stays 0/1, and the value is the
+mean of those entries' values. A mean needs no times, so it is the same after steps that move or remove them.
+How often a person has an item is not used.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import svds
+from threadpoolctl import threadpool_limits
+
+from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.errors import ParameterError
+from standout.core.rng import generator
+from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.release import Codes, RecordEntries, Release
+from standout.data.repeats import first_entries
+from standout.evaluate.targets import draw_targets, shuffled_entries
+from standout.know.sanitized import Sanitized
+from standout.sanitizing.influence import InfluenceEstimate
+
+__all__ = [
+    "DAMPING",
+    "FACTORS",
+    "TOP",
+    "HeldOutEntries",
+    "Recommender",
+    "RecommenderBenchmark",
+    "RecommenderResult",
+    "calibrated_values",
+    "history_matrix",
+    "hold_out",
+    "level_numbers",
+    "train_recommender",
+]
+
+FACTORS = 32
+DAMPING = 5.0
+"""A bias is shrunk as if it had this number of further entries at 0."""
+ROUNDING = 1e-9
+"""Factors below this share of the first one are rounding errors."""
+SMALL = 1024
+"""Up to this number of records or items, a dense matrix of their products is used."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Recommender:
+    """What was learned about items, in codes of the original; nothing is known about removed items.
+
+    support       number of records that have the item; 0: it was removed
+    item_factors  W, one row per item
+    mean          μ; NaN if the release has no numeric values
+    bias          b of each item
+    value_factors V, one row per item
+    """
+
+    support: Ints
+    item_factors: Floats
+    mean: float
+    bias: Floats
+    value_factors: Floats
+
+    def scores(self, histories: csr_array) -> Floats:
+        """Scores of all items for people with these histories (1 for an item they have): people × items.
+
+        Items that a person has already, and removed items, get −∞.
+        """
+        scores = np.asarray((histories @ self.item_factors) @ self.item_factors.T)
+        return self._exclude(scores, histories)
+
+    def popularity_scores(self, histories: csr_array) -> Floats:
+        """Scores by popularity alone."""
+        support = self.support.astype(np.float64)
+        return self._exclude(np.tile(support, (histories.shape[0], 1)), histories)
+
+    def _exclude(self, scores: Floats, histories: csr_array) -> Floats:
+        scores[:, self.support == 0] = -np.inf
+        scores[histories.nonzero()] = -np.inf
+        return scores
+
+    def predict(self, histories: csr_array, person: Ints, item: Ints) -> Floats:
+        """Predict values of (person, item) pairs for people with these histories of values."""
+        residual = histories.copy()
+        residual.data = histories.data - self.mean - self.bias[histories.indices]
+        counts = np.diff(histories.indptr)
+        bias = np.asarray(residual.sum(axis=1)) / (counts + DAMPING)
+        residual.data = residual.data - np.repeat(bias, counts)
+        factors = np.asarray(residual @ self.value_factors)
+        fit = np.einsum("ij,ij->i", factors[person], self.value_factors[item])
+        return np.asarray(self.mean + self.bias[item] + bias[person] + fit)
+
+
+def train_recommender(release: Release, values: Floats, item_codes: Ints, records: Ints | None = None) -> Recommender:
+    """Train a recommender on a release.
+
+    `values` are the numbers of its value codes, NaN for a missing value. `item_codes` are the codes of the
+    original's items in the release, -1 for removed ones. `records` are those to learn from (default: all).
+    """
+    removed, code = item_codes < 0, np.maximum(item_codes, 0)
+    support = np.where(removed, 0, release.support[code])
+    item_factors = np.where(removed[:, None], 0.0, _factors(history_matrix(release, None, records))[code])
+    residual = history_matrix(release, values, records)
+    if not residual.nnz:
+        zeros = np.zeros(len(item_codes))
+        return Recommender(support, item_factors, float("nan"), zeros, zeros[:, None])
+    mean = float(residual.data.mean())
+    bias = _damped_means(residual.data - mean, residual.indices, release.n_items)
+    person = np.repeat(np.arange(residual.shape[0]), np.diff(residual.indptr))
+    residual.data -= mean + bias[residual.indices]
+    residual.data -= _damped_means(residual.data, person, residual.shape[0])[person]
+    value_factors = np.where(removed[:, None], 0.0, _factors(residual)[code])
+    return Recommender(support, item_factors, mean, np.where(removed, 0.0, bias[code]), value_factors)
+
+
+def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
+    """Matrix of records × items: 1 where a record has an item, or with `values` the mean of its numbers.
+
+    With `people`, the rows are theirs.
+    """
+    start, item, code = release.by_record[:3]
+    if people is not None:
+        length = release.lengths[people]
+        ends = offsets(length)
+        entry = np.arange(ends[-1]) + np.repeat(start[people] - ends[:-1], length)
+        start, item, code = ends, item[entry], None if code is None else code[entry]
+    if values is None:
+        data = np.ones(len(item))
+    else:
+        data = values[np.full(len(item), len(values) - 1) if code is None else code]
+        known = ~np.isnan(data)
+        start = offsets(known)[start]
+        data, item = data[known], item[known]
+    if release.has_repeats:
+        start, item, data = _merge_repeats(start, item, data)
+    return csr_array((data, item.astype(np.int32), start), shape=(len(start) - 1, release.n_items))
+
+
+def _merge_repeats(start: Ints, item: Codes, data: Floats) -> tuple[Ints, Codes, Floats]:
+    """Replace the numbers of each record and item by their mean."""
+    is_first = first_entries(RecordEntries(start, item, None, None))
+    group = np.cumsum(is_first) - 1
+    means = np.bincount(group, data) / np.bincount(group)
+    return offsets(is_first)[start], item[is_first], means
+
+
+def _damped_means(residuals: Floats, group: NDArray[np.integer[Any]], count: int) -> Floats:
+    """Damped mean of the residuals of each group 0 … count - 1."""
+    return np.bincount(group, residuals, count) / (np.bincount(group, minlength=count) + DAMPING)
+
+
+def _factors(matrix: csr_array) -> Floats:
+    """First right singular vectors as columns; deterministic except for their signs."""
+    if not np.any(matrix.data):
+        return np.zeros((matrix.shape[1], 1))
+    least = min(matrix.shape)
+    if least > SMALL:
+        _, weight, right = svds(matrix, k=FACTORS, v0=np.ones(least), return_singular_vectors="vh")
+        return np.ascontiguousarray(right[weight > ROUNDING * weight.max()].T)
+    is_wide = matrix.shape[0] == least
+    square = (matrix @ matrix.T if is_wide else matrix.T @ matrix).toarray()
+    weight, vectors = eigh(square, subset_by_index=[max(least - FACTORS, 0), least - 1])
+    is_real = weight > ROUNDING * weight.max()
+    if not is_wide:
+        return np.asarray(vectors[:, is_real])
+    return np.asarray(matrix.T @ (vectors[:, is_real] / np.sqrt(weight[is_real])))
+
+
+# Held-out entries: what a recommender is tested on, and the release without them that it learns from.
+
+
+LEAST_ITEMS = 5
+"""Smallest number of items of a test person."""
+MOST_HELD_OUT, PART = 5, 5
+"""At most 5 items of a person are held out, and at most one in 5."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HeldOutEntries:
+    """Entries of some people, and the release without them, with the same indices of records and items.
+
+    All entries of a person and item are held out together, as one.
+
+    people   indices of the people
+    person   for each held-out item, the index of its person in `people`
+    item     the item
+    value    its value as a number, the mean of several; NaN if it has none
+    """
+
+    rest: Release
+    people: Ints
+    person: Ints
+    item: Ints
+    value: Floats
+
+
+def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
+    """Hold out entries of randomly drawn people; the result depends on the seed and the release only.
+
+    Every item keeps at least one record: nothing can be learned about an item that nobody else has. All items
+    of a person are equally likely to be held out, however often the person has them.
+    """
+    eligible, _ = draw_targets(release.check(), None, LEAST_ITEMS, seed, "utility")
+    drawn_people = eligible[release.distinct_items[eligible] >= LEAST_ITEMS][:people]
+    is_first = first_entries(release.by_record)
+    support, entries, person = release.support.copy(), [], []
+    for index, order in enumerate(shuffled_entries(release, drawn_people, seed, "utility entries")):
+        held_out = 0
+        most = min(MOST_HELD_OUT, int(release.distinct_items[drawn_people[index]]) // PART)
+        for entry in order[is_first[order]].tolist():
+            item = release.by_record.item[entry]
+            if held_out == most:
+                break
+            if support[item] > 1:
+                support[item] -= 1
+                held_out += 1
+                entries.append(entry)
+                person.append(index)
+    if not entries:
+        raise ParameterError(
+            f"utility needs people with at least {LEAST_ITEMS} items, and items that others have too: "
+            "this release has none"
+        )
+    entry = np.array(entries)
+    tested, person_index = np.unique(np.array(person), return_inverse=True)
+    group = np.cumsum(is_first) - 1
+    is_held_out = np.isin(group, group[entry]) if release.has_repeats else _mark(entry, release.n_entries)
+    return HeldOutEntries(
+        rest=_without(release, is_held_out),
+        people=drawn_people[tested],
+        person=person_index,
+        item=release.by_record.item[entry].astype(np.int64),
+        value=_mean_values(release, entry, group) if release.has_repeats else _values(release, entry),
+    )
+
+
+def level_numbers(release: Release) -> Floats:
+    """Return the number of each value code, and NaN for the code of a missing value; categories are NaN."""
+    levels = release.levels
+    numbers = levels if isinstance(levels, np.ndarray) else np.full(release.n_levels, np.nan)
+    return np.append(numbers, np.nan)
+
+
+def _values(release: Release, entries: Ints) -> Floats:
+    """Values of entries as numbers."""
+    column = release.by_record.value
+    codes = np.full(len(entries), release.n_levels) if column is None else column[entries].astype(np.int64)
+    return np.asarray(level_numbers(release)[codes])
+
+
+def _mean_values(release: Release, first: Ints, group: Ints) -> Floats:
+    """Mean of the known values of each group of entries that begins with one of `first`; NaN without any."""
+    size = np.bincount(group)[group[first]]
+    entry = np.arange(size.sum()) + np.repeat(first - np.cumsum(size) + size, size)
+    value, index = _values(release, entry), np.repeat(np.arange(len(first)), size)
+    known = ~np.isnan(value)
+    count = np.bincount(index, known, len(first))
+    total = np.bincount(index, np.where(known, value, 0.0), len(first))
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _mark(entries: Ints, count: int) -> Bools:
+    marks = np.zeros(count, np.bool_)
+    marks[entries] = True
+    return marks
+
+
+def _without(release: Release, is_held_out: Bools) -> Release:
+    """Return the release without these entries; every record and every item keeps at least one."""
+    by_record, keep = release.by_record, ~is_held_out
+    rest = RecordEntries(
+        offsets(keep)[by_record.start],
+        by_record.item[keep],
+        _column(by_record.value, keep),
+        _column(by_record.time, keep),
+    )
+    rest, levels, clock = drop_unused_codes(rest, release.levels, release.clock)
+    return replace(
+        release,
+        levels=read_only_levels(levels),
+        clock=clock,
+        by_record=read_only_entries(rest),
+        by_item=pack_by_item(rest, release.n_items, levels, clock),
+        stored_fingerprint=None,
+    )
+
+
+def _column(column: Codes | None, keep: Bools) -> Codes | None:
+    return None if column is None else column[keep]
+
+
+# Benchmark of releases by a recommender: trained on a release, tested on entries that it never saw.
+
+
+TOP = 10
+"""Number of items that are recommended to a person."""
+BATCH = 128
+"""Number of people scored at a time."""
+TIE = 1e-9
+"""Scores that differ by less than this share of the highest are tied: the difference is rounding."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RecommenderResult:
+    """Results of a recommender for each test person.
+
+    hits          share of the held-out items among the TOP, where ties are in random order
+    popular_hits  the same for recommendations by popularity alone
+    squared       mean squared error of the held-out values; NaN if none has a value
+    """
+
+    hits: Floats
+    popular_hits: Floats
+    squared: Floats
+
+    @property
+    def hit_rate(self) -> InfluenceEstimate:
+        """Mean share of hits."""
+        return InfluenceEstimate.mean(self.hits)
+
+    @property
+    def rmse(self) -> InfluenceEstimate | None:
+        """Root mean square error over the people with a held-out value; None if there are none."""
+        known = self.squared[~np.isnan(self.squared)]
+        return InfluenceEstimate.mean(known).root() if len(known) else None
+
+
+@dataclass(frozen=True, eq=False)
+class RecommenderBenchmark:
+    """Held-out entries, with the results of the untouched release and without any release.
+
+    With `share` below 1, recommenders learn from that share of the records only, for every release. This is
+    faster, and good enough to compare releases.
+    """
+
+    holdout: HeldOutEntries
+    share: float = 1.0
+
+    @classmethod
+    def of(cls, release: Release, people: int, seed: int, share: float = 1.0) -> "RecommenderBenchmark":
+        """Benchmark on entries of this number of people."""
+        return cls(hold_out(release, people, seed), share)
+
+    @cached_property
+    def untouched(self) -> RecommenderResult:
+        """Result of the original without the held-out entries."""
+        rest = self.holdout.rest
+        return self._train_and_test(rest, level_numbers(rest), np.arange(rest.n_items))
+
+    @cached_property
+    def rmse_without_release(self) -> InfluenceEstimate | None:
+        """RMSE of predicting the mean of a person's own values, which needs no release."""
+        no_hits = np.zeros(len(self.holdout.people))
+        squared = self._squared_errors(self._own_mean[self.holdout.person])
+        return RecommenderResult(no_hits, no_hits, squared).rmse
+
+    def result(self, safer: Sanitized) -> RecommenderResult:
+        """Result of a release that was made from the rest."""
+        return self._train_and_test(safer, calibrated_values(safer), safer.mapping.item_codes)
+
+    def _train_and_test(self, release: Release, values: Floats, item_codes: Ints) -> RecommenderResult:
+        # One thread: these matrices are small, and waiting for threads takes many times longer. It also makes
+        # the numbers independent of the number of cores.
+        with threadpool_limits(1):
+            return self._test(train_recommender(release, values, item_codes, self._training_records(release)))
+
+    def _training_records(self, release: Release) -> Ints | None:
+        """Records to learn from; None: all."""
+        if self.share >= 1:
+            return None
+        order = generator(0, "utility records").permutation(release.n_records)
+        return np.sort(order[: max(1, round(self.share * release.n_records))])
+
+    def _test(self, model: Recommender) -> RecommenderResult:
+        n = len(self.holdout.people)
+        histories = history_matrix(self.holdout.rest, None, self.holdout.people)
+        hits, popular_hits = np.zeros(n), np.zeros(n)
+        for low in range(0, n, BATCH):
+            batch = slice(low, low + BATCH)
+            hits[batch] = self._hits(model.scores(histories[batch]), low)
+            popular_hits[batch] = self._hits(model.popularity_scores(histories[batch]), low)
+        return RecommenderResult(hits, popular_hits, self._squared_errors(self._predictions(model)))
+
+    def _hits(self, scores: Floats, low: int) -> Floats:
+        """Share of hits of the people low, low + 1, …, given their scores."""
+        is_asked = (self.holdout.person >= low) & (self.holdout.person < low + len(scores))
+        person, item = self.holdout.person[is_asked] - low, self.holdout.item[is_asked]
+        hits = np.bincount(person, probability_in_top(scores, person, item), len(scores))
+        return hits / np.bincount(person, minlength=len(scores))
+
+    def _predictions(self, model: Recommender) -> Floats:
+        """Values of held-out entries; if the release has no values, the mean of the person's own."""
+        if np.isnan(model.mean):
+            return self._own_mean[self.holdout.person]
+        low, high = self._scale
+        return np.clip(model.predict(self._values, self.holdout.person, self.holdout.item), low, high)
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        """Lowest and highest value; NaN if values are not numbers."""
+        levels = level_numbers(self.holdout.rest)
+        return float(levels[0]), float(levels[max(len(levels) - 2, 0)])
+
+    @cached_property
+    def _own_mean(self) -> Floats:
+        """Mean of each person's own values; the middle of the scale for a person without values."""
+        count, middle = np.diff(self._values.indptr), sum(self._scale) / 2
+        return np.where(count > 0, np.asarray(self._values.sum(axis=1)) / np.maximum(count, 1), middle)
+
+    @cached_property
+    def _values(self) -> csr_array:
+        """Values of the test people that are not held out."""
+        rest = self.holdout.rest
+        return history_matrix(rest, level_numbers(rest), self.holdout.people)
+
+    def _squared_errors(self, predicted: Floats) -> Floats:
+        """Mean squared error of each person's held-out values."""
+        error, person = (predicted - self.holdout.value) ** 2, self.holdout.person
+        n = len(self.holdout.people)
+        known = ~np.isnan(error)
+        count = np.bincount(person, known, n)
+        total = np.bincount(person, np.where(known, error, 0.0), n)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def probability_in_top(scores: Floats, person: Ints, item: Ints, top: int = TOP) -> Floats:
+    """Probability that an item is among the first `top` of a person, with ties in random order."""
+    tolerance = TIE * np.max(np.abs(scores), axis=1, where=np.isfinite(scores), initial=0.0)
+    probability = np.zeros(len(item))
+    for index, (row, column) in enumerate(zip(person.tolist(), item.tolist(), strict=True)):
+        score = scores[row, column]
+        if np.isfinite(score):
+            higher = np.count_nonzero(scores[row] > score + tolerance[row])
+            tied = np.count_nonzero(scores[row] >= score - tolerance[row]) - higher
+            probability[index] = min(max((top - higher) / tied, 0.0), 1.0)
+    return probability
+
+
+def calibrated_values(safer: Sanitized) -> Floats:
+    """Return the number of each value code on the scale of the original; NaN for the code of no value.
+
+    A level becomes the mean of the original values that it replaces, which a publisher can state with the
+    release: 4.3 for "liked". Where values keep their scale, that is the level itself. A level that replaces
+    no value stays as it is, if it is a number.
+    """
+    old, new = level_numbers(safer.original), level_numbers(safer)
+    column = safer.original.by_record.value
+    levels = [] if safer.levels is None else list(safer.levels)
+    if column is None or not levels:
+        return np.full(len(levels) + 1, np.nan)
+    count = np.bincount(column, minlength=len(old)).astype(np.float64)
+    for code, level in enumerate(levels):
+        replaced = [
+            old_code
+            for old_code, value in enumerate(safer.mapping.released_values)
+            if value == level and count[old_code]
+        ]
+        if replaced:
+            new[code] = np.average(old[replaced], weights=count[replaced])
+    return new

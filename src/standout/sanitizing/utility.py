@@ -1,0 +1,353 @@
+"""Utility of a sanitized release: a recommender trained on it, compared with one trained on the original.
+
+Test entries are held out of the original BEFORE it is sanitized. Otherwise a release that contains them would
+be rewarded for remembering them.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple, overload
+
+import polars as pl
+
+from standout._version import __version__
+from standout.core.errors import ParameterError, whole_number
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.rng import check_seed
+from standout.data.release import Release
+from standout.data.table import SanitizedTable, Table
+from standout.evaluate.cell import TableResult
+from standout.evaluate.estimates import Estimate, rate
+from standout.know.sanitized import Sanitized
+from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change
+from standout.sanitizing.influence import InfluenceEstimate
+from standout.sanitizing.recommender import RecommenderBenchmark, RecommenderResult, calibrated_values, level_numbers
+from standout.sanitizing.sanitize import flat_steps, parse_step, sanitize
+from standout.sanitizing.step import Step
+from standout.sanitizing.suppression_steps import DropItems
+from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.table_utility import TableUtility, table_utility
+
+__all__ = ["Utility", "measure_utility", "utility"]
+
+PEOPLE = 1000
+SCHEMA = {
+    "steps": pl.String,
+    "measure": pl.String,
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "baseline": pl.Float64,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "version": pl.String,
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Utility(TableResult):
+    """Utility of a sanitized release compared with the untouched one; see `standout.utility`.
+
+    Every number is an `Estimate`. Each test person counts once. Differences are paired: both releases are
+    tested on the same people and entries.
+
+    Attributes
+    ----------
+    steps
+        Steps that the release was made with, as text.
+    kept
+        Share of the utility that is left: the smaller of `kept_hit_rate` and `kept_rmse`. It is 1 for the
+        untouched release and 0 for a useless one. None if neither can be measured.
+    hit_rate
+        Share of held-out items among the ten recommended ones, out of all items that a person does not have.
+        Baseline: recommending popular items.
+    hit_rate_before
+        Hit rate of the untouched release.
+    hit_rate_loss
+        hit_rate_before − hit_rate.
+    kept_hit_rate
+        hit_rate / hit_rate_before. None if the untouched release has no hits either.
+    rmse
+        Root mean square error of the predicted held-out values, on the original's scale. Baseline: the mean
+        of a person's own values, which needs no release. None if the original has no numeric values.
+    rmse_before
+        RMSE of the untouched release.
+    rmse_increase
+        rmse − rmse_before.
+    kept_rmse
+        (baseline − rmse) / (baseline − rmse_before). None if the untouched release is not better than the
+        baseline beyond sampling error.
+    popularity_change
+        Half of the sum of |change of an item's share of all entries|, from 0 to 1.
+    popularity_correlation
+        Spearman's rank correlation of the items' supports before and after.
+    similarity_change
+        Root mean square change of the cosine of two items. Baseline: no two items occur together any more.
+    entries_kept
+        Share of a person's entries that are in the record that represents the person.
+    value_difference
+        Mean absolute difference of their values, on the original's scale. None without values.
+    time_difference
+        Mean absolute difference of their times in days. None without times.
+    seed, fingerprint
+        Seed, and fingerprint of the original.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
+    >>> so.utility(release, so.DropEntries(0.5), people=30).steps
+    ('drop-entries 0.5',)
+    """
+
+    steps: tuple[str, ...]
+    kept: Estimate | None
+    hit_rate: Estimate
+    hit_rate_before: Estimate
+    hit_rate_loss: Estimate
+    kept_hit_rate: Estimate | None
+    rmse: Estimate | None
+    rmse_before: Estimate | None
+    rmse_increase: Estimate | None
+    kept_rmse: Estimate | None
+    popularity_change: Estimate
+    popularity_correlation: Estimate
+    similarity_change: Estimate | None
+    entries_kept: Estimate
+    value_difference: Estimate | None
+    time_difference: Estimate | None
+    seed: int
+    fingerprint: str
+
+    def measures(self) -> Iterator[tuple[str, Estimate]]:
+        """Name and estimate of every measure that is not None.
+
+        Yields
+        ------
+        tuple of str and Estimate
+            Name of the attribute, and its estimate.
+        """
+        for field in fields(self):
+            measure = getattr(self, field.name)
+            if isinstance(measure, Estimate):
+                yield field.name, measure
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """Table with one row per measure."""
+        rows = [self._row(name, estimate) for name, estimate in self.measures()]
+        return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+    def _row(self, measure: str, estimate: Estimate) -> tuple[object, ...]:
+        interval = _finite(estimate.low), _finite(estimate.high)
+        context = self.seed, self.fingerprint, __version__
+        steps = " + ".join(self.steps)
+        return steps, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
+
+    def __repr__(self) -> str:
+        kept = "utility unknown" if self.kept is None else f"{self.kept.value:.0%} of the utility kept"
+        return f"<Utility: {' + '.join(self.steps) or 'untouched'}; {kept}>"
+
+
+@overload
+def utility(
+    release: Release,
+    *steps: Step | str | Sequence[Step | str],
+    people: int = PEOPLE,
+    target: None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Utility: ...
+
+
+@overload
+def utility(
+    release: Table,
+    *steps: TableStep | str | Sequence[TableStep | str],
+    people: int = PEOPLE,
+    target: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> TableUtility: ...
+
+
+@with_progress
+def utility(
+    release: Release | Table,
+    *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
+    people: int = PEOPLE,
+    target: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Utility | TableUtility:
+    """Measure how useful a release or table still is after these steps.
+
+    **A release.** A recommender is trained on it.
+
+    Up to five items of each test person are held out, with all their entries. The rest is sanitized with
+    `seed`, and a recommender learns from it which items people like and which occur together. It then makes
+    recommendations for each test person from the history that is not held out, as it is in the ORIGINAL: a
+    service knows the history of its own users. So people whom no record represents count too.
+
+    **A table.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a
+    model learns from the release and predicts a column of people who are held out of the original. The task
+    needs scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure.
+
+    Parameters
+    ----------
+    release
+        Release or table: an original one, or one that `standout.sanitize` made. The steps of a sanitized
+        release are applied to its original again, without the held-out entries and with `seed`.
+    *steps
+        Steps to apply, as objects or as text, one by one or as a list; without any, the release or table as
+        it is.
+    people
+        Number of test people; fewer if the release has not enough with five items, and at most a fifth of the
+        rows of a table.
+    target
+        Column of a table that is predicted; default: its first sensitive column. Not for releases.
+    seed
+        Seed of the test people, their entries, and the steps.
+    threads
+        Number of threads; default: all cores.
+    progress
+        True shows a bar; a function is called with (stage, done, total).
+
+    Returns
+    -------
+    Utility or TableUtility
+        Measures with intervals and baselines.
+
+    Raises
+    ------
+    ParameterError
+        If the steps of a sanitized release cannot be repeated, or nobody has enough items.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
+    >>> half = so.utility(release, so.DropEntries(0.5), people=30)
+    >>> half.entries_kept.value < 0.6, half.hit_rate.n
+    (True, 30)
+    """
+    if isinstance(release, Table):
+        if steps or not isinstance(release, SanitizedTable):
+            release = sanitize(release, *steps, seed=seed, progress=progress)  # type: ignore[arg-type]
+        return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
+    if target is not None:
+        raise ParameterError(f"target is for tables only, got {target!r:.100}")
+    return _release_utility(release, _steps(steps), people, seed, threads, progress)
+
+
+def _steps(given: Sequence[object]) -> tuple[Step, ...]:
+    """The steps of a release, given one by one or as lists, as objects or as text."""
+    steps = [parse_step(step) if isinstance(step, str) else step for step in flat_steps(given)]
+    if any(isinstance(step, Release) for step in steps):
+        raise ParameterError("a step must not be a release: give a sanitized release alone, so.utility(sanitized)")
+    return tuple(steps)  # type: ignore[arg-type]
+
+
+def _release_utility(
+    release: Release, steps: tuple[Step, ...], people: int, seed: int, threads: int | None, progress: Progress
+) -> Utility:
+    if isinstance(release, Sanitized):
+        steps = (*_steps_of(release), *steps)
+        release = release.original
+    bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
+    progress("measuring utility", 1, 3)
+    safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
+    progress("measuring utility", 2, 3)
+    return measure_utility(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
+
+
+def _steps_of(release: Sanitized) -> list[Step]:
+    """The steps that made a release, read from its own reports."""
+    instead = "give utility the original and the steps"
+    try:
+        steps = [parse_step(report.step) for report in release.step_reports]
+    except ParameterError as error:
+        raise ParameterError(f"the steps of this release cannot be repeated ({error}): {instead}") from None
+    if any(isinstance(step, DropItems) and step.file is not None for step in steps):
+        raise ParameterError(
+            f"the steps of this release cannot be repeated, because one names a file of items: {instead}"
+        )
+    return steps
+
+
+def measure_utility(
+    bench: RecommenderBenchmark, safer: Sanitized, steps: tuple[str, ...], seed: int, fingerprint: str
+) -> Utility:
+    """Utility of a release that was made from the rest of the benchmark's original."""
+    rest, item_codes = bench.holdout.rest, safer.mapping.item_codes
+    before, after = bench.untouched, bench.result(safer)
+    popularity = popularity_distortion(rest, safer, item_codes)
+    entries = entry_distortion(safer, bench.holdout.people, level_numbers(rest), calibrated_values(safer))
+    errors = _errors(bench, before, after)
+    kept_hit_rate = _kept_share(after.hit_rate, before.hit_rate)
+    return Utility(
+        steps=steps,
+        kept=_least([share for share in (kept_hit_rate, errors.kept_rmse) if share is not None]),
+        hit_rate=_hit_rate(after),
+        hit_rate_before=_hit_rate(before),
+        hit_rate_loss=(before.hit_rate - after.hit_rate).estimate(0.0),
+        kept_hit_rate=kept_hit_rate,
+        rmse=errors.rmse,
+        rmse_before=errors.rmse_before,
+        rmse_increase=errors.rmse_increase,
+        kept_rmse=errors.kept_rmse,
+        popularity_change=popularity.change,
+        popularity_correlation=popularity.correlation,
+        similarity_change=similarity_change(rest, safer, item_codes, seed),
+        entries_kept=entries.kept,
+        value_difference=entries.value_difference,
+        time_difference=entries.time_difference,
+        seed=seed,
+        fingerprint=fingerprint,
+    )
+
+
+def _hit_rate(result: RecommenderResult) -> Estimate:
+    n = len(result.hits)
+    return rate(min(math.fsum(result.hits), n), n, float(result.popular_hits.mean()))
+
+
+class _Errors(NamedTuple):
+    rmse: Estimate | None = None
+    rmse_before: Estimate | None = None
+    rmse_increase: Estimate | None = None
+    kept_rmse: Estimate | None = None
+
+
+def _errors(bench: RecommenderBenchmark, old: RecommenderResult, new: RecommenderResult) -> _Errors:
+    baseline, before, after = bench.rmse_without_release, old.rmse, new.rmse
+    if baseline is None or before is None or after is None:
+        return _Errors()
+    return _Errors(
+        rmse=after.estimate(baseline.value),
+        rmse_before=before.estimate(baseline.value),
+        rmse_increase=(after - before).estimate(0.0),
+        kept_rmse=_kept_share(baseline - after, baseline - before),
+    )
+
+
+def _kept_share(after: InfluenceEstimate, before: InfluenceEstimate) -> Estimate | None:
+    """Share of a gain that is left; None if there was no gain beyond sampling error."""
+    return (after / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
+
+
+def _least(shares: list[Estimate]) -> Estimate | None:
+    """Smallest value, with the smallest bounds."""
+    if not shares:
+        return None
+    value, low, high = (min(getattr(share, name) for share in shares) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, min(share.n for share in shares), 0.0)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
