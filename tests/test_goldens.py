@@ -1,0 +1,33 @@
+"""The numbers of small releases of every kind are those that were frozen."""
+
+import pytest
+from tools.goldens import FOLDER, GOLDENS, compare, differs, numbers_of
+
+pytestmark = pytest.mark.large
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_no_frozen_number_changed(name):
+    assert not compare(name, numbers_of(name))
+
+
+def test_each_golden_is_frozen():
+    assert {path.stem for path in FOLDER.glob("*.json")} == {*GOLDENS}
+
+
+@pytest.mark.parametrize(
+    ("key", "frozen", "now", "expected"),
+    [
+        ("a/identified", [0.5, 0.4, 0.6, 10], [0.5, 0.40000001, 0.6, 10], False),
+        ("a/identified", [0.5, 0.4, 0.6, 10], [0.50000001, 0.4, 0.6, 10], True),
+        ("a/identified", 0.5, 0.50000001, True),
+        ("a/bits", 0.5, 0.50000001, False),
+        ("a/bits", 0.5, 0.50001, True),
+        ("a/ties", [1, 2], [1, 3], True),
+        ("a/ties", [1, 2], [1, 2, 3], True),
+        ("a/k", 3, 4, True),
+        ("a/best guesses", "ab", "ac", True),
+    ],
+)
+def test_counts_and_identified_rates_are_compared_exactly(key, frozen, now, expected):
+    assert differs(key, frozen, now) == expected
