@@ -64,6 +64,7 @@ _MODULES = {
     "Likelihood": "attack.likelihood",
     "Lineup": "attack.verdict",
     "LineupAnswer": "evaluate.lineup",
+    "Links": "linking.links",
     "Match": "attack.eccentricity",
     "MergeRepeats": "sanitizing.suppression_steps",
     "NotFoundError": "core.errors",

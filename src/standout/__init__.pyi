@@ -58,7 +58,7 @@ from standout.know.record_similarity import record_similarity
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import Custom, Decay, Equal, Present, Similarity, Within
 from standout.know.table_adversary import TableAdversary
-from standout.linking.links import link
+from standout.linking.links import Links, link
 from standout.measure import bounds, prize
 from standout.measure.altered import Altered, altered
 from standout.measure.sparsity import Sparsity, sparsity
@@ -132,6 +132,7 @@ __all__ = [
     "Likelihood",
     "Lineup",
     "LineupAnswer",
+    "Links",
     "Match",
     "MergeRepeats",
     "NotFoundError",

@@ -43,9 +43,6 @@ from standout.findings.tables import TableFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid
-from standout.report import views as attack_views
-from standout.report import views as data_views
-from standout.report import views as findings_views
 from standout.report.advice_page import AnyAdvice, advice_figure, advice_table
 from standout.report.audit_charts import FIGURES, common_threshold
 from standout.report.charts import Axis, Chart, Point, curves
@@ -94,22 +91,6 @@ LONGEST = 300
 def view_of(result: Any) -> View:
     """What a notebook shows of a result."""
     raise TypeError(f"there is no view of {type(result).__name__}")
-
-
-view_of.register(Release, data_views.release_view)
-view_of.register(Table, data_views.table_view)
-view_of.register(Verdict, attack_views.verdict_view)
-view_of.register(LineupAnswer, attack_views.lineup_view)
-view_of.register(Simulation, attack_views.simulation_view)
-view_of.register(Comparison, attack_views.comparison_view)
-view_of.register(Sparsity, attack_views.sparsity_view)
-view_of.register(Unicity, attack_views.unicity_view)
-view_of.register(UnicityGrid, attack_views.unicity_grid_view)
-view_of.register(AuditFindings, findings_views.audit_view)
-view_of.register(TableFindings, findings_views.table_audit_view)
-view_of.register(LinkFindings, findings_views.links_view)
-view_of.register(AdviceFindings, findings_views.advice_view)
-view_of.register(TableAdviceFindings, findings_views.advice_view)
 
 
 def altair_chart(result: Any) -> "alt.TopLevelMixin":
@@ -576,3 +557,19 @@ def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: 
         bars = [share_bar("", f"{name}; {count(facts, 'fact', 'facts')}", share) for name, facts, share in finite]
         draw = partial(share_bars, bars or [ShareBar("", "no target", None)])
     return Figure(f"{title}, by adversary", f"{title}. {ends}.", draw, table)
+
+
+view_of.register(Release, release_view)
+view_of.register(Table, table_view)
+view_of.register(Verdict, verdict_view)
+view_of.register(LineupAnswer, lineup_view)
+view_of.register(Simulation, simulation_view)
+view_of.register(Comparison, comparison_view)
+view_of.register(Sparsity, sparsity_view)
+view_of.register(Unicity, unicity_view)
+view_of.register(UnicityGrid, unicity_grid_view)
+view_of.register(AuditFindings, audit_view)
+view_of.register(TableFindings, table_audit_view)
+view_of.register(LinkFindings, links_view)
+view_of.register(AdviceFindings, advice_view)
+view_of.register(TableAdviceFindings, advice_view)
