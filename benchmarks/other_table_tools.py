@@ -73,7 +73,7 @@ def tables(folder: Path, scratch: Path) -> list[Released]:
     frame = pl.read_csv(adult_files(folder)["adult.csv"]).select(*QUASI_IDENTIFIERS, SENSITIVE)
     released = so.sanitize(adult_table(folder), STEPS, seed=SEED)
     band = pl.col("age").str.extract(r"(\d+)").cast(pl.Int64)  # Anonymeter needs the type of the original
-    names = [name for name in QUASI_IDENTIFIERS if name in released.names]
+    names = [name for name in QUASI_IDENTIFIERS if name in released.column_names]
     sanitized = released.to_frame().select(*names, SENSITIVE).with_columns(age=band).fill_null("?")
     parts = {"raw": frame, "sanitized": sanitized, "coarse": coarse_frame(frame)}
     paths = {name: scratch / f"adult-{name}.csv" for name in parts}

@@ -30,7 +30,7 @@ from standout.attack.table_kernels import UNIT
 from standout.attack.table_scores import Preparation
 from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.know.table_adversary import RowFacts
 from standout.measure.classes import identity_risk
 
@@ -55,7 +55,7 @@ def frame_of(rows: int, columns: int) -> pl.DataFrame:
     return pl.DataFrame(made)
 
 
-def table_of(frame: pl.DataFrame) -> Table:
+def table_of(frame: pl.DataFrame) -> Release:
     """The same as a table, without reading a file."""
     columns = []
     for series in frame:
@@ -66,7 +66,7 @@ def table_of(frame: pl.DataFrame) -> Table:
         columns.append(
             Column(series.name, "number" if is_number else "category", known, narrow, error=float(is_number))
         )
-    return Table(tuple(columns))
+    return Release.of_columns(tuple(columns))
 
 
 def csv_file(folder: Path, rows: int, columns: int) -> Path:
@@ -77,13 +77,13 @@ def csv_file(folder: Path, rows: int, columns: int) -> Path:
     return path
 
 
-def numpy_best(table: Table, facts: RowFacts, attack: so.TableLikelihood, who: so.TableAdversary) -> Floats:
+def numpy_best(table: Release, facts: RowFacts, attack: so.TableLikelihood, who: so.TableAdversary) -> Floats:
     """The best score of each target: NumPy looks up each fact's numbers and adds them."""
     preparation = Preparation(table, attack, who)
     best = np.zeros(len(facts))
     tables: dict[tuple[int, int], NDArray[np.int32]] = {}
-    score = np.empty(table.n_rows, np.int32)
-    addend = np.empty(table.n_rows, np.int32)
+    score = np.empty(table.n_records, np.int32)
+    addend = np.empty(table.n_records, np.int32)
     for query in range(len(facts)):
         score[:] = 0
         for fact in range(int(facts.first[query]), int(facts.first[query + 1])):
@@ -111,12 +111,12 @@ def _words(column: Column) -> NDArray[np.uint64]:
     return codes[: len(codes) // 8 * 8].view(np.uint64)
 
 
-def attack_ratios(table: Table, rounds: int) -> Iterator[RatioRow]:
+def attack_ratios(table: Release, rounds: int) -> Iterator[RatioRow]:
     """The attack relative to NumPy and to reading memory, per target, fact and row."""
     for wrong in (0, 1):
         who = so.TableAdversary(knows=KNOWN, wrong=wrong)
         attack = so.TableLikelihood(who)
-        targets = np.random.default_rng(1).permutation(table.n_rows)[:TARGETS]
+        targets = np.random.default_rng(1).permutation(table.n_records)[:TARGETS]
         facts = who.observe(table, targets, 1)
         best = attack_rows(table, facts, attack, who, threads=1).best_likelihood
         assert best is not None
@@ -128,16 +128,16 @@ def attack_ratios(table: Table, rounds: int) -> Iterator[RatioRow]:
         }
         per_target = {name: seconds / TARGETS for name, seconds in interleaved(rounds, jobs).items()}
         ours, numpy, reading = per_target.values()
-        nanoseconds = 1e9 * ours / (KNOWN * table.n_rows)
+        nanoseconds = 1e9 * ours / (KNOWN * table.n_records)
         label = f"likelihood, {KNOWN} facts, {wrong} wrong"
         yield RatioRow(f"NumPy take + add + max ÷ {label}", numpy / ours, "", ours, numpy)
         yield RatioRow(f"{label} ÷ reading its codes", ours / reading, "", ours, reading)
         yield RatioRow(f"{label}: per target, fact and row", nanoseconds, unit="ns")
 
 
-def class_ratios(table: Table, frame: pl.DataFrame, rounds: int) -> Iterator[RatioRow]:
+def class_ratios(table: Release, frame: pl.DataFrame, rounds: int) -> Iterator[RatioRow]:
     """K and uniqueness relative to Polars on the same codes and on the original values."""
-    names = list(table.names[:CLASS_COLUMNS])
+    names = list(table.column_names[:CLASS_COLUMNS])
     codes = pl.DataFrame({name: table.column(name).codes for name in names})
     jobs: dict[str, Callable[[], tuple[int, int]]] = {
         "ours": lambda: _ours(table, names),
@@ -151,9 +151,9 @@ def class_ratios(table: Table, frame: pl.DataFrame, rounds: int) -> Iterator[Rat
         yield RatioRow(label, seconds[other] / seconds["ours"], "", seconds["ours"], seconds[other])
 
 
-def _ours(table: Table, names: list[str]) -> tuple[int, int]:
+def _ours(table: Release, names: list[str]) -> tuple[int, int]:
     risk = identity_risk(table, names)
-    return risk.k, round(risk.unique.value * table.n_rows)
+    return risk.k, round(risk.unique.value * table.n_records)
 
 
 def _polars(frame: pl.DataFrame, names: list[str]) -> tuple[int, int]:
@@ -180,7 +180,7 @@ def pycanon_ratio(frame: pl.DataFrame, python: Path, folder: Path) -> RatioRow:
 def read_job(path: str) -> Callable[[], object]:
     """Read the table from CSV."""
     so.read_table(frame_of(100, 10))
-    return lambda: so.read_table(path).n_rows
+    return lambda: so.read_table(path).n_records
 
 
 def polars_read_job(path: str) -> Callable[[], object]:
@@ -191,8 +191,8 @@ def polars_read_job(path: str) -> Callable[[], object]:
 def risk_job(path: str) -> Callable[[], object]:
     """All risk measures of 8 quasi-identifiers."""
     table = so.read_table(path)
-    so.table_risk(table.rows(np.arange(100)), list(table.names[:CLASS_COLUMNS]), ())
-    return lambda: so.table_risk(table, list(table.names[:CLASS_COLUMNS]), ()).identity.n_rows
+    so.table_risk(table.rows(np.arange(100)), list(table.column_names[:CLASS_COLUMNS]), ())
+    return lambda: so.table_risk(table, list(table.column_names[:CLASS_COLUMNS]), ()).identity.n_rows
 
 
 def simulate_job(path: str) -> Callable[[], object]:

@@ -111,7 +111,7 @@ def _wheel(folder: Path) -> Path:
     return path
 
 
-def adult_table(folder: Path) -> so.Table:
+def adult_table(folder: Path) -> so.Release:
     """The 32,561 rows of adult.csv without the survey weight."""
     return so.read_table(adult_files(folder)["adult.csv"], ignore=IGNORED)
 

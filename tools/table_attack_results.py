@@ -47,7 +47,7 @@ def adversaries(most_wrong: int = 1) -> dict[str, so.TableAdversary]:
     return several
 
 
-def attack_part(table: so.Table) -> Iterator[str]:
+def attack_part(table: so.Release) -> Iterator[str]:
     """What each attack finds."""
     yield (
         f"An adversary knows {KNOWS} of the 8 quasi-identifiers of a random person, drawn for each person; "
@@ -75,7 +75,7 @@ def attack_part(table: so.Table) -> Iterator[str]:
     yield from _rival_part(table)
 
 
-def _rival_part(table: so.Table) -> Iterator[str]:
+def _rival_part(table: so.Release) -> Iterator[str]:
     yield "\n### Attacks of other kinds\n"
     yield (
         f"Attacks that were written to beat Likelihood (`tools/table_rivals.py`), on the same "

@@ -39,7 +39,7 @@ the posterior.
 """
 
 
-def calibration_part(table: so.Table) -> Iterator[str]:
+def calibration_part(table: so.Release) -> Iterator[str]:
     """The tables on calibration."""
     simulations = {
         name: so.simulate_table(table, adversary, targets=TARGETS, seed=SEED) for name, adversary in _several().items()
@@ -50,7 +50,7 @@ def calibration_part(table: so.Table) -> Iterator[str]:
     for name, simulation in simulations.items():
         yield f"| {name} | {' | '.join(_bin(simulation.verdicts, *ends) for ends in BINS)} |"
     yield OUTSIDE.format(targets=TARGETS, posterior=POSTERIOR)
-    populations = (FULL, 10 * table.n_rows, 100 * table.n_rows)
+    populations = (FULL, 10 * table.n_records, 100 * table.n_records)
     heads = " | ".join(f"N = {people:,}: right, said (claims)" for people in populations)
     yield f"| what is known | absent claims, no population | {heads} |"
     yield "|---" * (len(populations) + 2) + "|"

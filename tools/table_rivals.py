@@ -33,7 +33,7 @@ SAME = 1e-9
 class Known:
     """A table, its adversary, and what is known about some of its people."""
 
-    table: so.Table
+    table: so.Release
     adversary: so.TableAdversary
     targets: Ints
     facts: RowFacts
@@ -59,7 +59,7 @@ class Known:
 Rival = Callable[[Known, int], Floats]
 
 
-def known_facts(table: so.Table, adversary: so.TableAdversary, targets: int, seed: int) -> Known:
+def known_facts(table: so.Release, adversary: so.TableAdversary, targets: int, seed: int) -> Known:
     """The targets and facts of `so.simulate_table` with this seed."""
     rows, _ = table_targets(table, adversary, targets, seed)
     near = tuple(near_levels(column, adversary.error_of(column)) for column in table.columns)
@@ -76,7 +76,7 @@ def found(known: Known, rival: Rival) -> Floats:
     return right
 
 
-def rivals(table: so.Table, adversary: so.TableAdversary) -> dict[str, Rival]:
+def rivals(table: so.Release, adversary: so.TableAdversary) -> dict[str, Rival]:
     """All rivals by name."""
     return {
         "most matches": most_matches,
@@ -90,7 +90,7 @@ def rivals(table: so.Table, adversary: so.TableAdversary) -> dict[str, Rival]:
 
 def most_matches(known: Known, query: int) -> Floats:
     """The number of facts that each row agrees with."""
-    scores = np.zeros(known.table.n_rows)
+    scores = np.zeros(known.table.n_records)
     for column, code in known.of(query):
         scores += known.agrees(column, code)[known.table.columns[column].codes]
     return scores
@@ -98,7 +98,7 @@ def most_matches(known: Known, query: int) -> Floats:
 
 def rarest_matches(known: Known, query: int) -> Floats:
     """The same, a rare value counting more."""
-    scores = np.zeros(known.table.n_rows)
+    scores = np.zeros(known.table.n_records)
     for column, code in known.of(query):
         agrees = known.agrees(column, code)[known.table.columns[column].codes]
         scores -= agrees * np.log(known.share(column, code))
@@ -107,7 +107,7 @@ def rarest_matches(known: Known, query: int) -> Floats:
 
 def gower(known: Known, query: int) -> Floats:
     """The distance of each row, with a minus; an empty cell is as far as can be."""
-    scores = np.zeros(known.table.n_rows)
+    scores = np.zeros(known.table.n_records)
     for column, code in known.of(query):
         scores -= _distances(known.table.columns[column], code)[known.table.columns[column].codes]
     return scores
@@ -129,7 +129,7 @@ def leave_out(known: Known, query: int) -> Floats:
 def exact_count(known: Known, query: int) -> Floats:
     """The logarithm of P(facts | row): a sum over the choices of wrong facts, computed fact by fact."""
     wrong = known.adversary.wrong
-    chance = [np.ones(known.table.n_rows), *(np.zeros(known.table.n_rows) for _ in range(wrong))]
+    chance = [np.ones(known.table.n_records), *(np.zeros(known.table.n_records) for _ in range(wrong))]
     for column, code in known.of(query):
         cells = known.table.columns[column]
         agrees, number = known.agrees(column, code), np.append(known.near[column].number, 1)
@@ -153,14 +153,14 @@ def logistic(training: Known) -> Rival:
     for query, target in enumerate(training.targets.tolist()):
         close = np.flatnonzero(leave_out(training, query) >= -1)
         close = draw.permutation(close[close != target])[:CLOSE]
-        rows = np.concatenate([[target], close, draw.integers(0, training.table.n_rows, OTHERS)])
+        rows = np.concatenate([[target], close, draw.integers(0, training.table.n_records, OTHERS)])
         features.append(_features(training, query, rows))
         labels.append(np.arange(len(rows)) == 0)
     model = LogisticRegression(max_iter=300).fit(np.vstack(features), np.concatenate(labels))
     weights = np.asarray(model.coef_[0], np.float64)
 
     def scores(known: Known, query: int) -> Floats:
-        everybody = np.full(known.table.n_rows, -1e9)
+        everybody = np.full(known.table.n_records, -1e9)
         rows = np.flatnonzero(leave_out(known, query) >= -1)
         if len(rows):
             everybody[rows] = np.round(_features(known, query, rows) @ weights, 7)

@@ -58,7 +58,7 @@ def _number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.9f}"
 
 
-def tools_part(path: Path, table: so.Table, released: so.Table, said: Said) -> Iterator[str]:
+def tools_part(path: Path, table: so.Release, released: so.Release, said: Said) -> Iterator[str]:
     """Both tables."""
     frame = pl.read_csv(path)
     measures = [*_raw_measures(frame, table, said["raw"]), *_coarse_measures(frame, said["coarse"])]
@@ -66,7 +66,7 @@ def tools_part(path: Path, table: so.Table, released: so.Table, said: Said) -> I
     assert not different, f"tools disagree about {different}"
     yield "### The same counts\n"
     yield (
-        f"{table.n_rows:,} rows; the usual 8 quasi-identifiers are {', '.join(QUASI_IDENTIFIERS)}. "
+        f"{table.n_records:,} rows; the usual 8 quasi-identifiers are {', '.join(QUASI_IDENTIFIERS)}. "
         "`?` counts as a value of its own. *By hand* are counts in Polars (`tools/adult.py`). The "
         f"coarse table has age in bands of 20 and three races, without classes below 20 rows; its "
         f"quasi-identifiers are {', '.join(COARSE)}. pyCANON rounds the l of entropy l-diversity down.\n"
@@ -78,13 +78,13 @@ def tools_part(path: Path, table: so.Table, released: so.Table, said: Said) -> I
     yield from _tool_table(table, released, said)
 
 
-def _raw_measures(frame: pl.DataFrame, table: so.Table, said: Said) -> Iterator[Measure]:
+def _raw_measures(frame: pl.DataFrame, table: so.Release, said: Said) -> Iterator[Measure]:
     hand = hand_counts(frame, QUASI_IDENTIFIERS, SENSITIVE)
     identity = identity_risk(table, QUASI_IDENTIFIERS)
     disclosure = attribute_disclosure(table, QUASI_IDENTIFIERS, SENSITIVE)
     canon, priv = _values(said, "pycanon"), _values(said, "privattacks")
-    unique = round(identity.unique.value * table.n_rows)
-    classes = round(identity.mean.value * table.n_rows)
+    unique = round(identity.unique.value * table.n_records)
+    classes = round(identity.mean.value * table.n_records)
     yield Measure("k", identity.k, hand["k"], canon["k"])
     yield Measure("classes", classes, hand["classes"], canon["classes"])
     yield Measure("unique rows", unique, hand["unique"], None, priv["unique"])
@@ -113,7 +113,7 @@ def _values(said: Said, tool: str) -> dict[str, Any]:
     return {name: result["value"] for name, result in said[tool]["results"].items()}
 
 
-def _tool_table(table: so.Table, released: so.Table, said: Said) -> Iterator[str]:
+def _tool_table(table: so.Release, released: so.Release, said: Said) -> Iterator[str]:
     """What each tool says about the raw and the sanitized table, and how long it takes."""
     yield "### What each tool finds\n"
     yield (
@@ -130,8 +130,8 @@ def _tool_table(table: so.Table, released: so.Table, said: Said) -> Iterator[str
 Row = tuple[str, str, str, str, float]
 
 
-def _our_rows(table: so.Table, released: so.Table) -> Iterator[Row]:
-    names = [[c for c in QUASI_IDENTIFIERS if c in each.names] for each in (table, released)]
+def _our_rows(table: so.Release, released: so.Release) -> Iterator[Row]:
+    names = [[c for c in QUASI_IDENTIFIERS if c in each.column_names] for each in (table, released)]
     risks = [identity_risk(each, known) for each, known in zip((table, released), names, strict=True)]
     seconds = _seconds(lambda: identity_risk(table, names[0]))
     unique, mean = ([f"{getattr(risk, m).value:.4f}" for risk in risks] for m in ("unique", "mean"))

@@ -38,7 +38,6 @@ from standout.data.release import Release
 from standout.data.search import ItemSuggestion, suggest_items
 from standout.data.store import open_index as open  # noqa: A004
 from standout.data.store import save, verify
-from standout.data.table import SanitizedTable, Table
 from standout.evaluate.compare import Comparison, compare
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, lineup
@@ -158,7 +157,6 @@ __all__ = [
     "Rung",
     "SampleRecords",
     "Sanitized",
-    "SanitizedTable",
     "Schema",
     "Scoreboard",
     "ScoreboardRH",
@@ -171,7 +169,6 @@ __all__ = [
     "SuppressCells",
     "SuppressToK",
     "SwapColumn",
-    "Table",
     "TableAdversary",
     "TableAdvice",
     "TableAttack",

@@ -4,7 +4,7 @@ import numpy as np
 
 import standout as so
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 
 __all__ = ["ADVERSARY", "MENU", "people_table"]
 
@@ -28,4 +28,4 @@ def people_table(n_rows=300, seed=0):
         Column("sex", "category", ("f", "m"), draw.integers(0, 2, n_rows).astype(np.uint8)),
         Column("job", "category", ("a", "b", "c"), (age // 20).astype(np.uint8), role="sensitive"),
     )
-    return Table(columns)
+    return Release.of_columns(columns)

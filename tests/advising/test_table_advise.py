@@ -113,13 +113,13 @@ def test_columns_of_every_type_are_searched(monkeypatch):
     table = random_table(120, 1)
     advice = so.advise(table, so.TableAdversary(knows=2, wrong=1), 0.3, targets=40)
     changed = " ".join(candidate.name for candidate in advice.candidates)
-    assert advice.complete and all(f":{name}" in changed for name in table.names)
+    assert advice.complete and all(f":{name}" in changed for name in table.column_names)
     assert advice.to_dict()["candidates"][0]["steps"] == []
 
 
 def test_a_history_stays_and_counts_if_the_adversary_knows_it():
     history = so.synthesize(records=60, items=30, entries=600, seed=7)
-    table = replace(people_table(60), history=history, history_record=np.arange(60))
+    table = replace(history, columns=people_table(60).columns)
     known = so.TableAdversary(knows=1, entries=so.Adversary(knows=3))
     advice = so.advise(table, known, 0.5, candidates=["drop-column:age"], targets=20)
     assert "3 entries of the history" in advice.summary and advice.candidates[1].rate.value > 0.5

@@ -15,7 +15,7 @@ from standout.advising.table_candidates import (
     table_step_family,
 )
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
@@ -36,7 +36,7 @@ def test_every_step_can_be_applied_and_loses_information(table):
 def test_each_column_and_the_classes_are_families_of_alternatives():
     steps = table_built_in_steps(people_table(), ANYBODY)
     families = {table_step_family(step) for step in steps}
-    assert families == {CLASSES, *(f"column {name}" for name in people_table().names)}
+    assert families == {CLASSES, *(f"column {name}" for name in people_table().column_names)}
 
 
 def test_only_columns_that_the_adversary_may_know_are_changed():
@@ -54,12 +54,12 @@ def test_quasi_identifiers_come_first_then_columns_with_much_information():
 def test_a_wide_table_has_no_more_steps_than_can_be_tried():
     draw = np.random.default_rng(1)
     columns = [Column(f"c{i}", "category", ("a", "b", "c"), draw.integers(0, 3, 90)) for i in range(100)]
-    assert 40 <= len(table_built_in_steps(Table(tuple(columns)), ANYBODY)) <= MOST_STEPS
+    assert 40 <= len(table_built_in_steps(Release.of_columns(tuple(columns)), ANYBODY)) <= MOST_STEPS
 
 
 def test_a_column_that_does_not_vary_is_left_alone():
     same = Column("same", "category", ("a",), np.zeros(300, np.uint8))
-    table = Table((*people_table().columns, same))
+    table = Release.of_columns((*people_table().columns, same))
     assert column_bits(same) == 0
     assert not any("same" in str(step) for step in table_built_in_steps(table, ANYBODY))
 

@@ -1,6 +1,7 @@
 """The utility of a candidate for a table equals counts by hand."""
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -29,18 +30,18 @@ def information(table, safer):
     """Mean share of the bits of a column that the release shows; steps on levels only."""
     shares = []
     for column in table.columns:
-        if column.name not in safer.names:
+        if column.name not in safer.column_names:
             shares.append(0.0)
             continue
         channel = safer.channels.get(column.name)
-        cells = plain(column, np.arange(table.n_rows))
+        cells = plain(column, np.arange(table.n_records))
         becomes = {
             column.value(code): code if channel is None else int(channel.released[code])
             for code in range(column.n_levels)
         }
         noise = (0.0, 0.0) if channel is None else (channel.replaced, channel.suppressed)
         bits = naive.mutual_information(cells, becomes, *noise)
-        shares.append(bits / naive.entropy(cells) * safer.n_rows / table.n_rows)
+        shares.append(bits / naive.entropy(cells) * safer.n_records / table.n_records)
     return math.fsum(shares) / len(shares)
 
 
@@ -48,7 +49,7 @@ def associations(table, safer, pairs):
     """1 − Σ |change| / Σ before, over these pairs."""
 
     def measure(one, a, b):
-        rows = np.arange(one.n_rows)
+        rows = np.arange(one.n_records)
         x, y = plain(one.column(a), rows), plain(one.column(b), rows)
         ordered = [one.column(name).kind == "number" for name in (a, b)]
         if ordered == [True, True]:
@@ -58,11 +59,11 @@ def associations(table, safer, pairs):
         return naive.correlation_ratio(y, x) if ordered[0] else naive.correlation_ratio(x, y)
 
     change = before = 0.0
-    for a, b in combinations(table.names, 2):
+    for a, b in combinations(table.column_names, 2):
         if (a, b) not in pairs:
             continue
         old = measure(table, a, b)
-        new = measure(safer, a, b) if a in safer.names and b in safer.names else 0.0
+        new = measure(safer, a, b) if a in safer.column_names and b in safer.column_names else 0.0
         change, before = change + abs(new - old), before + old
     return max(1 - change / before, 0)
 
@@ -76,7 +77,7 @@ def test_information_and_associations_equal_counts_by_hand(steps):
     assert np.isclose(utility.information.value, information(table, safer))
     assert np.isclose(utility.associations.value, associations(table, safer, benchmark._before))
     assert utility.kept.value == min(utility.information.value, utility.associations.value)
-    assert np.isclose(utility.rows_kept.value, safer.n_rows / 120)
+    assert np.isclose(utility.rows_kept.value, safer.n_records / 120)
     assert steps or math.isclose(utility.kept.value, 1.0)
 
 
@@ -95,6 +96,6 @@ def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
 
 def test_a_table_without_associations_keeps_what_its_cells_keep():
     table = people_table(5_000)
-    table = table.with_columns(table.columns[:3])  # drawn independently
+    table = replace(table, columns=table.columns[:3])  # drawn independently
     utility = TableUtilityBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round:age=20", seed=1))
     assert utility.associations is None and utility.kept == utility.information

@@ -22,7 +22,7 @@ def test_options_of_histories_are_about_the_history_and_those_of_text_about_the_
         separator=";", record="who", item=("where",), value="stars", given=("--separator", "--record")
     )
     table = TableOptions(history=str(put(VISITS, "visits.csv"))).read([people], source, no_progress)
-    assert (table.n_rows, table.history.n_records) == (13, 10)
+    assert (table.n_records, int((table.lengths > 0).sum())) == (13, 10)
     assert table.provenance.settings["people of the history without a row"] == "1"
     assert "history visits.csv: 31 entries of 10 people" in capsys.readouterr().err
 
@@ -39,7 +39,7 @@ def test_a_gate_needs_every_column_in_the_schema(put, people):
     with pytest.raises(so.ColumnError, match="while the schema lacks columns: city"):
         options.read([people], SourceOptions(), no_progress, strict=True)
     schema.write_text("[columns.age]\nerror = 3\n[columns.city]\nignore = true\n")
-    assert options.read([people], SourceOptions(), no_progress, strict=True).names == ("age",)
+    assert options.read([people], SourceOptions(), no_progress, strict=True).column_names == ("age",)
 
 
 def test_a_table_is_recognised_or_named(put, people, capsys):

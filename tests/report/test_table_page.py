@@ -27,7 +27,13 @@ def findings():
         for column in made_table(60, seed=5).columns
     ]
     return so.audit(
-        so.Table(tuple(columns)), targets=20, facts=[1, 3], seed=1, population=200, fail_above=0.1, threads=1
+        so.Release.of_columns(tuple(columns)),
+        targets=20,
+        facts=[1, 3],
+        seed=1,
+        population=200,
+        fail_above=0.1,
+        threads=1,
     ).findings
 
 

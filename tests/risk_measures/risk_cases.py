@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from standout.data.column import Column, code_dtype
-from standout.data.table import Table
+from standout.data.release import Release
 
 CELLS = {
     "category": ["a", "b", "c"],
@@ -35,7 +35,9 @@ def table(rows, kinds, roles=None):
     """A table of rows of cells; its columns are called 0, 1, …"""
     roles = roles or ["other"] * len(kinds)
     cells = list(zip(*rows, strict=True))
-    return Table(tuple(column(str(i), *each) for i, each in enumerate(zip(kinds, cells, roles, strict=True))))
+    return Release.of_columns(
+        tuple(column(str(i), *each) for i, each in enumerate(zip(kinds, cells, roles, strict=True)))
+    )
 
 
 @st.composite

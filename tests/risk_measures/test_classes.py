@@ -8,7 +8,7 @@ from risk_cases import column, table, tables
 
 import naive
 import standout as so
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.measure import classes as classes_module
 from standout.measure.classes import MISSING, cell_codes, equivalence_classes, identity_risk, matching_rows
 
@@ -17,7 +17,7 @@ from standout.measure.classes import MISSING, cell_codes, equivalence_classes, i
 def test_rows_are_in_one_class_exactly_if_all_their_cells_are_equal(case):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    classes = equivalence_classes(risk_table, risk_table.names)
+    classes = equivalence_classes(risk_table, risk_table.column_names)
     for i, row in enumerate(rows):
         assert [bool(number == classes.number[i]) for number in classes.number] == [row == x for x in rows]
     assert classes.size.tolist() == naive.class_sizes(rows, range(len(kinds)))
@@ -28,7 +28,7 @@ def test_rows_are_in_one_class_exactly_if_all_their_cells_are_equal(case):
 def test_as_many_rows_agree_as_the_slow_twin_counts_whatever_missing_cells_mean(case, missing):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    sizes = matching_rows(risk_table, risk_table.names, missing)
+    sizes = matching_rows(risk_table, risk_table.column_names, missing)
     assert sizes.tolist() == naive.class_sizes(rows, range(len(kinds)), missing)
 
 
@@ -36,7 +36,7 @@ def test_as_many_rows_agree_as_the_slow_twin_counts_whatever_missing_cells_mean(
 def test_a_missing_cell_that_agrees_with_everything_never_makes_a_row_stand_out_more(case):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    names = risk_table.names
+    names = risk_table.column_names
     assert (matching_rows(risk_table, names, "any") >= matching_rows(risk_table, names, "equal")).all()
 
 
@@ -44,10 +44,10 @@ def test_a_missing_cell_that_agrees_with_everything_never_makes_a_row_stand_out_
 def test_classes_do_not_depend_on_when_partial_keys_are_numbered(case, largest):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    whole = equivalence_classes(risk_table, risk_table.names)
+    whole = equivalence_classes(risk_table, risk_table.column_names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(classes_module, "LARGEST_KEY", largest)
-        parts = equivalence_classes(risk_table, risk_table.names)
+        parts = equivalence_classes(risk_table, risk_table.column_names)
     assert (whole.number == parts.number).all() and (whole.counts == parts.counts).all()
 
 
@@ -55,7 +55,7 @@ def test_classes_do_not_depend_on_when_partial_keys_are_numbered(case, largest):
 def test_k_uniqueness_and_prosecutor_risk_are_those_of_the_slow_twins(case, missing):
     rows, kinds = case
     columns, risk_table = range(len(kinds)), table(rows, kinds)
-    risk = identity_risk(risk_table, risk_table.names, missing)
+    risk = identity_risk(risk_table, risk_table.column_names, missing)
     assert risk.k == naive.k_anonymity(rows, columns, missing)
     assert risk.unique.value == naive.share_of_rows(rows, columns, lambda f: f == 1, missing)
     assert risk.mean.value == pytest.approx(naive.marketer_risk(rows, columns, missing), rel=1e-12)
@@ -72,13 +72,13 @@ def test_k_uniqueness_and_prosecutor_risk_are_those_of_the_slow_twins(case, miss
 def test_marketer_risk_is_the_number_of_classes_divided_by_the_number_of_rows(case):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    classes = equivalence_classes(risk_table, risk_table.names)
-    risk = identity_risk(risk_table, risk_table.names)
+    classes = equivalence_classes(risk_table, risk_table.column_names)
+    risk = identity_risk(risk_table, risk_table.column_names)
     assert risk.mean.value == pytest.approx(classes.n_classes / len(rows), rel=1e-12)
 
 
 def test_a_risk_of_exactly_the_threshold_is_not_above_it():
-    risk = identity_risk(Table((column("a", "category", ["x"] * 5),)), ["a"])
+    risk = identity_risk(Release.of_columns((column("a", "category", ["x"] * 5),)), ["a"])
     assert dict(risk.above)[0.2].value == 0
     assert dict(risk.above)[0.1].value == 1
 
@@ -94,7 +94,7 @@ def test_many_columns_of_many_levels_need_more_than_64_bits_and_are_still_exact(
     cells = rng.integers(0, 40, (300, 20))
     cells[:100] = cells[100:200]
     risk_table = table([tuple(map(float, row)) for row in cells], ["number"] * 20)
-    classes = equivalence_classes(risk_table, risk_table.names)
+    classes = equivalence_classes(risk_table, risk_table.column_names)
     assert classes.n_classes == 200 and classes.n_unique == 100 and classes.k == 1
 
 

@@ -21,7 +21,7 @@ def split(case):
 @given(tables(max_rows=14, max_columns=3))
 def test_l_diversity_and_certain_values_are_those_of_the_slow_twins(case):
     rows, _, risk_table, known, secret = split(case)
-    found = attribute_disclosure(risk_table, risk_table.names[:-1], risk_table.names[-1])
+    found = attribute_disclosure(risk_table, risk_table.column_names[:-1], risk_table.column_names[-1])
     assert found.distinct_l == naive.distinct_l(rows, known, secret)
     assert found.entropy_l == pytest.approx(naive.entropy_l(rows, known, secret), rel=1e-9)
     assert found.recursive_c == pytest.approx(naive.recursive_c(rows, known, secret), rel=1e-12)
@@ -34,7 +34,7 @@ def test_l_diversity_and_certain_values_are_those_of_the_slow_twins(case):
 @given(tables(max_rows=14, max_columns=3))
 def test_closeness_is_the_distance_over_ranks_for_ordered_kinds_and_half_the_sum_for_others(case):
     rows, kinds, risk_table, known, secret = split(case)
-    found = attribute_disclosure(risk_table, risk_table.names[:-1], risk_table.names[-1])
+    found = attribute_disclosure(risk_table, risk_table.column_names[:-1], risk_table.column_names[-1])
     order = CELLS[kinds[-1]].index if kinds[-1] in ORDERED_KINDS else None
     assert found.t == pytest.approx(naive.closeness(rows, known, secret, order), abs=1e-12)
 
@@ -42,7 +42,7 @@ def test_closeness_is_the_distance_over_ranks_for_ordered_kinds_and_half_the_sum
 @given(tables(max_rows=14, max_columns=3))
 def test_right_guesses_with_and_without_the_targets_own_row_are_those_of_the_slow_twins(case):
     rows, _, risk_table, known, secret = split(case)
-    found = attribute_disclosure(risk_table, risk_table.names[:-1], risk_table.names[-1])
+    found = attribute_disclosure(risk_table, risk_table.column_names[:-1], risk_table.column_names[-1])
     assert found.guess.value == pytest.approx(naive.guess_from_class(rows, known, secret))
     assert found.guess_from_others.value == pytest.approx(naive.guess_from_others(rows, known, secret))
     assert found.guess.baseline == pytest.approx(naive.guess_from_class(rows, (), secret))

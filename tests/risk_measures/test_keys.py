@@ -25,7 +25,7 @@ def wide_rows(n_rows, n_columns, n_levels, seed=1):
 def test_the_best_set_of_each_size_has_as_many_unique_rows_as_the_slow_twin_finds(case, largest):
     rows, kinds = case
     risk_table = table(rows, kinds)
-    search = find_keys(risk_table, risk_table.names, largest)
+    search = find_keys(risk_table, risk_table.column_names, largest)
     best = naive.best_column_sets(rows, len(kinds), largest)
     assert [found.unique.value for found in search.sets] == [share for _, share in best[: len(search.sets)]]
     assert all(found.search == "exhaustive" for found in search.sets)
@@ -53,7 +53,7 @@ def test_a_beam_search_says_so_and_its_share_is_exact_for_its_set(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys_module, "MOST_SETS", 0)
         patch.setattr(keys_module, "BEAM_ROWS", 0)
-        search = find_keys(risk_table, risk_table.names, 4)
+        search = find_keys(risk_table, risk_table.column_names, 4)
     for found, (_, share) in zip(search.sets, best, strict=False):
         chosen = [int(name) for name in found.columns]
         assert found.unique.value == naive.share_of_rows(rows, chosen, lambda f: f == 1) <= share
@@ -62,7 +62,8 @@ def test_a_beam_search_says_so_and_its_share_is_exact_for_its_set(seed):
 
 def test_sets_do_not_depend_on_the_number_of_threads():
     risk_table = table(wide_rows(60, 8, 5), ["number"] * 8)
-    assert find_keys(risk_table, risk_table.names, threads=1) == find_keys(risk_table, risk_table.names, threads=3)
+    threads = [find_keys(risk_table, risk_table.column_names, threads=count) for count in (1, 3)]
+    assert threads[0] == threads[1]
 
 
 def test_the_smallest_set_that_singles_out_a_share_is_the_first_that_reaches_it():

@@ -16,7 +16,7 @@ def test_shares_are_those_of_the_slow_twin(case):
     rows, kinds = case
     risk_table = table(rows, kinds)
     smallest = naive.smallest_unique_sizes(rows, len(kinds), 3)
-    for found in minimal_sets(risk_table, risk_table.names):
+    for found in minimal_sets(risk_table, risk_table.column_names):
         assert found.counted
         assert found.share.value == sum(size <= found.size for size in smallest) / len(rows)
 
@@ -27,7 +27,7 @@ def test_a_compared_target_has_the_smallest_size_of_the_slow_twin(case):
     risk_table, smallest = table(rows, kinds), np.empty(len(rows), np.int64)
     largest = min(3, len(kinds))
     targets = np.arange(len(rows))
-    find_smallest_sizes(row_cells(risk_table, risk_table.names), targets, largest, smallest)
+    find_smallest_sizes(row_cells(risk_table, risk_table.column_names), targets, largest, smallest)
     assert smallest.tolist() == naive.smallest_unique_sizes(rows, len(kinds), largest)
 
 
@@ -35,7 +35,7 @@ def test_more_than_64_columns_are_compared_too():
     rng = np.random.default_rng(5)
     rows = [tuple(row) for row in rng.integers(0, 2, (40, 70)).astype(float)]
     risk_table, smallest = table(rows, ["number"] * 70), np.empty(4, np.int64)
-    find_smallest_sizes(row_cells(risk_table, risk_table.names), np.arange(4), 3, smallest)
+    find_smallest_sizes(row_cells(risk_table, risk_table.column_names), np.arange(4), 3, smallest)
     sets = naive.smallest_unique_sizes(rows, 70, 2, range(4))
     assert [min(size, 3) for size in smallest.tolist()] == sets
 
@@ -44,12 +44,12 @@ def test_random_targets_have_an_interval_and_do_not_depend_on_threads():
     rng = np.random.default_rng(6)
     rows = [tuple(row) for row in (rng.random((300, 6)) ** 2 * 12).astype(int).astype(float)]
     risk_table = table(rows, ["number"] * 6)
-    counted = minimal_sets(risk_table, risk_table.names)
+    counted = minimal_sets(risk_table, risk_table.column_names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS_TO_COUNT", 0)
         patch.setattr(module, "TARGETS", 100)
-        drawn = minimal_sets(risk_table, risk_table.names, seed=1, threads=1)
-        assert drawn == minimal_sets(risk_table, risk_table.names, seed=1, threads=3)
+        drawn = minimal_sets(risk_table, risk_table.column_names, seed=1, threads=1)
+        assert drawn == minimal_sets(risk_table, risk_table.column_names, seed=1, threads=3)
     for exactly, sample in zip(counted, drawn, strict=True):
         assert not sample.counted and sample.share.n == 100
         assert sample.share.low <= exactly.share.value <= sample.share.high

@@ -3,7 +3,8 @@
 import numpy as np
 
 from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
-from standout.data.table import Channel, SanitizedTable, Table
+from standout.data.release import Release
+from standout.know.sanitized import Channel, sanitized_rows
 
 GROUPS = np.array([[0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 
@@ -63,7 +64,7 @@ def made_table(rows=60, seed=0):
         Column("income", "number", wide, drawn(draw, rows, 300),
                similarity=ColumnSimilarity("decay", 40.0), error=25.0),
     ]  # fmt: skip
-    return Table(tuple(columns))
+    return Release.of_columns(tuple(columns))
 
 
 def released_table(table, seed=0):
@@ -75,7 +76,7 @@ def released_table(table, seed=0):
         "job": Channel(np.array([0, 1, 2, 3, 5, 5, 4]), suppressed=0.2),
         "grade": Channel(np.arange(4), replaced=0.3),
     }
-    order = draw.permutation(table.n_rows)[: table.n_rows - 4]
+    order = draw.permutation(table.n_records)[: table.n_records - 4]
     released = {
         "age": (np.array([22.0, 31.0, 50.0, 82.5]), 0.0),
         "job": (tuple("abcdg"), 0.2),
@@ -96,4 +97,4 @@ def released_table(table, seed=0):
                 codes[swapped] = codes[draw.permutation(swapped)]
             part = Column(column.name, column.kind, levels, codes.astype(np.uint8), similarity=column.similarity)
         columns.append(part)
-    return SanitizedTable(tuple(columns), original=table, channels=channels, original_row=order)
+    return sanitized_rows(table, order, tuple(columns), channels=channels)

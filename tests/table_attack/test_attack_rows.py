@@ -59,7 +59,7 @@ def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
     columns = sanitized_twins(table, released)
     where = {int(row): i for i, row in enumerate(released.original_row)}
     for query, row in enumerate(rows.tolist()):
-        known = [fact for fact in facts_of(table, facts, query) if table.names[fact[0]] != "born"]
+        known = [fact for fact in facts_of(table, facts, query) if table.column_names[fact[0]] != "born"]
         found = naive.scores(columns, known, "likelihood", 0.25)
         if row in where:
             agrees(verdicts, query, naive.verdict(found, where[row], "likelihood"))
@@ -70,8 +70,8 @@ def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
 def sanitized_twins(table, released):
     columns = twins(table, ADVERSARY)
     for column, twin in zip(table.columns, columns, strict=True):
-        if column.name not in released.names:
-            twin["released_cells"] = [None] * released.n_rows
+        if column.name not in released.column_names:
+            twin["released_cells"] = [None] * released.n_records
             continue
         shown = released.column(column.name)
         twin["released_cells"] = cells_of(shown)

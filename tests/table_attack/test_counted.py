@@ -10,7 +10,8 @@ import standout as so
 from naive import table_attack as naive
 from standout.attack.row_verdicts import attack_rows, weighted_votes
 from standout.attack.table_attacks import TableLikelihood
-from standout.data.table import Table
+from standout.data.release import Release
+from standout.know.sanitized import sanitized_rows
 from standout.know.table_adversary import TableAdversary
 
 LAST_DIGITS = 1e-9
@@ -36,7 +37,7 @@ def tuple_table():
     columns = [
         replace(column, attribute="work") if column.name in ("job", "grade") else column for column in table.columns
     ]
-    return Table(tuple(columns))
+    return Release.of_columns(tuple(columns))
 
 
 @pytest.mark.parametrize("absent", [False, True])
@@ -106,7 +107,7 @@ def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
     )
     adversary = TableAdversary(knows=6, wrong=2)
     counted, each = (
-        so.simulate_table(Table(columns), adversary, TableLikelihood(adversary, counted=c), targets=400)
+        so.simulate_table(Release.of_columns(columns), adversary, TableLikelihood(adversary, counted=c), targets=400)
         for c in (True, False)
     )
     assert counted.verdicts.found.sum() > 1.2 * each.verdicts.found.sum()
@@ -123,7 +124,7 @@ def full_sets():
     columns.append(
         so.Column("has", "set", ("A", "B"), np.concatenate(members).astype(np.uint8), np.append(0, np.cumsum(sizes)))
     )
-    return Table(tuple(columns))
+    return Release.of_columns(tuple(columns))
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
@@ -144,7 +145,7 @@ def test_hundreds_of_known_columns_still_identify_everybody(wrong):
     draw = np.random.default_rng(3)
     columns = [so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8)) for i in range(600)]
     adversary = TableAdversary(knows=600, wrong=wrong)
-    simulation = so.simulate_table(Table(tuple(columns)), adversary, targets=10)
+    simulation = so.simulate_table(Release.of_columns(tuple(columns)), adversary, targets=10)
     assert simulation.identified.value == 1
 
 
@@ -152,9 +153,9 @@ def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
     draw = np.random.default_rng(4)
     levels = np.arange(100.0)
     columns = [so.Column(n, "number", levels, draw.permutation(100).astype(np.uint8)) for n in "cd"]
-    table, adversary, kept = Table(tuple(columns)), TableAdversary(knows=2), np.arange(0, 100, 2)
+    table, adversary, kept = Release.of_columns(tuple(columns)), TableAdversary(knows=2), np.arange(0, 100, 2)
     shown = tuple(column.rows(kept) for column in columns)
-    released = so.SanitizedTable(shown, original=table, original_row=kept)
+    released = sanitized_rows(table, kept, shown)
     rates = so.simulate_table(released, adversary, targets=None, population=100).population
     assert rates.in_table.value == 1
     assert rates.identified.value == 0.5

@@ -14,6 +14,8 @@ import standout as so
 from naive import table_attack
 from standout.attack.row_verdicts import attack_rows
 from standout.attack.table_attacks import TableLikelihood
+from standout.data.labels import Labels
+from standout.data.subset import arrange
 from standout.know.table_adversary import TableAdversary
 
 ROWS = 40
@@ -43,13 +45,13 @@ def mixed(seed):
     release = so.read(frame)
     position = {release.records[i]: i for i in range(release.n_records)}
     record = np.array([position.get(str(row), -1) for row in range(ROWS)])
-    return replace(made_table(ROWS, seed), history=release, history_record=record), entries
+    ids = replace(Labels.of(map(str, range(ROWS))), ordered=False)
+    return replace(arrange(release, record), columns=made_table(ROWS, seed).columns, records=ids), entries
 
 
 def known_entries(table, facts, query):
     """The facts about a person's history as the twin takes them."""
-    known, release = facts.entries, table.history
-    aux = known.aux(release, query)
+    aux = facts.entries.aux(table, query)
     return [(fact.item, (fact.value, (fact.time - date(1970, 1, 1)).days)) for fact in aux]
 
 

@@ -13,7 +13,7 @@ KNOWN = {"age": 30, "grade": "high", "job": "c", "ills": "B"}
 
 def expected(table):
     columns = [as_twin(column, column.error) for column in table.columns]
-    facts = [(table.position(name), value) for name, value in KNOWN.items()]
+    facts = [(table.column_position(name), value) for name, value in KNOWN.items()]
     return np.array(naive.scores(columns, facts, "likelihood", 0.1)) / naive.UNIT
 
 

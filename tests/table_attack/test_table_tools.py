@@ -13,7 +13,7 @@ from tools.table_rivals import exact_count, found, known_facts, leave_out, most_
 
 import standout as so
 from standout.data.column import Column, near_levels
-from standout.data.table import Table
+from standout.data.release import Release
 
 pytestmark = pytest.mark.once
 LEVELS = (6, 5, 4, 9)
@@ -26,7 +26,7 @@ def table():
     others = [
         Column(f"c{n}", "category", tuple("abcdef"[:n]), draw.integers(0, n + 1, 120, np.uint8)) for n in LEVELS[:3]
     ]
-    return Table((age, *others))
+    return Release.of_columns((age, *others))
 
 
 def brute_force(known, query, row):
@@ -55,7 +55,7 @@ def test_exact_count_is_the_sum_over_all_choices_of_wrong_facts(table, wrong):
     known = known_facts(table, so.TableAdversary(knows=3, wrong=wrong), 6, 1)
     for query in range(6):
         scores = exact_count(known, query)
-        for row in range(table.n_rows):
+        for row in range(table.n_records):
             chance = brute_force(known, query, row)
             expected = math.log(chance) if chance else -math.inf
             assert scores[row] == pytest.approx(expected, abs=1e-12)

@@ -35,7 +35,7 @@ def marked_table(rows=80):
         if isinstance(levels, tuple) and column.kind != "boolean":
             levels = tuple(f"SECRET-{level}" for level in levels)
         columns.append(replace(column, levels=levels, role=role))
-    return so.Table(tuple(columns), ids=Labels.of(f"SECRET-ID-{row}" for row in range(rows)))
+    return so.Release.of_columns(tuple(columns), ids=Labels.of(f"SECRET-ID-{row}" for row in range(rows)))
 
 
 def plan_of(table, targets, budget=0.01):
@@ -115,7 +115,7 @@ def test_only_the_headline_adversary_has_a_curve(audited):
 def test_the_curve_reaches_the_answer_in_a_table_with_few_attributes():
     rng = np.random.default_rng(4)
     columns = [so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"]
-    headline = audit_table(so.Table(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
+    headline = audit_table(so.Release.of_columns(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
     assert headline.knows == 5
     assert [point.knows for point in headline.attacks[0].curve] == [1, 5]
 
@@ -130,7 +130,7 @@ def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_tha
 
 
 def test_what_the_right_row_shows_equals_a_count_over_cells():
-    table = so.Table(tuple(column for column in made_table(50).columns if column.kind != "set"))
+    table = so.Release.of_columns(tuple(column for column in made_table(50).columns if column.kind != "set"))
     result = audit_table(table, ladder={"x": so.TableAdversary(knows=3)}, **SETTINGS)
     run = table_runs.run_table_adversary(
         table_runs.TablePlan(
@@ -246,7 +246,7 @@ def test_a_history_of_the_same_people_is_attacked_too():
     assert friend.description.endswith("Also knows 4 entries of the person's history.")
     assert friend.gate
     assert friend.as_named.bits_left.value < findings.headline.as_named.bits_left.value
-    assert findings.data.history_entries == table.history.n_entries
+    assert findings.data.history_entries == table.n_entries
     assert findings.trust.trusted
 
 

@@ -34,13 +34,13 @@ def odd_column(draw, name, rows):
 def odd_table(seed):
     draw = np.random.default_rng(seed)
     rows = int(draw.choice([2, 3, 5, 30]))
-    return so.Table(tuple(odd_column(draw, f"c{j}", rows) for j in range(int(draw.integers(1, 8)))))
+    return so.Release.of_columns(tuple(odd_column(draw, f"c{j}", rows) for j in range(int(draw.integers(1, 8)))))
 
 
 @pytest.mark.parametrize("seed", range(15))
 def test_odd_tables_are_audited_and_trusted(seed):
     table = odd_table(seed)
-    people = table.n_rows * 3
+    people = table.n_records * 3
     try:
         result = audit_table(table, targets=8, facts=[1, 2, 4], threads=1, seed=seed, population=people)
     except ParameterError as error:
@@ -51,6 +51,6 @@ def test_odd_tables_are_audited_and_trusted(seed):
 
 
 def test_a_table_of_one_row_is_refused():
-    table = so.Table((so.Column("age", "number", np.array([34.0]), np.zeros(1, np.uint8)),))
+    table = so.Release.of_columns((so.Column("age", "number", np.array([34.0]), np.zeros(1, np.uint8)),))
     with pytest.raises(ParameterError, match="at least 2 rows"):
         so.audit(table)

@@ -40,7 +40,7 @@ def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells(
     full = Column("full", "category", ("a", "b"), np.zeros(100, np.uint8))
     empty = Column("empty", "category", ("a", "b"), codes)
     fitted = fit_table_ladder(
-        resolve_table_ladder({"x": so.TableAdversary(knows=2)}), so.Table((full, empty)), ["full"]
+        resolve_table_ladder({"x": so.TableAdversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"]
     )
     assert fitted.rungs[0].known.most == 1
     assert "fewer than 5 % of the rows have 2 cells" in fitted.rungs[0].note
@@ -48,7 +48,7 @@ def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells(
 
 def test_equal_adversaries_are_tried_once():
     one = Column("only", "category", ("a", "b"), np.zeros(9, np.uint8))
-    fitted = fit_table_ladder(resolve_table_ladder(None), so.Table((one,)), ["only"])
+    fitted = fit_table_ladder(resolve_table_ladder(None), so.Release.of_columns((one,)), ["only"])
     assert len({repr(rung.adversary) for rung in fitted.rungs}) == len(fitted.rungs)
     assert fitted.headline in [rung.name for rung in fitted.rungs]
     assert any("was skipped because it equals" in limit for limit in fitted.limits)
@@ -116,7 +116,7 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
     names = {"born": "age", "income": "job"}
     columns = [so.Column(c.name, c.kind, c.levels, c.codes, c.starts, c.similarity, c.error, c.hierarchy,
                          attribute=names.get(c.name, c.name)) for c in table.columns]  # fmt: skip
-    table = so.Table(tuple(columns))
+    table = so.Release.of_columns(tuple(columns))
     adversary = so.TableAdversary(knows=4)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(30)))
     facts = adversary.observe(table, rows, 3)

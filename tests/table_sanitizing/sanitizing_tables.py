@@ -4,7 +4,7 @@ import numpy as np
 
 from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.labels import Labels
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.sanitizing.level_change import compact
 
 SIZES = ("tiny", "small", "medium", "large")
@@ -47,7 +47,7 @@ def random_table(n_rows=60, seed=0, missing=0.1):
         Column("has", "set", ("a", "b", "c", "d"), np.concatenate(members).astype(np.uint8), starts),
     )
     ids = Labels.of(f"person {row}" for row in range(n_rows))
-    return Table(tuple(compact(column)[0] for column in columns), ids=ids)
+    return Release.of_columns(tuple(compact(column)[0] for column in columns), ids=ids)
 
 
 def values(column):
@@ -65,7 +65,7 @@ def rows_of(table, names):
 
 def in_original_order(safer, name):
     """Cells of a column, by the rows of the original; "removed" where the row is gone."""
-    found = ["removed"] * safer.original.n_rows
+    found = ["removed"] * safer.original.n_records
     for row, value in zip(safer.original_row.tolist(), values(safer.column(name)), strict=True):
         found[row] = value
     return found

@@ -7,7 +7,8 @@ from sanitizing_tables import in_original_order, random_table, values
 import standout as so
 from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError
-from standout.data.table import SanitizedTable
+from standout.data.subset import arrange
+from standout.know.sanitized import Sanitized
 
 pytestmark = pytest.mark.once
 
@@ -38,8 +39,8 @@ def test_two_calls_with_one_seed_equal_one_call_with_all_steps(cut):
 def test_rows_are_shuffled_and_get_new_ids():
     table = random_table(n_rows=200)
     safer = so.sanitize(table, "round:age=5", seed=1)
-    assert isinstance(safer, SanitizedTable)
-    assert list(safer.ids) == [str(row) for row in range(1, 201)]
+    assert isinstance(safer, Sanitized)
+    assert list(safer.records) == [str(row) for row in range(1, 201)]
     assert sorted(safer.original_row.tolist()) == list(range(200))
     assert np.count_nonzero(safer.original_row == np.arange(200)) < 10
     assert safer.original_row.tolist() != so.sanitize(table, "round:age=5", seed=2).original_row.tolist()
@@ -49,7 +50,7 @@ def test_no_steps_change_nothing_but_the_order_of_rows():
     table = random_table()
     safer = so.sanitize(table, seed=0)
     assert safer.channels == {} and safer.step_reports == ()
-    for name in table.names:
+    for name in table.column_names:
         assert in_original_order(safer, name) == values(table.column(name))
 
 
@@ -67,7 +68,7 @@ def test_noise_of_two_steps_on_a_column_adds_up():
 def test_each_value_of_the_original_has_its_released_level_even_if_its_rows_were_removed():
     table = random_table(seed=2)
     safer = so.sanitize(table, "drop-rows:zip=6", "round:age=5", "suppress-cells:size=20", seed=3)
-    assert safer.n_rows < table.n_rows
+    assert safer.n_records < table.n_records
     assert safer.column("zip").levels == table.column("zip").levels
     assert (safer.column("zip").counts[:-1] == 0).any()
     released = safer.channels["age"].released
@@ -100,7 +101,7 @@ def test_steps_on_releases_are_refused_on_tables_and_the_other_way_round():
 def test_each_row_keeps_its_own_history():
     table = random_table(seed=1)
     history = so.synthesize(records=60, items=30, entries=700, seed=3)
-    mixed = replace(table, history=history, history_record=np.arange(60)[::-1].copy())
+    mixed = replace(arrange(history, np.arange(60)[::-1]), columns=table.columns)
     safer = so.sanitize(mixed, "drop-rows:size=6", "swap:age=0.5", seed=1)
-    assert safer.n_rows < 60
-    assert safer.history_record.tolist() == (59 - safer.original_row).tolist()
+    assert safer.n_records < 60
+    assert safer.lengths.tolist() == history.lengths[59 - safer.original_row].tolist()

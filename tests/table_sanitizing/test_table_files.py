@@ -1,6 +1,5 @@
 import json
 import stat
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError, SourceError
 from standout.core.json_files import dump_with_checksum
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 
 pytestmark = pytest.mark.once
 
@@ -29,7 +28,7 @@ def written(tmp_path, table, steps=STEPS, name="safer.csv", seed=5):
 @pytest.mark.parametrize("seed", range(3))
 def test_an_opened_table_equals_the_one_that_was_written(tmp_path, name, has_ids, seed):
     table = random_table(seed=seed)
-    table = table if has_ids else replace(table, ids=None)
+    table = table if has_ids else Release.of_columns(table.columns)
     steps = [*STEPS, "generalize:born=month", "swap:has=0.5", "suppress-cells:has=10"]
     safer = written(tmp_path, table, steps, name, seed)
     again = so.open_sanitized(tmp_path / name, table, tmp_path / "key.csv")
@@ -64,7 +63,7 @@ def test_sidecar_has_counts_and_no_cell_and_no_id(tmp_path):
     content = json.loads(text)
     assert [report["step"] for report in content["done"]] == STEPS
     assert content["original"] == {"rows": 60, "columns": 6}
-    assert content["rows"] == safer.n_rows
+    assert content["rows"] == safer.n_records
     assert "person" not in text and "tiny" not in text
     assert not [level for level in table.column("zip").levels if f'"{level}"' in text]
 
@@ -75,9 +74,9 @@ def test_only_the_owner_can_read_the_key_and_it_names_each_released_row(tmp_path
     assert stat.S_IMODE((tmp_path / "key.csv").stat().st_mode) == 0o600
     key = pl.read_csv(tmp_path / "key.csv", infer_schema=False)
     assert key.columns == ["record", "released"]
-    row_of = {id_: row for row, id_ in enumerate(table.ids)}
+    row_of = {id_: row for row, id_ in enumerate(table.records)}
     pairs = {int(released) - 1: row_of[record] for record, released in key.rows()}
-    assert [pairs[row] for row in range(safer.n_rows)] == safer.original_row.tolist()
+    assert [pairs[row] for row in range(safer.n_records)] == safer.original_row.tolist()
 
 
 def test_a_table_cannot_be_opened_without_its_key(tmp_path):
@@ -144,7 +143,7 @@ def test_fractions_negative_numbers_and_texts_with_quotes_survive_a_csv_file(tmp
     texts = ('a "b", c', "line\nbreak", "ä;|", "1e5")
     codes = np.array([0, 1, 2, 3, 4], np.uint8)
     sets = Column("s", "set", ("a;b", "c"), np.array([0, 1, 1], np.uint8), np.array([0, 2, 2, 3, 3, 3]))
-    table = Table((Column("x", "number", numbers, codes), Column("t", "category", texts, codes), sets))
+    table = Release.of_columns((Column("x", "number", numbers, codes), Column("t", "category", texts, codes), sets))
     safer = written(tmp_path, table, [])
     again = so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "key.csv")
     assert rows_of(again, ["x", "t", "s"]) == rows_of(safer, ["x", "t", "s"])
@@ -174,7 +173,7 @@ def test_files_of_other_kinds_are_refused_with_what_is_wrong(tmp_path):
 
 def test_members_that_contain_every_separator_are_written_as_parquet_only(tmp_path):
     members = Column("s", "set", ("a;b|c,d", "e"), np.array([0, 1], np.uint8), np.array([0, 1, 2]))
-    safer = so.sanitize(Table((members,)), seed=0)
+    safer = so.sanitize(Release.of_columns((members,)), seed=0)
     with pytest.raises(ParameterError, match="write a Parquet file"):
         so.write_sanitized(safer, tmp_path / "safer.csv")
     assert list(tmp_path.iterdir()) == []

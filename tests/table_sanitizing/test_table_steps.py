@@ -6,7 +6,7 @@ import standout as so
 from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.sanitizing.sanitize_table import TABLE_STEPS
 
 pytestmark = pytest.mark.once
@@ -40,10 +40,10 @@ def test_rows_and_cells_are_all_accounted_for(text, seed):
     table = random_table(seed=seed)
     safer = so.sanitize(table, text, seed=seed)
     counts = safer.step_reports[0].counts
-    assert counts["rows before"] == table.n_rows == counts["rows"] + counts["rows removed"]
-    assert counts["rows"] == safer.n_rows == len(set(safer.original_row.tolist()))
+    assert counts["rows before"] == table.n_records == counts["rows"] + counts["rows removed"]
+    assert counts["rows"] == safer.n_records == len(set(safer.original_row.tolist()))
     changed = emptied = 0
-    for name in safer.names:
+    for name in safer.column_names:
         cells = zip(values(table.column(name)), in_original_order(safer, name), strict=True)
         pairs = [(old, new) for old, new in cells if new != "removed"]
         emptied += sum(old is not None and new is None for old, new in pairs)
@@ -110,7 +110,7 @@ def test_top_coding_keeps_numbers_and_puts_the_bound_where_values_were_beyond():
 
 def test_rounding_to_fractions_leaves_no_noise_of_binary_numbers():
     levels = np.array([0.05, 0.15, 0.25, 0.3, 1.1])
-    table = Table((Column("x", "number", levels, np.arange(5, dtype=np.uint8)),))
+    table = Release.of_columns((Column("x", "number", levels, np.arange(5, dtype=np.uint8)),))
     safer = so.sanitize(table, "round:x=0.1", seed=0)
     assert in_original_order(safer, "x") == [naive.rounded(value, "0.1") for value in levels.tolist()]
     assert safer.column("x").levels.tolist() == [0.1, 0.2, 0.3, 1.1]
@@ -120,7 +120,7 @@ def test_rounding_to_fractions_leaves_no_noise_of_binary_numbers():
 def test_swapping_keeps_every_marginal_exactly_and_tuples_together(seed):
     table = random_table(seed=seed)
     safer = so.sanitize(table, so.SwapColumn("zip", 0.6), seed=seed)
-    for name in table.names:
+    for name in table.column_names:
         assert sorted(map(repr, values(safer.column(name)))) == sorted(map(repr, values(table.column(name))))
     assert set(safer.channels) == {"zip", "size"}  # one attribute: home
     assert safer.channels["zip"].replaced == safer.channels["size"].replaced == 36 / 60
@@ -152,7 +152,7 @@ def test_local_suppression_leaves_k_rows_in_each_class_and_equals_the_slow_twin(
     table = random_table(seed=seed, missing=missing)
     safer = so.sanitize(table, so.SuppressToK(QUASI, k), seed=0)
     assert naive.smallest_class(rows_of(safer, QUASI)) >= k
-    assert safer.n_rows > table.n_rows - k
+    assert safer.n_records > table.n_records - k
     twin = naive.suppressed_to_k(rows_of(table, QUASI), k)
     for place, name in enumerate(QUASI):
         cells = ["removed" if row is None else row[place] for row in twin]
@@ -180,7 +180,7 @@ def test_rows_of_small_classes_are_dropped_and_no_others(k):
 
 def test_without_names_the_quasi_identifiers_of_the_table_are_meant():
     table = random_table(seed=3)
-    named = so.sanitize(table, so.SuppressToK(table.quasi_identifiers, 3), seed=0)
+    named = so.sanitize(table, so.SuppressToK(table.columns_with_role("quasi-identifier"), 3), seed=0)
     assert so.sanitize(table, "suppress-to-k:3", seed=0).fingerprint == named.fingerprint
 
 
@@ -198,7 +198,7 @@ def test_members_of_a_generalized_set_occur_once():
     has = table.column("has")
     grouped = Column("has", "set", has.levels, has.codes, has.starts,
                      hierarchy=type(table.column("zip").hierarchy)((("ab", "cd"),), tree))  # fmt: skip
-    safer = so.sanitize(Table((grouped,)), "generalize:has=1", seed=0)
+    safer = so.sanitize(Release.of_columns((grouped,)), "generalize:has=1", seed=0)
     label = {"a": "ab", "b": "ab", "c": "cd", "d": "cd"}
     expected = [row and frozenset(label[member] for member in row) for row in values(has)]
     assert in_original_order(safer, "has") == expected

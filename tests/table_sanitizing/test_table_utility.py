@@ -10,7 +10,7 @@ import standout as so
 from naive import table_utility as naive
 from standout.core.errors import ParameterError
 from standout.data.column import Column, Hierarchy
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.sanitizing import table_prediction
 from standout.sanitizing import table_utility as table_associations
 from standout.sanitizing.table_utility import association, association_change
@@ -99,7 +99,7 @@ def test_associations_equal_the_slow_twin(steps):
     for a, b in combinations(["age", "zip", "size", "born", "owner"], 2):
         before = twin(table, a, b)
         assert association(table.column(a), table.column(b)) == pytest.approx(before, abs=1e-9)
-        after = twin(safer, a, b) if a in safer.names and b in safer.names else 0.0
+        after = twin(safer, a, b) if a in safer.column_names and b in safer.column_names else 0.0
         changes[a, b] = abs(after - before)
     utility = so.utility(safer)
     assert utility.association_change.value == pytest.approx(sum(changes.values()) / len(changes), abs=1e-9)
@@ -126,7 +126,7 @@ def predictable_table(n_rows=600, seed=0):
     x = draw.integers(0, 4, n_rows)
     y = np.where(draw.random(n_rows) < 0.1, draw.integers(0, 4, n_rows), x)
     tree = Hierarchy((("low", "high"),), np.array([[0, 0, 1, 1]]))
-    return Table(
+    return Release.of_columns(
         (
             Column("x", "category", ("a", "b", "c", "d"), x.astype(np.uint8), hierarchy=tree),
             Column("y", "category", ("p", "q", "r", "s"), y.astype(np.uint8), hierarchy=tree, role="sensitive"),
@@ -164,7 +164,7 @@ def test_nobody_who_is_held_out_is_learned_from(monkeypatch):
     assert utility.accuracy.n == 60
     (train, _, test, _, _), (released, _, _, _, _) = seen
     assert len(test.cells) == 60 and len(train.cells) == 440
-    assert len(released.cells) == utility.prediction.trained_on <= safer.n_rows
+    assert len(released.cells) == utility.prediction.trained_on <= safer.n_records
 
 
 TASKS = [

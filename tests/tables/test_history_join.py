@@ -12,10 +12,9 @@ RATINGS = pl.DataFrame({"user": ["c", "c", "a", "d"], "film": ["1", "2", "1", "3
 def test_rows_and_records_are_joined_by_id_and_nobody_is_left_out(tmp_path):
     RATINGS.write_csv(tmp_path / "r.csv")
     table = so.read_table(PEOPLE, history=tmp_path / "r.csv", history_options={"record": "user"})
-    assert list(table.ids) == ["a", "b", "c", "d"] and table.n_rows == 4
-    records = [table.history.records[r] if r >= 0 else None for r in table.history_record]
-    assert records == ["a", None, "c", "d"]
-    assert all(column.is_missing[3] and not column.is_missing[:3].any() for column in table)
+    assert list(table.records) == ["a", "b", "c", "d"] and table.n_records == 4
+    assert [table.record(record).support for record in "abcd"] == [("1",), (), ("1", "2"), ("3",)]
+    assert all(column.is_missing[3] and not column.is_missing[:3].any() for column in table.columns)
     assert table.provenance.settings["rows without a history"] == "1"
     assert table.provenance.settings["people of the history without a row"] == "1"
 
@@ -23,7 +22,7 @@ def test_rows_and_records_are_joined_by_id_and_nobody_is_left_out(tmp_path):
 def test_a_release_that_was_read_before_can_be_the_history():
     release = so.read(RATINGS.filter(pl.col("user") != "d"))
     table = so.read_table(PEOPLE, history=release)
-    assert table.n_rows == 3 and table.history is release
+    assert table.n_records == 3 and table.n_entries == release.n_entries
 
 
 @pytest.mark.parametrize(

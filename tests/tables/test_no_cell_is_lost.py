@@ -46,4 +46,4 @@ def test_the_schema_of_a_table_reads_it_again(cells):
         table = so.read_table(frame, id=False)
         again = so.read_table(frame, schema=so.Schema.of(table))
     assert again.fingerprint == table.fingerprint
-    assert [column.similarity for column in again] == [column.similarity for column in table]
+    assert [column.similarity for column in again.columns] == [column.similarity for column in table.columns]

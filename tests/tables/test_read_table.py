@@ -33,7 +33,7 @@ KINDS = {
 
 
 def kinds(table):
-    return {column.name: column.kind for column in table}
+    return {column.name: column.kind for column in table.columns}
 
 
 def write_sqlite(path):
@@ -63,7 +63,7 @@ SOURCES = {
 def test_every_source_gives_the_same_table(source, tmp_path):
     table = so.read_table(SOURCES[source](tmp_path))
     assert kinds(table) == KINDS
-    assert list(table.ids) == PEOPLE["patient_id"].to_list()
+    assert list(table.records) == PEOPLE["patient_id"].to_list()
     assert table.fingerprint == so.read_table(PEOPLE).fingerprint
     assert table.provenance.rows == ROWS and table.provenance.columns == {"record": "patient_id"}
 
@@ -91,7 +91,7 @@ def test_quotes_are_read_as_a_history_reads_them(text, tmp_path):
     (tmp_path / "a.csv").write_text(f"id,tool\n{lines}")
     table = so.read_table(tmp_path / "a.csv")
     plain = text[1:-1].replace('""', '"') if text.startswith('"') else text
-    assert table.n_rows == 12 and table.to_frame()["tool"][3] == plain
+    assert table.n_records == 12 and table.to_frame()["tool"][3] == plain
 
 
 @pytest.mark.parametrize("separator", ["§", "::", "→→"])
@@ -114,20 +114,20 @@ def test_rows_with_a_wrong_number_of_fields_are_an_error_with_their_lines(line, 
 def test_the_first_line_has_names_or_the_user_decides(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("30,f\n31,m\n32,f\n")
-    assert so.read_table(path).names == ("column 1", "column 2")
+    assert so.read_table(path).column_names == ("column 1", "column 2")
     path.write_text("blue,cat\ngreen,dog\nred,cow\n")
     with pytest.raises(so.ColumnError, match="header=True or header=False"):
         so.read_table(path)
-    assert so.read_table(path, header=True).names == ("blue", "cat")
+    assert so.read_table(path, header=True).column_names == ("blue", "cat")
 
 
 def test_an_id_is_recognised_only_if_no_two_rows_share_it():
     ages = [30, 30, 40, 50, 60]
     unique = so.read_table(pl.DataFrame({"user": list("abcde"), "age": ages}))
-    assert list(unique.ids) == list("abcde")
+    assert list(unique.records) == list("abcde")
     with pytest.warns(so.ReadingWarning, match="2 of 5 rows share it with another row"):
         shared = so.read_table(pl.DataFrame({"user": list("aacde"), "age": ages}))
-    assert shared.ids is None and shared.names == ("user", "age")
+    assert not shared.has_ids and shared.column_names == ("user", "age")
     with pytest.raises(so.ColumnError, match="2 of 5 rows share their id"):
         so.read_table(pl.DataFrame({"user": list("aacde"), "age": ages}), id="user")
 
@@ -135,14 +135,14 @@ def test_an_id_is_recognised_only_if_no_two_rows_share_it():
 def test_row_numbers_in_the_first_column_are_the_id_and_an_exact_income_is_not():
     numbers = list(range(1, 8))
     table = so.read_table(pl.DataFrame({"": numbers, "income": [n * 1111 for n in numbers]}))
-    assert list(table.ids) == [str(n) for n in numbers] and table.names == ("income",)
-    assert so.read_table(pl.DataFrame({"income": [n * 1111 for n in numbers]})).ids is None
-    assert so.read_table(pl.DataFrame({"id": numbers, "age": numbers}), id=False).ids is None
+    assert list(table.records) == [str(n) for n in numbers] and table.column_names == ("income",)
+    assert so.read_table(pl.DataFrame({"income": [n * 1111 for n in numbers]})).has_ids is False
+    assert so.read_table(pl.DataFrame({"id": numbers, "age": numbers}), id=False).has_ids is False
 
 
 def test_ignored_columns_are_left_out_and_named():
     table = so.read_table(PEOPLE, ignore=["zip", 3])
-    assert not {"zip", "sex"} & {*table.names}
+    assert not {"zip", "sex"} & {*table.column_names}
     assert [column.name for column in table.provenance.unused if column.ignored] == ["sex", "zip"]
 
 
@@ -206,9 +206,9 @@ def test_ignored_columns_are_not_read_at_all(put):
     path = put('{"id": 1, "age": 30, "visits": [1, 2]}\n{"id": 2, "age": 31, "visits": []}\n', "a.json")
     with pytest.raises(so.ColumnError, match="nested"):
         so.read_table(path)
-    assert so.read_table(path, ignore="visits").names == ("age",)
+    assert so.read_table(path, ignore="visits").column_names == ("age",)
     nested = pl.DataFrame({"age": [30, 31], "where": [{"x": 1}, {"x": 2}]})
-    assert so.read_table(nested, ignore="where").names == ("age",)
+    assert so.read_table(nested, ignore="where").column_names == ("age",)
 
 
 def test_rows_that_stand_together_in_small_groups_may_be_one_person_and_are_warned_about():

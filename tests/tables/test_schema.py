@@ -39,7 +39,7 @@ def test_a_written_schema_reads_the_same_table(tmp_path):
     so.Schema.of(table).write(tmp_path / "schema.toml")
     again = so.read_table(FRAME, schema=tmp_path / "schema.toml")
     assert again.fingerprint == table.fingerprint
-    for one, other in zip(table, again, strict=True):
+    for one, other in zip(table.columns, again.columns, strict=True):
         assert (one.similarity, one.error, one.role, one.attribute) == (
             other.similarity, other.error, other.role, other.attribute,
         )  # fmt: skip
@@ -106,7 +106,7 @@ def test_columns_that_the_schema_lacks_cause_a_warning():
 
 def test_missing_texts_and_ignored_columns_are_those_of_the_schema():
     table = read(mood={"missing": ["so-so"]}, pain={"ignore": True}, seen={"missing": ["-"]})
-    assert table.column("mood").counts.tolist() == [4, 4, 4] and "pain" not in table.names
+    assert table.column("mood").counts.tolist() == [4, 4, 4] and "pain" not in table.column_names
     assert table.column("seen").kind == "date" and table.column("seen").counts[-1] == 4
     assert so.read_table(FRAME, missing=["up"]).column("mood").levels == ("down", "so-so")
 

@@ -21,7 +21,6 @@ from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
 from standout.data.release import Release
-from standout.data.table import Table
 from standout.findings.advice import Among
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
@@ -40,7 +39,7 @@ COMPOSITION_SEEDS = (3, 4)
 
 @overload
 def advise(
-    release: Table,
+    release: Release,
     adversary: TableAdversary | None = None,
     limit: float = 0.05,
     *,
@@ -78,7 +77,7 @@ def advise(
 
 @with_progress
 def advise(
-    release: Release | Table | Any,
+    release: Release | Release | Any,
     adversary: Adversary | TableAdversary | None = None,
     limit: float = 0.05,
     *,
@@ -154,7 +153,7 @@ def advise(
     (['as it is', 'drop-entries 0.5'], None)
     """
     _check_limit(limit, among)
-    if isinstance(release, Table):
+    if isinstance(release, Release) and release.columns:
         settings = TableAdviceSettings(
             candidates=candidates,
             attacks=attacks,

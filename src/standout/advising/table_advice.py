@@ -20,7 +20,7 @@ from standout.advising.sentences import (
 )
 from standout.advising.table_candidates import TableCandidateUtility
 from standout.core.text import count
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.estimates import percent
 from standout.findings.advice import Among, TableAdviceFindings, TableCandidateFindings, TableSize, TableUtilityFindings
 from standout.know.table_adversary import TableAdversary
@@ -33,7 +33,7 @@ __all__ = ["TABLES", "TableAdvice", "known_attributes", "table_limitations"]
 IMPOSSIBLE = "their steps do not fit the table, or nothing would be left of it"
 
 
-def known_attributes(adversary: TableAdversary, table: Table) -> str:
+def known_attributes(adversary: TableAdversary, table: Release) -> str:
     """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
     named = adversary.columns
     total = len(table.attributes) if named is None else len(named)
@@ -72,7 +72,7 @@ TABLES = Wording(
 )
 
 
-def table_limitations(result: SearchResult[Any], table: Table, adversary: TableAdversary) -> list[str]:
+def table_limitations(result: SearchResult[Any], table: Release, adversary: TableAdversary) -> list[str]:
     """What the numbers do not say."""
     sentences = [
         RISK_LIMITATION,
@@ -82,7 +82,7 @@ def table_limitations(result: SearchResult[Any], table: Table, adversary: TableA
         "The risk is that of finding a person's row. It does not say what rows with equal values have in "
         "common: standout audit shows what they disclose.",
     ]
-    if table.history is not None:
+    if table.n_items:
         known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
         sentences.append(f"The steps do not change the history of the people, which {known}.")
     return [*sentences, *search_limitations(result, IMPOSSIBLE)]
@@ -115,7 +115,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
 
     measures: ClassVar[tuple[str, ...]] = ("kept", "information", "associations", "rows_kept")
 
-    original: Table
+    original: Release
     search: SearchResult[TableCandidateUtility]
     adversary: TableAdversary
     limit: float
@@ -130,7 +130,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
 
     @property
     def _possible_targets(self) -> int:
-        return int(self.adversary.eligible(self.original, np.arange(self.original.n_rows)).sum())
+        return int(self.adversary.eligible(self.original, np.arange(self.original.n_records)).sum())
 
     @property
     def _fingerprint(self) -> str:
@@ -166,7 +166,9 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
             limit=self.limit,
             among=self.among,
             adversary=known_attributes(self.adversary, table),
-            data=TableSize(name=self.name, fingerprint=table.fingerprint, rows=table.n_rows, columns=table.n_columns),
+            data=TableSize(
+                name=self.name, fingerprint=table.fingerprint, rows=table.n_records, columns=table.n_columns
+            ),
             summary=self.summary,
             sentences=tuple(self._sentences),
             command=self.command(self.name or "DATA"),

@@ -34,11 +34,12 @@ from standout.core.progress import Progress
 from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulate_table import AttackName, table_attack_named, table_targets
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import check_checkpoint_key
+from standout.know.sanitized import Sanitized
 from standout.know.table_adversary import TableAdversary
 from standout.measure.classes import known_columns
 from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
@@ -61,7 +62,7 @@ ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
 
 
 def table_identification_risk(
-    table: Table,
+    table: Release,
     adversary: TableAdversary,
     targets: int,
     seed: int,
@@ -83,7 +84,7 @@ def table_identification_risk(
         name: attack_rows(table, facts, attack, adversary, threads=threads).found for name, attack in attacks.items()
     }
     strongest = max(success, key=lambda name: math.fsum(success[name]))  # the first of equally strong ones
-    found, baseline = success[strongest], 1 / table.n_rows
+    found, baseline = success[strongest], 1 / table.n_records
     return IdentificationRisk(
         everybody=_rate(found, float(is_present.mean()) * baseline),
         released=_rate(found[is_present], baseline),
@@ -129,7 +130,7 @@ FULL, FRESH = 1, 2
 class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
     """One table and one adversary. All candidates are measured with the same people."""
 
-    table: Table
+    table: Release
     adversary: TableAdversary
     targets: int
     seed: int
@@ -212,10 +213,10 @@ class TableAdviceSettings:
 
 
 def advise_table(
-    table: Table, adversary: TableAdversary | None, limit: float, settings: TableAdviceSettings, progress: Progress
+    table: Release, adversary: TableAdversary | None, limit: float, settings: TableAdviceSettings, progress: Progress
 ) -> TableAdvice:
     """Search for the smallest change of a table; see `standout.advise`."""
-    if isinstance(table, SanitizedTable):
+    if isinstance(table, Sanitized):
         raise ParameterError("release is sanitized already: give advise the original")
     if adversary is None:
         adversary = headline_table_adversary(table)
@@ -226,7 +227,7 @@ def advise_table(
     runner = TableCandidateRunner(
         table=table,
         adversary=adversary,
-        targets=min(whole_number("targets", settings.targets, 1), table.n_rows),
+        targets=min(whole_number("targets", settings.targets, 1), table.n_records),
         seed=check_seed(settings.seed),
         among=settings.among,
         threads=thread_count(settings.threads),
@@ -247,7 +248,7 @@ def advise_table(
 
 
 def headline_table_adversary(
-    table: Table, ladder: TableLadderSource = None, headline: str | None = None
+    table: Release, ladder: TableLadderSource = None, headline: str | None = None
 ) -> TableAdversary:
     """The headline adversary of a ladder, adapted to the table; default: the acquaintance."""
     resolved = resolve_table_ladder(ladder, headline)
@@ -257,7 +258,7 @@ def headline_table_adversary(
     return fitted.rungs[0].known
 
 
-def _parse_candidates(candidates: Any, table: Table) -> list[Steps]:
+def _parse_candidates(candidates: Any, table: Release) -> list[Steps]:
     """Candidates as tuples of steps, without duplicates."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
         raise ParameterError(
@@ -270,7 +271,7 @@ def _parse_candidates(candidates: Any, table: Table) -> list[Steps]:
     return list(dict.fromkeys(parsed))
 
 
-def _parse_candidate(candidate: Any, table: Table) -> Steps:
+def _parse_candidate(candidate: Any, table: Release) -> Steps:
     several = [candidate] if isinstance(candidate, (str, TableStep)) else candidate
     if not isinstance(several, Iterable):
         raise ParameterError(
@@ -280,5 +281,5 @@ def _parse_candidate(candidate: Any, table: Table) -> Steps:
     if not steps or not all(isinstance(step, TableStep) for step in steps):
         raise ParameterError("candidates for a table must be steps on tables, such as 'round:age=5'")
     for name in {name for step in steps for name in step_columns(step)}:
-        table.position(name)
+        table.column_position(name)
     return steps

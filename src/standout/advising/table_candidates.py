@@ -14,8 +14,9 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
 from standout.data.column import Column
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
+from standout.know.sanitized import Sanitized
 from standout.know.table_adversary import TableAdversary
 from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn
 from standout.sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
@@ -62,7 +63,7 @@ def step_columns(step: TableStep) -> tuple[str, ...]:
     return tuple(getattr(step, "columns", ())) or tuple(filter(None, [getattr(step, "column", "")]))
 
 
-def table_built_in_steps(table: Table, adversary: TableAdversary) -> list[TableStep]:
+def table_built_in_steps(table: Release, adversary: TableAdversary) -> list[TableStep]:
     """Single steps that suit a table and an adversary, for at most 64 of them.
 
     Only columns that the adversary may know are changed. Quasi-identifiers come first, then columns with much
@@ -81,7 +82,7 @@ def table_built_in_steps(table: Table, adversary: TableAdversary) -> list[TableS
     return [*steps, *drops, *classes]
 
 
-def _known_columns(table: Table, adversary: TableAdversary) -> list[Column]:
+def _known_columns(table: Release, adversary: TableAdversary) -> list[Column]:
     """Columns that vary and that the adversary may know, the most important first."""
     names = None if adversary.columns is None else set(adversary.columns)
     columns = [
@@ -181,10 +182,10 @@ def _useful_counts(column: Column) -> list[int]:
     return list(useful.values())
 
 
-def _class_steps(table: Table, columns: list[Column]) -> list[TableStep]:
+def _class_steps(table: Release, columns: list[Column]) -> list[TableStep]:
     """Steps against small classes of the most important columns that are known."""
     names = tuple(column.name for column in columns[:CLASS_COLUMNS])
-    sizes = [k for k in CLASS_SIZES if 2 * k <= table.n_rows]
+    sizes = [k for k in CLASS_SIZES if 2 * k <= table.n_records]
     if len(names) < 2:
         return []
     return [*(SuppressToK(names, k) for k in sizes), *(DropRows(names, k) for k in sizes[:1])]
@@ -240,13 +241,13 @@ class TableCandidateUtility:
 class TableUtilityBenchmark:
     """The original, and the sample of its people on whom associations are compared."""
 
-    table: Table
+    table: Release
     rows: int
     seed: int
 
-    def measure(self, safer: SanitizedTable) -> TableCandidateUtility:
+    def measure(self, safer: Sanitized) -> TableCandidateUtility:
         """Utility of a table that was made from the original."""
-        columns, n = column_utilities(safer), self.table.n_rows
+        columns, n = column_utilities(safer), self.table.n_records
         information = _exact(_information(columns), n)
         associations = self._associations(safer)
         shares = [information] if associations is None else [information, associations]
@@ -254,24 +255,24 @@ class TableUtilityBenchmark:
             kept=min(shares, key=lambda share: share.value),
             information=information,
             associations=associations,
-            rows_kept=_exact(safer.n_rows / n, n),
+            rows_kept=_exact(safer.n_records / n, n),
             bits=_exact(math.fsum(column.bits_kept for column in columns), n),
         )
 
-    def _associations(self, safer: SanitizedTable) -> Estimate | None:
+    def _associations(self, safer: Sanitized) -> Estimate | None:
         if not self._before:
             return None
         total, after = math.fsum(self._before.values()), self._after(safer)
         change = math.fsum(abs(after[pair] - before) for pair, before in self._before.items())
         value, n = max(1.0 - change / total, 0.0), len(self._people)
-        return _exact(value, n) if n == self.table.n_rows else Estimate(value, math.nan, math.nan, n, 0.0)
+        return _exact(value, n) if n == self.table.n_records else Estimate(value, math.nan, math.nan, n, 0.0)
 
-    def _after(self, safer: SanitizedTable) -> dict[tuple[str, str], float]:
+    def _after(self, safer: Sanitized) -> dict[tuple[str, str], float]:
         """The association of each pair; only pairs with a changed column are computed."""
-        is_used = np.zeros(self.table.n_rows, np.bool_)
+        is_used = np.zeros(self.table.n_records, np.bool_)
         is_used[self._people] = True
         new = _columns(safer, np.flatnonzero(is_used[safer.original_row]))
-        is_whole = safer.n_rows == self.table.n_rows
+        is_whole = safer.n_records == self.table.n_records
         same = {name for name in new if is_whole and name not in safer.channels}
         return {
             (a, b): before if a in same and b in same else association(new[a], new[b]) if a in new and b in new else 0.0
@@ -280,7 +281,7 @@ class TableUtilityBenchmark:
 
     @cached_property
     def _people(self) -> Ints:
-        order = generator(self.seed, "advice", "association rows").permutation(self.table.n_rows)
+        order = generator(self.seed, "advice", "association rows").permutation(self.table.n_records)
         return np.sort(order[: self.rows])
 
     @cached_property
@@ -305,7 +306,7 @@ def _information(columns: tuple[ColumnUtility, ...]) -> float:
     return math.fsum(shares) / len(shares) if shares else 1.0
 
 
-def _columns(table: Table, rows: Ints) -> dict[str, Column]:
+def _columns(table: Release, rows: Ints) -> dict[str, Column]:
     return {column.name: column.rows(rows) for column in table.columns if column.starts is None}
 
 

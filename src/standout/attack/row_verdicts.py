@@ -31,7 +31,7 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.know.table_adversary import RowFacts, TableAdversary, typed_facts
 
 __all__ = ["RowVerdicts", "TableCandidate", "TableLineup", "attack_rows", "table_lineup", "weighted_votes"]
@@ -95,7 +95,7 @@ class _Scores:
 
 
 def attack_rows(
-    table: Table,
+    table: Release,
     facts: RowFacts,
     attack: TableAttack,
     adversary: TableAdversary | None = None,
@@ -109,7 +109,7 @@ def attack_rows(
 
     Parameters
     ----------
-    table : Table
+    table : Release
         The released table.
     facts : RowFacts
         What is known; its targets are rows of the original.
@@ -137,7 +137,7 @@ def attack_rows(
         RowSummaries.empty(len(facts)),
         np.zeros(len(facts), np.int32),
         (rows >= 0) & (not absent),
-        table.n_rows - ((rows >= 0) & absent),
+        table.n_records - ((rows >= 0) & absent),
     )
     preparation = Preparation(table, attack, adversary, absent, threads)
     if isinstance(attack, TableLikelihood) and attack.counts_wrong:
@@ -146,10 +146,10 @@ def attack_rows(
         if attack.adversary.wrong and (result.summaries.best == 0).any():  # products below all numbers
             simpler = replace(attack, counted=False)
             return attack_rows(table, facts, simpler, adversary, absent=absent, threads=threads, progress=progress)
-        return _counted(result, scores.present, table.n_rows - absent)
+        return _counted(result, scores.present, table.n_records - absent)
     for batch in preparation.batches(facts):
-        _score(batch, rows, attack, absent, probabilities, scores, table.n_rows, threads, progress)
-    return _verdicts(scores, attack, table.n_rows - absent)
+        _score(batch, rows, attack, absent, probabilities, scores, table.n_records, threads, progress)
+    return _verdicts(scores, attack, table.n_records - absent)
 
 
 def _score(
@@ -241,7 +241,7 @@ def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> Ro
 
 
 def weighted_votes(
-    table: Table,
+    table: Release,
     facts: RowFacts,
     attack: TableAttack,
     adversary: TableAdversary | None,
@@ -342,7 +342,7 @@ class TableLineup:
 
 
 def table_lineup(
-    table: Table,
+    table: Release,
     known: Mapping[str, float | str | date],
     attack: TableAttack | None = None,
     *,
@@ -354,7 +354,7 @@ def table_lineup(
 
     Parameters
     ----------
-    table : Table
+    table : Release
         The table.
     known : mapping
         A value for some columns, such as {"age": 34, "sex": "f"}. Of a set, one member. A number or date that
@@ -383,25 +383,25 @@ def table_lineup(
     >>> from standout.data.column import Column
     >>> age = Column("age", "number", np.array([30.0, 34.0, 60.0]), np.array([0, 1, 2, 1], np.uint8))
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 0, 1, 1], np.uint8))
-    >>> lineup = table_lineup(Table((age, sex)), {"age": 34, "sex": "m"})
+    >>> lineup = table_lineup(Release.of_columns((age, sex)), {"age": 34, "sex": "m"})
     >>> [candidate.row for candidate in lineup.candidates[:2]], lineup.ties
     ([3, 1], 1)
     """
     attack = TableLikelihood(adversary) if attack is None else attack
     if not attack.has_posterior:
         raise ParameterError("attack must have a posterior, such as TableLikelihood")
-    people = table.n_rows if population is None else whole_number("population", population, table.n_rows)
+    people = table.n_records if population is None else whole_number("population", population, table.n_records)
     facts = typed_facts(original_of(table), known)
     scores, parts = _scores(table, facts, attack, adversary)
     best = float(scores.max(initial=0.0))
     weight = elementary.exp(scores - best)
-    outside = (people - table.n_rows) * float(elementary.exp(np.array([-best]))[0])
+    outside = (people - table.n_records) * float(elementary.exp(np.array([-best]))[0])
     total = float(weight.sum()) + outside
     order = np.argsort(-scores, kind="stable")[: whole_number("top", top, 1)]
     candidates = tuple(
         TableCandidate(
             row=int(row),
-            id=None if table.ids is None else table.ids[int(row)],
+            id=table.records[int(row)] if table.has_ids else None,
             probability=float(weight[row]) / total,
             score=float(scores[row]),
             parts={name: float(part[row]) for name, part in parts.items()},
@@ -413,10 +413,10 @@ def table_lineup(
 
 
 def _scores(
-    table: Table, facts: RowFacts, attack: TableAttack, adversary: TableAdversary | None
+    table: Release, facts: RowFacts, attack: TableAttack, adversary: TableAdversary | None
 ) -> tuple[Floats, dict[str, Floats]]:
     """Scores of all rows, and what each known column adds to them."""
-    names = original_of(table).names
+    names = original_of(table).column_names
     parts = {
         names[facts.column[f]]: _part(table, fact, attack, adversary) for f, fact in enumerate(_single_facts(facts))
     }
@@ -428,8 +428,8 @@ def _single_facts(facts: RowFacts) -> list[RowFacts]:
     return [RowFacts(one, facts.column[[f]], facts.code[[f]], facts.target) for f in range(len(facts.column))]
 
 
-def _part(table: Table, fact: RowFacts, attack: TableAttack, adversary: TableAdversary | None) -> Floats:
-    score = np.zeros(table.n_rows, np.int32)
+def _part(table: Release, fact: RowFacts, attack: TableAttack, adversary: TableAdversary | None) -> Floats:
+    score = np.zeros(table.n_records, np.int32)
     for batch in Preparation(table, attack, adversary).batches(fact):
         scores_of_rows(batch.columns, batch.facts, batch.more, attack.takes_smallest, score)
     return score / UNIT

@@ -19,7 +19,7 @@ from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError, positive_share
 from standout.core.jit import Array, Int, Real, kernel
 from standout.data.column import REACH, ROUNDING, Column, Near, near_levels
-from standout.data.table import Channel
+from standout.know.sanitized import Channel
 from standout.know.table_adversary import TableAdversary
 
 __all__ = [

@@ -40,9 +40,10 @@ from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
 from standout.core.threads import run_in_slices, thread_count
 from standout.data.column import Column
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
+from standout.know.sanitized import Sanitized
 from standout.know.similarity import Decay, Within
 from standout.know.table_adversary import RowFacts, TableAdversary
 
@@ -67,20 +68,17 @@ __all__ = [
 
 
 def history_scores(
-    table: Table, known: KnownFacts, queries: slice, attack: TableAttack, entries: Adversary, excluded: Ints
+    table: Release, known: KnownFacts, queries: slice, attack: TableAttack, entries: Adversary, excluded: Ints
 ) -> NDArray[np.int32]:
     """Scores of all rows for some queries, in the units of the kernels, by what is known of the history.
 
     `excluded` is a row per query that is not in the table, or -1.
     """
-    release, record = table.history, table.history_record
-    assert release is not None and record is not None
     few = _select(known, queries)
-    left_out = np.where(excluded >= 0, record[excluded], -1)
-    verdicts = _release_attack(attack, entries).attacks(release, few, exclude=left_out)
-    scores = np.empty((len(few), table.n_rows), np.int32)
+    verdicts = _release_attack(attack, entries).attacks(table, few, exclude=excluded)
+    scores = np.empty((len(few), table.n_records), np.int32)
     for q in range(len(few)):
-        scores[q] = _by_row(verdicts[q].scores, record, _shift(verdicts[q].queries, few, q))
+        scores[q] = _by_row(verdicts[q].scores, _shift(verdicts[q].queries, few, q))
     return scores
 
 
@@ -105,9 +103,8 @@ def _shift(queries: object, known: KnownFacts, q: int) -> float:
     return float(known.first[q + 1] - known.first[q]) * math.log1p(-queries.coverage)
 
 
-def _by_row(scores: Floats, record: Ints, shift: float) -> NDArray[np.int32]:
-    fixed = np.where(np.isfinite(scores), np.rint((scores + shift) * UNIT), LOWEST / 4)
-    return np.append(fixed, round(shift * UNIT)).astype(np.int32)[record]
+def _by_row(scores: Floats, shift: float) -> NDArray[np.int32]:
+    return np.where(np.isfinite(scores), np.rint((scores + shift) * UNIT), LOWEST / 4).astype(np.int32)
 
 
 MEMBERS = 1 << 28
@@ -122,17 +119,17 @@ EMPTY_SET = 255
 NO_HISTORY = np.empty((0, 0), np.int32)
 
 
-def original_of(table: Table) -> Table:
+def original_of(table: Release) -> Release:
     """The table that adversaries know facts about."""
-    return table.original if isinstance(table, SanitizedTable) else table
+    return table.original if isinstance(table, Sanitized) else table
 
 
-def representing_rows(table: Table) -> Ints:
+def representing_rows(table: Release) -> Ints:
     """For each row of the original, the released row that stands for it, or -1 if it was removed."""
-    if not isinstance(table, SanitizedTable):
-        return np.arange(table.n_rows)
-    rows = np.full(table.original.n_rows, -1)
-    rows[table.original_row] = np.arange(table.n_rows)
+    if not isinstance(table, Sanitized):
+        return np.arange(table.n_records)
+    rows = np.full(table.original.n_records, -1)
+    rows[table.original_row] = np.arange(table.n_records)
     return rows
 
 
@@ -144,7 +141,7 @@ class _Dense:
     place: dict[str, tuple[int, int]]
 
 
-def dense_columns(table: Table) -> _Dense:
+def dense_columns(table: Release) -> _Dense:
     """The codes of a table as matrices; kept with the table."""
     kept = vars(table)
     if "_dense" not in kept:
@@ -154,7 +151,7 @@ def dense_columns(table: Table) -> _Dense:
                 groups[(1, 2, 4).index(column.codes.dtype.itemsize)].append(column)
         place = {column.name: (width, row) for width, group in enumerate(groups) for row, column in enumerate(group)}
         matrices = [
-            np.stack([column.codes for column in group]) if group else np.empty((0, table.n_rows), dtype)
+            np.stack([column.codes for column in group]) if group else np.empty((0, table.n_records), dtype)
             for group, dtype in zip(groups, (np.uint8, np.uint16, np.uint32), strict=True)
         ]
         kept["_dense"] = _Dense(DenseColumns(*matrices), place)
@@ -180,7 +177,7 @@ class Preparation:
     If `absent`, the targets are not in the table: what is counted in columns is counted without them.
     """
 
-    table: Table
+    table: Release
     attack: TableAttack
     adversary: TableAdversary | None
     absent: bool = False
@@ -191,8 +188,8 @@ class Preparation:
     def evidence(self) -> dict[int, ColumnEvidence]:
         """By position in the original table; columns that were dropped have none."""
         original = original_of(self.table)
-        channels = self.table.channels if isinstance(self.table, SanitizedTable) else {}
-        names = set(self.table.names)
+        channels = self.table.channels if isinstance(self.table, Sanitized) else {}
+        names = set(self.table.column_names)
         return {
             position: ColumnEvidence(
                 original=column,
@@ -220,8 +217,8 @@ class Preparation:
         """Slices of queries whose tables fit into memory."""
         sizes = np.where(self.usable(facts), self._table_sizes(facts), 0)
         per_query = np.add.reduceat(np.append(sizes, 0), facts.first[:-1]) * (np.diff(facts.first) > 0)
-        members = max(MEMBERS // max(self.table.n_rows, 1), 16)
-        most = len(facts) if facts.entries is None else max(HISTORY // max(4 * self.table.n_rows, 1), 1)
+        members = max(MEMBERS // max(self.table.n_records, 1), 16)
+        most = len(facts) if facts.entries is None else max(HISTORY // max(4 * self.table.n_records, 1), 1)
         low = 0
         while low < len(facts):
             high, total, seen = low, 0, 0
@@ -358,7 +355,7 @@ def _fact_row(width: int, row: int, window: Window, missing: int) -> _FactRow:
 class Members:
     """Sets as dense columns: for a category, the size of each row's set that has it, else 0."""
 
-    def __init__(self, table: Table, after: int) -> None:
+    def __init__(self, table: Release, after: int) -> None:
         self.table, self.after = table, after
         self.rows: dict[tuple[str, int | None], int] = {}
         self.columns: list[NDArray[np.uint8]] = []
@@ -378,7 +375,7 @@ class Members:
         return columns._replace(narrow=np.vstack([columns.narrow, *self.columns]))
 
 
-def _remembered_sizes(table: Table, column: Column, code: int | None) -> NDArray[np.uint8]:
+def _remembered_sizes(table: Release, column: Column, code: int | None) -> NDArray[np.uint8]:
     """The sizes of a category's sets; kept with the table, as many as fit."""
     kept: dict[tuple[str, int | None], NDArray[np.uint8]] = vars(table).setdefault("_member_sizes", {})
     key = column.name, code
@@ -516,7 +513,7 @@ def count_facts(
     added to it, by query and code of the row.
     """
     out, scale = CountedSummaries.empty(len(facts)), np.zeros(len(facts))
-    n_rows, usable = preparation.table.n_rows, preparation.usable(facts)
+    n_rows, usable = preparation.table.n_records, preparation.usable(facts)
     for queries in preparation.slices(facts):
         columns, tables = _prepare(preparation, facts, usable, queries, adversary, scale[queries])
         more = preparation.history(facts, queries)

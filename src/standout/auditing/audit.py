@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings, result_frames
-from standout.auditing.audit_table import TableAudit, audit_table
+from standout.auditing.audit_table import audit_table
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.exposure import read_sensitive_list
 from standout.auditing.grids import GridRun, measure_grids
@@ -32,7 +32,6 @@ from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
 from standout.data.release import Release
-from standout.data.table import Table
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import AdversaryBeforeAfter
@@ -244,44 +243,10 @@ ORIGINAL_COST = 0.5
 """The same for one adversary on the original of a sanitized release."""
 
 
-@overload
-def audit(release: Table, **settings: Any) -> TableAudit: ...
-
-
-@overload
-def audit(release: Any, *, table: Literal[True], **settings: Any) -> TableAudit: ...
-
-
-@overload
-def audit(
-    release: Any,
-    *,
-    table: Literal[False] = ...,
-    ladder: LadderSource = ...,
-    headline: str | None = ...,
-    targets: int = ...,
-    facts: Sequence[int] | None = ...,
-    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = ...,
-    attack: str | AnyAttack | None = ...,
-    phi: float = ...,
-    posterior: float = ...,
-    budget: float = ...,
-    fail_above: float | None = ...,
-    sensitive: str | Path | None = ...,
-    quick: bool = ...,
-    name: str = ...,
-    seed: int = ...,
-    threads: int | None = ...,
-    progress: ProgressOption = ...,
-    work: str | Path | None = ...,
-    client: Any = ...,
-) -> Audit: ...
-
-
-@with_progress  # type: ignore[misc]
+@with_progress
 @on_client
 def audit(
-    release: Release | Table | Any,
+    release: Release | Release | Any,
     *,
     table: bool = False,
     ladder: LadderSource | TableLadderSource = None,
@@ -305,7 +270,7 @@ def audit(
     progress: ProgressOption = no_progress,
     work: str | Path | None = None,
     client: Any = None,
-) -> Audit | TableAudit:
+) -> Any:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
     Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B] and with
@@ -315,7 +280,7 @@ def audit(
 
     Parameters
     ----------
-    release : Release, Table, path or frame
+    release : Release, Release, path or frame
         The data that would be published. A path or frame is read with the default options of `standout.read`.
     table : bool
         Whether a path or frame is a table with one row per person; it is then read with
@@ -389,10 +354,10 @@ def audit(
     >>> result.trusted, result.exceeded
     (True, None)
     """
-    if table or isinstance(release, Table):
+    if table or (isinstance(release, Release) and release.columns):
         only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
         return audit_table(
-            release if isinstance(release, Table) else read_table(release),
+            release if isinstance(release, Release) else read_table(release),
             ladder=ladder,  # type: ignore[arg-type]
             headline=headline,
             targets=targets,

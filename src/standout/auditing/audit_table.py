@@ -29,10 +29,11 @@ from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.audit import Check
 from standout.findings.tables import TableFindings
+from standout.know.sanitized import Sanitized
 from standout.know.table_adversary import TableAdversary
 from standout.measure.classes import known_columns
 from standout.report.audit_output import AuditOutput
@@ -54,7 +55,7 @@ class TableAudit(AuditOutput):
 
     Attributes
     ----------
-    table : Table
+    table : Release
         The table that was audited.
     findings : TableFindings
         Everything that was found; docs/table-findings.schema.json describes its JSON form.
@@ -68,7 +69,7 @@ class TableAudit(AuditOutput):
         Number of threads; None for all.
     """
 
-    table: Table
+    table: Release
     findings: TableFindings
     adversaries: Mapping[str, TableAdversary]
     complete: bool
@@ -87,7 +88,7 @@ class TableAudit(AuditOutput):
 
 
 def audit_table(
-    table: Table,
+    table: Release,
     *,
     ladder: TableLadderSource = None,
     headline: str | None = None,
@@ -113,8 +114,8 @@ def audit_table(
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     original = original_of(table)
-    if table.n_rows < 2:
-        raise ParameterError(f"the table must have at least 2 rows to be audited, got {table.n_rows}")
+    if table.n_records < 2:
+        raise ParameterError(f"the table must have at least 2 rows to be audited, got {table.n_records}")
     columns = known_columns(original, quasi_identifiers, sensitive_columns)
     fitted = fit_table_ladder(resolved, original, columns.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
@@ -156,9 +157,9 @@ def audit_table(
     )
 
 
-def _reason(table: Table, named: Sequence[str] | None) -> str:
+def _reason(table: Release, named: Sequence[str] | None) -> str:
     """Why columns are quasi-identifiers if their roles say so; empty otherwise."""
-    if named is not None or not table.quasi_identifiers:
+    if named is not None or not table.columns_with_role("quasi-identifier"):
         return ""
     source = table.provenance
     if "schema" in source.settings:
@@ -185,13 +186,13 @@ def _counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
     return tuple(sorted({whole_number("facts", count, 1) for count in facts}))
 
 
-def _population(table: Table, population: int | None) -> int | None:
+def _population(table: Release, population: int | None) -> int | None:
     if population is None:
         return None
     people = whole_number("population", population, 1)
-    if people < original_of(table).n_rows:
+    if people < original_of(table).n_records:
         raise ParameterError(
-            f"population must be at least the number of rows, {original_of(table).n_rows:,}, got {people:,}"
+            f"population must be at least the number of rows, {original_of(table).n_records:,}, got {people:,}"
         )
     return people
 
@@ -214,7 +215,7 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
     An interruption before the checks of the headline adversary is raised again.
     """
     order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
-    originals = fitted.rungs if isinstance(request.plan.table, SanitizedTable) else ()
+    originals = fitted.rungs if isinstance(request.plan.table, Sanitized) else ()
     total = ADVERSARY_COST * len(order) + CHECK_COST + CURVE_COST + RISK_COST + ORIGINAL_COST * len(originals)
     meter, done = ProgressMeter("auditing", total, progress), _Partial()
     try:
@@ -248,7 +249,7 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
 def _risks(request: TableRequest, headline: TableRun, progress: Progress) -> RiskResults:
     plan = request.plan
     identity = identity_findings(plan.table, request.quasi_identifiers)
-    others = [name for name in plan.table.names if name not in request.sensitive]
+    others = [name for name in plan.table.column_names if name not in request.sensitive]
     return RiskResults(
         identity=None if identity is None else identity[0],
         column_sets=column_sets(plan, others, progress),

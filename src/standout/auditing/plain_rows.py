@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.data.column import Column
-from standout.data.table import Channel, SanitizedTable, Table
+from standout.data.release import Release
+from standout.know.sanitized import Channel, Sanitized
 from standout.know.table_adversary import RowFacts, TableAdversary
 
 __all__ = ["PlainVerdict", "plain_verdict"]
@@ -40,36 +41,36 @@ class PlainVerdict(NamedTuple):
 
 
 def plain_verdict(
-    table: Table, facts: RowFacts, query: int, attack: str, adversary: TableAdversary, absent: bool = False
+    table: Release, facts: RowFacts, query: int, attack: str, adversary: TableAdversary, absent: bool = False
 ) -> PlainVerdict:
     """Attack the target of one query."""
-    original = table.original if isinstance(table, SanitizedTable) else table
+    original = table.original if isinstance(table, Sanitized) else table
     target = int(facts.target[query])
     row = target
-    if isinstance(table, SanitizedTable):
+    if isinstance(table, Sanitized):
         rows = np.flatnonzero(table.original_row == target)
         row = int(rows[0]) if len(rows) else -1
     known = [
         _Fact(
             column,
             table.column(column.name),
-            table.channels.get(column.name) if isinstance(table, SanitizedTable) else None,
+            table.channels.get(column.name) if isinstance(table, Sanitized) else None,
             int(facts.code[f]),
             adversary.error_of(column),
             adversary.wrong / adversary.most,
             target if absent else None,
         )
         for f in range(int(facts.first[query]), int(facts.first[query + 1]))
-        if (column := original.columns[int(facts.column[f])]).name in table.names
+        if (column := original.columns[int(facts.column[f])]).name in table.column_names
     ]
     if attack == "likelihood" and adversary.wrong:
-        return _counted_verdict(_counted(known, adversary, table.n_rows), row, absent)
+        return _counted_verdict(_counted(known, adversary, table.n_records), row, absent)
     scores: Scores | None = None
     for fact in known:
         added = np.rint(fact.added(attack) * UNIT).astype(np.int64)
         scores = added if scores is None else np.minimum(scores, added) if attack == "exact match" else scores + added
     if scores is None:
-        scores = np.full(table.n_rows, UNIT if attack == "exact match" else 0, np.int64)
+        scores = np.full(table.n_records, UNIT if attack == "exact match" else 0, np.int64)
     return _verdict(scores, row, attack, absent)
 
 

@@ -14,7 +14,7 @@ from standout.auditing.table_ladder import column_errors, describe_table_adversa
 from standout.auditing.table_measures import RiskResults
 from standout.auditing.table_runs import TableAttackRun, TableCurve, TablePlan, TableRun
 from standout.data.column import Column
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import mean
 from standout.findings.adversaries import AdversaryBeforeAfter, before_after
 from standout.findings.audit import Check, Run, Trust
@@ -30,6 +30,7 @@ from standout.findings.tables import (
     TablePopulation,
     TableSettings,
 )
+from standout.know.sanitized import Sanitized
 
 __all__ = [
     "TableRequest",
@@ -44,27 +45,27 @@ __all__ = [
 # How a table was read, and the original of a sanitized one, as findings.
 
 
-def summary(table: Table, name: str) -> TableSummary:
+def summary(table: Release, name: str) -> TableSummary:
     """Name and size of a table."""
     return TableSummary(
         name=name,
         fingerprint=table.fingerprint,
-        rows=table.n_rows,
+        rows=table.n_records,
         columns=table.n_columns,
         attributes=len(table.attributes),
         missing_cells=sum(int(column.counts[-1]) for column in table.columns),
-        history_entries=0 if table.history is None else table.history.n_entries,
+        history_entries=table.n_entries,
     )
 
 
-def readings(table: Table) -> tuple[TableReading, ...]:
+def readings(table: Release) -> tuple[TableReading, ...]:
     """How the table was read, and its original."""
-    if isinstance(table, SanitizedTable):
+    if isinstance(table, Sanitized):
         return _reading(table, "table"), _reading(table.original, "original")
     return (_reading(table, "table"),)
 
 
-def _reading(table: Table, of: Literal["table", "original"]) -> TableReading:
+def _reading(table: Release, of: Literal["table", "original"]) -> TableReading:
     source = table.provenance
     return TableReading(
         of=of,
@@ -93,23 +94,23 @@ def _column(column: Column, note: str) -> ColumnReading:
     )
 
 
-def original_findings(table: Table) -> TableOriginal | None:
+def original_findings(table: Release) -> TableOriginal | None:
     """The original of a sanitized table."""
-    if not isinstance(table, SanitizedTable):
+    if not isinstance(table, Sanitized):
         return None
     original = table.original
     gone = int(np.count_nonzero(representing_rows(table) < 0))
-    dropped = tuple(name for name in original.names if name not in table.names)
+    dropped = tuple(name for name in original.column_names if name not in table.column_names)
     steps = tuple(report.step for report in table.step_reports)
     return TableOriginal(
         fingerprint=original.fingerprint,
-        rows=original.n_rows,
+        rows=original.n_records,
         columns=original.n_columns,
         not_in_table=gone,
         dropped=dropped,
         steps=steps,
         changes=tuple({name: float(number) for name, number in report.counts.items()} for report in table.step_reports),
-        explanation=_explanation(original.n_rows, gone, dropped, steps),
+        explanation=_explanation(original.n_records, gone, dropped, steps),
     )
 
 
@@ -158,7 +159,7 @@ class TableResults:
 def assemble_table_findings(request: TableRequest, results: TableResults) -> TableFindings:
     """The findings of an audit of a table."""
     plan, risks = request.plan, results.risks
-    people, original = plan.original.n_rows, original_findings(plan.table)
+    people, original = plan.original.n_records, original_findings(plan.table)
     adversaries = tuple(
         _adversary(plan, run, results.curve if run.rung.name == request.headline else None) for run in results.runs
     )

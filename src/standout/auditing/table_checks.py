@@ -21,11 +21,12 @@ from standout.auditing.table_assembly import TableRequest, TableResults
 from standout.auditing.table_runs import ATTACKS, TableAttackRun, TablePlan, TableRun
 from standout.core.rng import generator
 from standout.data.column import Column
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, beta_binomial_tail, binomial_tail, percent
 from standout.evaluate.simulate_table import table_attack_named
 from standout.findings.audit import Check, Trust
 from standout.findings.tables import TableFindings
+from standout.know.sanitized import Sanitized
 from standout.know.table_adversary import RowFacts, TableAdversary
 from standout.measure.classes import cell_codes
 
@@ -45,7 +46,7 @@ COMPARED = 30
 def check_table_runs(plan: TablePlan, run: TableRun) -> list[Check]:
     """The checks of the attacks of one adversary."""
     checks = [_recomputed(plan, run), _planted(plan), _guessing(plan, run), _absent(plan, run)]
-    if not isinstance(plan.table, SanitizedTable) and plan.table.n_rows > 2:
+    if not isinstance(plan.table, Sanitized) and plan.table.n_records > 2:
         checks.append(_rebuilt(plan, run))
     return [*checks, _threads(plan, run)]
 
@@ -67,7 +68,7 @@ def _attack(
     name: Any,
     adversary: TableAdversary,
     *,
-    table: Table | None = None,
+    table: Release | None = None,
     absent: bool = False,
     threads: int | None = None,
 ) -> RowVerdicts:
@@ -117,10 +118,10 @@ def _agree(verdicts: RowVerdicts, query: int, plain: PlainVerdict, name: str) ->
     return same and math.isclose(float(verdicts.posterior[query]), plain.posterior, rel_tol=1e-3)
 
 
-def planted_table(table: Table, seed: int) -> tuple[Table, int]:
+def planted_table(table: Release, seed: int) -> tuple[Release, int]:
     """A sample of the table whose first rows are invented: each cell from another random row."""
     rng = generator(seed, "planted rows")
-    rows = rng.permutation(table.n_rows)[:SAMPLE]
+    rows = rng.permutation(table.n_records)[:SAMPLE]
     count = min(PLANTED, max(1, len(rows) // 2))
     columns = []
     for column in table.columns:
@@ -129,7 +130,7 @@ def planted_table(table: Table, seed: int) -> tuple[Table, int]:
         if len(with_value):
             drawn[:count] = rng.choice(with_value, count)
         columns.append(column.rows(drawn))
-    return Table(tuple(columns)), count
+    return Release.of_columns(tuple(columns)), count
 
 
 def _planted(plan: TablePlan) -> Check:
@@ -156,7 +157,7 @@ def _planted(plan: TablePlan) -> Check:
         hits == total,
         f"{total} of {total}",
         f"{hits} of {total}",
-        f"The audit placed {len(rows)} invented rows among {table.n_rows - count:,} rows of the table. Given "
+        f"The audit placed {len(rows)} invented rows among {table.n_records - count:,} rows of the table. Given "
         f"{knows} exact values of each, the {len(ATTACKS)} attacks had the invented row among their best "
         f"guesses in {hits} of {total} cases.",
     )
@@ -169,7 +170,7 @@ def _guessing(plan: TablePlan, run: TableRun) -> Check:
     verdicts = _attack(plan, swapped, run.strongest.name, adversary)
     differ = facts.target != swapped.target
     hits, n = math.floor(math.fsum(verdicts.found[differ]) + 1e-9), int(differ.sum())
-    chance = 1.0 / plan.table.n_rows
+    chance = 1.0 / plan.table.n_records
     passed = n < 2 or binomial_tail(hits, n, min(chance, 1.0)) >= RARE
     return _check(
         "guessing",
@@ -209,8 +210,8 @@ def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
     name, agree = run.strongest.name, 0
     counted = _attack(plan, facts, name, adversary, absent=True)
     for query, row in enumerate(facts.target.tolist()):
-        rest = replace(plan.table, ids=None, history=None, history_record=None)
-        rest = rest.rows(np.delete(np.arange(rest.n_rows), row))
+        others = np.delete(np.arange(plan.table.n_records), row)
+        rest = Release.of_columns(tuple(column.rows(others) for column in plan.table.columns))
         begin, end = int(facts.first[query]), int(facts.first[query + 1])
         alone = RowFacts(np.array([0, end - begin]), facts.column[begin:end], facts.code[begin:end], np.array([-1]))
         verdict = _attack(plan, alone, name, adversary, table=rest)
@@ -316,9 +317,9 @@ def _classes(findings: TableFindings, plan: TablePlan) -> list[Check]:
     table = plan.table
     columns = [table.column(name) for name in identity.columns]
     total = sum(band.rows for band in identity.sizes)
-    if table.n_rows <= MOST_COUNTED:
+    if table.n_records <= MOST_COUNTED:
         sizes = Counter(Counter(zip(*(_cells(column) for column in columns), strict=True)).values())
-        unique, k, classes = sizes[1] / table.n_rows, min(sizes), sum(sizes.values())
+        unique, k, classes = sizes[1] / table.n_records, min(sizes), sum(sizes.values())
         passed = math.isclose(identity.unique, unique, abs_tol=1e-12) and (identity.k, identity.classes) == (k, classes)
         expected = f"k = {identity.k:,}, {identity.classes:,} classes, {percent(identity.unique)} unique"
         observed = f"k = {k:,}, {classes:,} classes, {percent(unique)} unique"
@@ -334,7 +335,7 @@ def _classes(findings: TableFindings, plan: TablePlan) -> list[Check]:
             f"{COMPARED} random rows were compared with all other rows, because the table is large. "
             f"{percent(likely)} of all rows are reported as unique."
         )
-    passed = passed and total == table.n_rows
+    passed = passed and total == table.n_records
     return [_check("classes", "Classes are counted correctly", passed, expected, observed, how)]
 
 

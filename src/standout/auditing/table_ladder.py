@@ -12,7 +12,6 @@ from standout.core.json_files import read_toml
 from standout.core.text import printable
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.data.table import Table
 from standout.findings.tables import ColumnError
 from standout.know.adversary import Adversary
 from standout.know.table_adversary import TableAdversary
@@ -151,14 +150,14 @@ def _rung_name(rungs: Sequence[TableRung], name: object) -> str:
     return str(name)
 
 
-def fit_table_ladder(ladder: TableLadder, table: Table, quasi_identifiers: Sequence[str]) -> FittedTableLadder:
+def fit_table_ladder(ladder: TableLadder, table: Release, quasi_identifiers: Sequence[str]) -> FittedTableLadder:
     """The adversaries adapted to an original table. Those that do not apply are named in `limits`."""
     fitted: list[TableRung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
     rungs = ladder.rungs
-    if table.history is not None and ladder.source == "default":
-        rungs = (*rungs, _friend(table.history))
+    if table.n_items and ladder.source == "default":
+        rungs = (*rungs, _friend(table))
     for rung in rungs:
         candidate = _fitted(rung, table, quasi_identifiers)
         if isinstance(candidate, str):
@@ -191,14 +190,14 @@ def _friend(history: Release) -> TableRung:
     return TableRung("friend", "A friend", TableAdversary(knows=6, wrong=1, entries=entries))
 
 
-def _fitted(rung: TableRung, table: Table, quasi_identifiers: Sequence[str]) -> TableRung | str:
+def _fitted(rung: TableRung, table: Release, quasi_identifiers: Sequence[str]) -> TableRung | str:
     """The adversary with as many attributes as the table has; the reason, if it does not apply."""
     adversary = rung.adversary
     if adversary is None:
         adversary = TableAdversary(columns=tuple(quasi_identifiers), error=0.0)
     for name in (*(adversary.columns or ()), *adversary.errors):
         if name not in table.attributes:
-            table.position(name)
+            table.column_position(name)
     notes = []
     attributes = _attribute_count(adversary, table)
     if adversary.most > attributes:
@@ -218,14 +217,14 @@ def _fitted(rung: TableRung, table: Table, quasi_identifiers: Sequence[str]) -> 
     return replace(rung, adversary=fitting, note=note)
 
 
-def _attribute_count(adversary: TableAdversary, table: Table) -> int:
+def _attribute_count(adversary: TableAdversary, table: Release) -> int:
     if adversary.columns is None:
         return len(table.attributes)
     names = {name if name in table.attributes else table.column(name).attribute for name in adversary.columns}
     return len(names)
 
 
-def with_enough_rows(adversary: TableAdversary, table: Table) -> TableAdversary | None:
+def with_enough_rows(adversary: TableAdversary, table: Release) -> TableAdversary | None:
     """The adversary with the most attributes that a few of the rows have."""
     some = eligible_rows(with_attributes(adversary, 1), table)
     for knows in range(adversary.most, 0, -1):
@@ -236,9 +235,9 @@ def with_enough_rows(adversary: TableAdversary, table: Table) -> TableAdversary 
     return one if eligible_rows(one, table) else None
 
 
-def eligible_rows(adversary: TableAdversary, table: Table) -> int:
+def eligible_rows(adversary: TableAdversary, table: Release) -> int:
     """Number of rows about which an adversary can know enough."""
-    return int(np.count_nonzero(adversary.eligible(table, np.arange(table.n_rows))))
+    return int(np.count_nonzero(adversary.eligible(table, np.arange(table.n_records))))
 
 
 def with_attributes(adversary: TableAdversary, knows: int) -> TableAdversary:
@@ -333,12 +332,12 @@ MOST_ERRORS = 4
 """Number of columns whose error a sentence gives: the report lists all of them in a table."""
 
 
-def describe_table_adversary(adversary: TableAdversary, table: Table) -> str:
+def describe_table_adversary(adversary: TableAdversary, table: Release) -> str:
     """What the adversary knows.
 
     >>> import numpy as np
     >>> age = Column("age", "number", np.arange(90.0), np.zeros(2, np.uint8), error=2.0)
-    >>> describe_table_adversary(TableAdversary(knows=1), Table((age,)))
+    >>> describe_table_adversary(TableAdversary(knows=1), Release.of_columns((age,)))
     'Knows the only attribute. Values are imprecise: age ± 2.'
     """
     errors = [f"{error.column} {error.text}" for error in column_errors(adversary, table) if error.error]
@@ -357,7 +356,7 @@ def describe_table_adversary(adversary: TableAdversary, table: Table) -> str:
     return f"Knows {_what(adversary, table)}{wrong}. {precision}{entries}"
 
 
-def _what(adversary: TableAdversary, table: Table) -> str:
+def _what(adversary: TableAdversary, table: Release) -> str:
     n, known = adversary.most, adversary.columns
     total = len(table.attributes) if known is None else len(known)
     if known is not None and n == total:
@@ -379,7 +378,7 @@ def listed(names: list[str], most: int = MOST_NAMES) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def column_errors(adversary: TableAdversary, table: Table) -> tuple[ColumnError, ...]:
+def column_errors(adversary: TableAdversary, table: Release) -> tuple[ColumnError, ...]:
     """How inaccurate the adversary's knowledge of each column is."""
     known = None if adversary.columns is None else set(adversary.columns)
     errors = []

@@ -13,7 +13,7 @@ from standout.core import elementary
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.estimates import mean
 from standout.evaluate.simulate_table import infer_column
 from standout.findings.tables import (
@@ -61,9 +61,9 @@ class RiskResults:
     population: PopulationEstimate | None
 
 
-def identity_findings(table: Table, columns: Sequence[str]) -> tuple[IdentityFindings, IdentityRisk] | None:
+def identity_findings(table: Release, columns: Sequence[str]) -> tuple[IdentityFindings, IdentityRisk] | None:
     """Classes of the quasi-identifiers; None if the table has none of them."""
-    known = [name for name in columns if name in table.names]
+    known = [name for name in columns if name in table.column_names]
     if not known:
         return None
     risk = identity_risk(table, known)
@@ -86,7 +86,7 @@ def identity_findings(table: Table, columns: Sequence[str]) -> tuple[IdentityFin
     return findings, risk
 
 
-def _with_gaps(table: Table, known: Sequence[str], risk: IdentityRisk) -> IdentityRisk:
+def _with_gaps(table: Release, known: Sequence[str], risk: IdentityRisk) -> IdentityRisk:
     """The risk if an empty cell may be any value; the stricter count if there are too many kinds of gaps."""
     try:
         return identity_risk(table, known, "any")
@@ -108,7 +108,7 @@ def class_sizes(risk: IdentityRisk) -> tuple[ClassSize, ...]:
 
 def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> tuple[ColumnSetFindings, ...]:
     """For each size, the set of columns that makes most rows unique."""
-    known = [name for name in columns if name in plan.table.names]
+    known = [name for name in columns if name in plan.table.column_names]
     if not known:
         return ()
     search = find_keys(plan.table, known, threads=plan.threads, progress=progress)
@@ -145,7 +145,7 @@ def _disclosure(
         diversity=None,
         note="",
     )
-    if name not in plan.table.names:
+    if name not in plan.table.column_names:
         return replace(nothing, note="the table lacks this column")
     if not len(counts) or not plan.table.column(name).counts[:-1].sum():
         return replace(nothing, note="the column has no values")
@@ -169,8 +169,8 @@ def _disclosure(
     )
 
 
-def _diversity(table: Table, name: str, quasi_identifiers: Sequence[str]) -> Diversity | None:
-    known = [column for column in quasi_identifiers if column in table.names and column != name]
+def _diversity(table: Release, name: str, quasi_identifiers: Sequence[str]) -> Diversity | None:
+    known = [column for column in quasi_identifiers if column in table.column_names and column != name]
     if not known:
         return None
     found = attribute_disclosure(table, known, name)
@@ -179,7 +179,7 @@ def _diversity(table: Table, name: str, quasi_identifiers: Sequence[str]) -> Div
     )
 
 
-def _without(adversary: TableAdversary, hidden: Column, table: Table) -> TableAdversary | None:
+def _without(adversary: TableAdversary, hidden: Column, table: Release) -> TableAdversary | None:
     """The adversary who knows as many attributes as before, but not the hidden one; None if none is left."""
     allowed = table.attributes if adversary.columns is None else adversary.columns
     others = tuple(name for name in allowed if name not in (hidden.name, hidden.attribute))
@@ -190,7 +190,7 @@ def _without(adversary: TableAdversary, hidden: Column, table: Table) -> TableAd
     return with_enough_rows(replace(fewer, columns=others, knows=most), table)
 
 
-def learned(table: Table, run: TableRun) -> Learned:
+def learned(table: Release, run: TableRun) -> Learned:
     """What the right row shows that the adversary did not know: columns, and bits of each.
 
     A set counts as a column, but has no bits.
@@ -202,7 +202,7 @@ def learned(table: Table, run: TableRun) -> Learned:
     further, with_bits, bits = (np.zeros(len(targets)) for _ in range(3))
     for column in table.columns:
         rows = released[targets]
-        shows = ~column.is_missing[rows] & ~is_known[targets, original.position(column.name)]
+        shows = ~column.is_missing[rows] & ~is_known[targets, original.column_position(column.name)]
         further += shows
         if column.starts is None:
             share = np.maximum(column.counts[column.codes[rows]] / column.n_rows, 1e-300)

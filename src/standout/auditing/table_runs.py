@@ -12,7 +12,7 @@ from standout.auditing.table_ladder import TableRung, eligible_rows, with_attrib
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.progress import Progress
 from standout.core.rng import key
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.claims import ClaimRates, RatesWithinBudget, rates_within_budget
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulate_table import (
@@ -57,7 +57,7 @@ STRONGEST = 12.0
 class TablePlan:
     """Settings that all attacks share."""
 
-    table: Table
+    table: Release
     targets: int
     knows: tuple[int, ...]
     phi: float
@@ -68,7 +68,7 @@ class TablePlan:
     threads: int | None
 
     @property
-    def original(self) -> Table:
+    def original(self) -> Release:
         """The table that adversaries know facts about."""
         return original_of(self.table)
 
@@ -151,7 +151,7 @@ def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progr
     """Name of the attack that identifies most people other than those it is reported on."""
     order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
-    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_rows, PILOT_TARGETS // 3))
+    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_records, PILOT_TARGETS // 3))
     pilot = (others if len(others) >= FEWEST else order)[:targets]
     facts = adversary.observe(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
     success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
@@ -188,7 +188,7 @@ def _run_attack(
     attack = table_attack_named(name, adversary)
     population = None
     if plan.population is not None:
-        population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_rows)
+        population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_records)
     simulation = TableSimulation(
         adversary, attack, facts.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
     )
@@ -197,7 +197,7 @@ def _run_attack(
         _strength(verdicts, by_posterior)[:, None],
         (verdicts.found == 1.0).astype(np.float64)[:, None],
         _strength(absent, by_posterior)[:, None],
-        0.0 if by_posterior else 2.0 / max(plan.table.n_rows, 2),
+        0.0 if by_posterior else 2.0 / max(plan.table.n_records, 2),
     )
     present = representing_rows(plan.table)[facts.target] >= 0
     return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
@@ -219,7 +219,7 @@ def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) ->
     """
     most = _most_attributes(plan, adversary)
     longest = with_attributes(adversary, most)
-    targets = min(plan.targets, max(CURVE_WORK // plan.table.n_rows, FEWEST))
+    targets = min(plan.targets, max(CURVE_WORK // plan.table.n_records, FEWEST))
     rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
     facts = longest.observe(plan.original, rows, plan.seed)
     knows = tuple(sorted({*(size for size in plan.knows if size < most), most}))
@@ -240,7 +240,7 @@ def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
     answer.
     """
     names = plan.original.attributes if adversary.columns is None else adversary.columns
-    enough = CURVE_SHARE * plan.original.n_rows
+    enough = CURVE_SHARE * plan.original.n_records
     own = {adversary.most} if adversary.most < max(plan.knows) else set()
     for size in sorted({*plan.knows, *own}, reverse=True):
         if size <= len(names) and eligible_rows(with_attributes(adversary, size), plan.original) >= enough:
@@ -248,7 +248,7 @@ def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
     return 1
 
 
-def first_attributes(facts: RowFacts, table: Table, most: int) -> RowFacts:
+def first_attributes(facts: RowFacts, table: Release, most: int) -> RowFacts:
     """The facts about the first attributes that each query learned."""
     attribute_of = np.zeros(table.n_columns, np.int64)
     for number, columns in enumerate(table.attributes.values()):

@@ -18,13 +18,12 @@ from standout.core.text import NO_NUMBER, estimate_text, interval_text
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.table import Table as ScreenTable
 
     from standout.auditing.audit import Audit
     from standout.auditing.audit_table import TableAudit
     from standout.core.progress import Progress
-    from standout.data.table import Table as Table_table_audit_screen
+    from standout.data.release import Release
     from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings
     from standout.findings.tables import TableFindings
@@ -79,7 +78,7 @@ def _sentences(result: "Audit") -> list[str]:
     return lines
 
 
-def _table(findings: "AuditFindings") -> "Table":
+def _table(findings: "AuditFindings") -> "ScreenTable":
     """Return one row per adversary, with the titles and numbers that the report shows."""
     from standout.findings.gate import measure_titles
     from standout.report.audit_charts import common_threshold
@@ -209,7 +208,7 @@ def table_audit_options(command: Command) -> Command:
 
 def read_audited_table(
     data: str, source: SourceOptions, table: TableOptions, original: OriginalOptions, progress: "Progress", strict: bool
-) -> "Table_table_audit_screen":
+) -> "Release":
     """Read a table with its original; warn if it was sanitized and no original is given."""
     from standout.sanitizing.open_sanitized import open_sanitized
     from standout.sanitizing.output_files import sidecar_path

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from standout.cli.source_options import SourceOptions
     from standout.cli.table_options import TableOptions
     from standout.data.column import Column
-    from standout.data.table import Table as Table_table_lineup_screen
 
 __all__ = ["Answer", "bar", "lineup_of_table", "refuse_options_of_histories", "show_answer"]
 
@@ -379,7 +378,7 @@ def _value_table_lineup_screen(column: "Column", text: str) -> float | str | dat
     return text
 
 
-def _show(lineup: "TableLineup", table: "Table_table_lineup_screen") -> None:
+def _show(lineup: "TableLineup", table: "Release") -> None:
     screen, best = console(), lineup.candidates[0]
     screen.print(_candidates(lineup, table))
     tied = f"{count(lineup.ties, 'row', 'rows')} fit equally well. " if lineup.ties > 1 else ""
@@ -396,13 +395,13 @@ def _show(lineup: "TableLineup", table: "Table_table_lineup_screen") -> None:
     screen.print(_reasons(best))
 
 
-def _label(candidate: "TableCandidate", table: "Table_table_lineup_screen") -> str:
+def _label(candidate: "TableCandidate", table: "Release") -> str:
     from standout.core.text import printable
 
     return f"row {candidate.row + 1:,}" if candidate.id is None else printable(candidate.id)
 
 
-def _candidates(lineup: "TableLineup", table: "Table_table_lineup_screen") -> "RichTable":
+def _candidates(lineup: "TableLineup", table: "Release") -> "RichTable":
     screen = borderless_table()
     screen.add_column("Row", no_wrap=True)
     number_columns(screen, "Probability", "Score")
@@ -422,7 +421,7 @@ def _reasons(best: "TableCandidate") -> "RichTable":
     return screen
 
 
-def _as_json(lineup: "TableLineup", table: "Table_table_lineup_screen", population: int | None) -> dict[str, object]:
+def _as_json(lineup: "TableLineup", table: "Release", population: int | None) -> dict[str, object]:
     from standout._version import __version__
 
     rows = [
@@ -434,7 +433,7 @@ def _as_json(lineup: "TableLineup", table: "Table_table_lineup_screen", populati
         "ties": lineup.ties,
         "nobody": lineup.nobody,
         "bits_left": lineup.bits_left,
-        "rows": table.n_rows,
+        "rows": table.n_records,
         "population": population,
         "fingerprint": table.fingerprint,
         "version": __version__,

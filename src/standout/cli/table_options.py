@@ -21,7 +21,7 @@ from standout.core.errors import ColumnError, ParameterError
 if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.data.column import Column
-    from standout.data.table import Table
+    from standout.data.release import Release
     from standout.ingest.schema import Schema
     from standout.ingest.table_reader import TableReader
 
@@ -37,7 +37,7 @@ PLURALS = {
 }  # fmt: skip
 
 
-def show_table(table: "Table", sources: list[str]) -> None:
+def show_table(table: "Release", sources: list[str]) -> None:
     """Print on stderr how a table was read, so that stdout has only the result."""
     context = click.get_current_context(silent=True)
     verbose = context is not None and context.meta.get(VERBOSE, False)
@@ -45,7 +45,7 @@ def show_table(table: "Table", sources: list[str]) -> None:
         print_line(line, err=True)
 
 
-def table_lines(table: "Table", sources: list[str], verbose: bool = False) -> Iterator[str]:
+def table_lines(table: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
     """Yield one line about how a table was read; if verbose, then a line for each column."""
     from standout.core.text import printable_texts
     from standout.ingest.remote import public_url
@@ -54,27 +54,27 @@ def table_lines(table: "Table", sources: list[str], verbose: bool = False) -> It
     header = {"yes": "header", "no": "no header"}.get(settings.get("header", ""))
     parts = (read.format, settings.get("encoding"), settings.get("separator"), header)
     layout = ", ".join(filter(None, parts))
-    kinds = Counter(column.kind for column in table)
+    kinds = Counter(column.kind for column in table.columns)
     counted = ", ".join(f"{count} {kind if count == 1 else PLURALS[kind]}" for kind, count in kinds.items())
     record = read.columns.get("record")
     ids = "no id" if record is None else f"id = {record}"
-    history = "" if table.history is None else f"; history {settings['history']}"
-    empty = sum(int(column.counts[-1]) for column in table)
+    history = "" if not table.n_items else f"; history {settings['history']}"
+    empty = sum(int(column.counts[-1]) for column in table.columns)
     names = source_names(tuple(map(public_url, sources)))
     yield printable_texts(
         f"Read {names}: table; {layout}; {ids}; {table.n_columns} columns ({counted}){history}; "
-        f"{table.n_rows:,} rows, {empty:,} empty cells."
+        f"{table.n_records:,} rows, {empty:,} empty cells."
     )
     if verbose:
         yield from _details(table)
 
 
-def _details(table: "Table") -> Iterator[str]:
+def _details(table: "Release") -> Iterator[str]:
     from standout.core.text import printable_texts
 
     read = table.provenance
     rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}
-    rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table}
+    rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table.columns}
     rows |= {column.name: "left out on purpose" for column in read.unused}
     rows |= {name: text for name, text in read.settings.items() if name not in LAYOUT}
     width = max(len(printable_texts(name)) for name in rows)
@@ -167,13 +167,13 @@ class TableOptions:
             print_line(f"standout: read as a table with one row per person: {reason} (--table)", err=True)
         return bool(reason)
 
-    def read(self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False) -> "Table":
+    def read(self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False) -> "Release":
         """Read the table, say how, and warn; columns that the schema lacks are an error if `strict`."""
         return self.read_with_schema(sources, source, progress, strict)[0]
 
     def read_with_schema(
         self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False
-    ) -> tuple["Table", "Schema"]:
+    ) -> tuple["Release", "Schema"]:
         """Read the table; also return a schema that reads it in the same way."""
         from standout.ingest.diagnosis import Wording
         from standout.ingest.read_table import join_history, read_history
@@ -234,7 +234,7 @@ def _refuse(refusals: list[str]) -> None:
         )
 
 
-def _require_schema(table: "Table") -> None:
+def _require_schema(table: "Release") -> None:
     """A gate must not pass while a column is not what its owner means."""
     from standout.ingest.table_reader import NOT_IN_SCHEMA
 

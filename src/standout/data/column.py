@@ -1,4 +1,4 @@
-"""One column of a table: its type, its distinct values, and a code for each cell."""
+"""One column of a release: its type, its distinct values, and a code for each cell."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError, not_one_of
-from standout.data.release import Codes, Levels, read_only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,16 +21,33 @@ __all__ = [
     "KINDS",
     "ROLES",
     "SIMILARITIES",
+    "Codes",
     "Column",
     "ColumnKind",
     "ColumnRole",
     "ColumnSimilarity",
     "Hierarchy",
+    "Levels",
     "Near",
     "SimilarityName",
     "code_dtype",
     "near_levels",
+    "read_only",
 ]
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Levels = NDArray[np.float64] | tuple[str, ...]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view.
+
+    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
 
 # Sim of two values of one column  [the paper's Sim on attributes, section 3], from 0 to 1.
 #
@@ -195,7 +212,7 @@ def code_dtype(n_levels: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table.
+    """A column: one cell for each person.
 
     Attributes
     ----------

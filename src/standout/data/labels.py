@@ -43,7 +43,7 @@ def shortlex(text: bytes) -> tuple[int, bytes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """A sequence of texts; `find` needs them in shortlex order, which ids are in.
+    """A sequence of texts; those of ids are in shortlex order, unless records are in the order of a survey's rows.
 
     >>> ids = Labels.of(["7", "42", "007"])
     >>> list(ids), ids.find("007"), ids.find("8")
@@ -52,6 +52,7 @@ class Labels:
 
     offsets: Offsets
     data: Bytes
+    ordered: bool = True
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Labels":
@@ -77,6 +78,8 @@ class Labels:
 
     def find(self, text: str) -> int | None:
         """Position of an id, or None; a binary search, so that few pages of a mapped index are loaded."""
+        if not self.ordered:
+            return next((position for position, label in enumerate(self) if label == text), None)
         target = shortlex(text.encode("utf-8", "surrogatepass"))
         low, high = 0, len(self)
         while low < high:

@@ -1,6 +1,8 @@
-"""The release: records × items, grouped by record and by item [the paper's D̂]."""
+"""The release: N records with columns, entries, or both [the paper's N × M database D̂]."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import NotFoundError, StoreError
+from standout.core.errors import NotFoundError, ParameterError, StoreError, did_you_mean
 from standout.core.results import FrameExport, ResultView
+from standout.data.column import Codes, Column, Levels, read_only
 from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record, position_of_id
 from standout.data.postings import Postings, unpack_item
 
@@ -19,24 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "StoredColumns", "code_type", "read_only"]
 
-Codes = NDArray[np.unsignedinteger[Any]]
-Levels = NDArray[np.float64] | tuple[str, ...]
 INVALID_CODE = "the index is damaged: an entry points nowhere; run standout verify"
 
 
 def code_type(count: int) -> np.dtype[Any]:
     """Narrowest integer type that holds the codes 0 … count - 1."""
     return np.min_scalar_type(max(count - 1, 0))
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view.
-
-    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
-    """
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class StoredColumns(NamedTuple):
@@ -69,14 +60,14 @@ class RecordEntries(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(ResultView, FrameExport):
-    """An immutable data set of records × items [the paper's D̂].
+    """An immutable data set about people [the paper's D̂]: a history has entries, a survey columns, a mix both.
 
     Make one with `standout.read`, `standout.open` or `standout.synthesize`.
 
     Attributes
     ----------
     records, items : Labels
-        Ids of the records and of the items, in shortlex order.
+        Ids of the records and of the items, in shortlex order; records with columns are in the order of the source.
     titles : Labels or None
         Titles of the items; empty where unknown.
     levels : ndarray of float, tuple of str, or None
@@ -93,6 +84,10 @@ class Release(ResultView, FrameExport):
         Fingerprint in the manifest, if the release comes from an index.
     stored_columns : StoredColumns or None
         Columns and checksums of the index, if the release comes from one.
+    columns : tuple of Column
+        Attributes with one cell for each record; empty for a history.
+    has_ids : bool
+        Whether the source has ids of records; without, the ids are row numbers.
 
     Examples
     --------
@@ -116,6 +111,94 @@ class Release(ResultView, FrameExport):
     provenance: Provenance
     stored_fingerprint: str | None = None
     stored_columns: StoredColumns | None = None
+    columns: tuple[Column, ...] = ()
+    has_ids: bool = True
+
+    def __post_init__(self) -> None:
+        if any(column.n_rows != len(self.records) for column in self.columns):
+            raise ParameterError("columns must have one cell for each record")
+        if len(set(self.column_names)) < len(self.columns):
+            raise ParameterError("columns must have different names")
+
+    @classmethod
+    def of_columns(
+        cls, columns: tuple[Column, ...], ids: Labels | None = None, provenance: Provenance | None = None
+    ) -> "Release":
+        """Make a survey: one row per person, and no entries.
+
+        Parameters
+        ----------
+        columns : tuple of Column
+            The attributes.
+        ids : Labels, optional
+            Ids of the rows; default: row numbers.
+        provenance : Provenance, optional
+            How the source was read.
+
+        Returns
+        -------
+        Release
+            The release.
+
+        Examples
+        --------
+        >>> Release.of_columns((Column("sex", "category", ("f", "m"), np.array([0, 1, 1], np.uint8)),))
+        <Release: 3 records × 1 column>
+        """
+        from standout.data.build import pack_by_item
+
+        if not columns:
+            raise ParameterError("columns must have at least one column")
+        n_rows = columns[0].n_rows
+        records = Labels.of(map(str, range(1, n_rows + 1))) if ids is None else replace(ids, ordered=False)
+        entries = RecordEntries(read_only(np.zeros(n_rows + 1, np.int64)), read_only(np.empty(0, np.uint8)), None, None)
+        return cls(
+            records=records,
+            items=Labels.of(()),
+            titles=None,
+            levels=None,
+            clock=None,
+            by_record=entries,
+            by_item=pack_by_item(entries, 0, None, None),
+            provenance=provenance or Provenance("columns"),
+            columns=tuple(columns),
+            has_ids=ids is not None,
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column_position(self, name: str) -> int:
+        """Position of a column in `columns`; NotFoundError if there is none of this name."""
+        names = self.column_names
+        if name not in names:
+            raise NotFoundError(
+                f"the release has no column {name!r}; it has {', '.join(names)}{did_you_mean(name, names)}"
+            )
+        return names.index(name)
+
+    def column(self, name: str) -> Column:
+        """The column of this name; NotFoundError if there is none."""
+        return self.columns[self.column_position(name)]
+
+    @cached_property
+    def attributes(self) -> Mapping[str, tuple[int, ...]]:
+        """Positions of the columns of each attribute: one, or several of a tuple."""
+        found: dict[str, list[int]] = {}
+        for position, column in enumerate(self.columns):
+            found.setdefault(column.attribute, []).append(position)
+        return {name: tuple(positions) for name, positions in found.items()}
+
+    def columns_with_role(self, role: str) -> tuple[str, ...]:
+        """Names of the columns with a role: quasi-identifier, sensitive or other."""
+        return tuple(column.name for column in self.columns if column.role == role)
 
     @property
     def n_records(self) -> int:
@@ -185,10 +268,23 @@ class Release(ResultView, FrameExport):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the content: the same for the same entries in any row order; titles do not count."""
+        """Hash of the content: the same for the same entries in any row order; titles do not count.
+
+        Of columns: names, kinds, levels and cells in the order of the rows; ids do not count.
+        """
         from standout.data.flat_arrays import fingerprint
 
-        return self.stored_fingerprint or fingerprint(self)
+        if not self.columns:
+            return self.stored_fingerprint or fingerprint(self)
+        digest = hashlib.blake2b(digest_size=16)
+        for column in self.columns:
+            levels = column.levels
+            digest.update(repr((column.name, column.kind, len(levels))).encode())
+            digest.update(repr(levels).encode() if isinstance(levels, tuple) else levels.tobytes())
+            digest.update(column.codes.tobytes())
+            digest.update(b"" if column.starts is None else column.starts.tobytes())
+        digest.update(fingerprint(self).encode() if self.n_entries else b"")
+        return digest.hexdigest()
 
     @property
     def time_range(self) -> tuple[date, date] | None:
@@ -325,7 +421,8 @@ class Release(ResultView, FrameExport):
         Returns
         -------
         polars.DataFrame
-            Columns record and item, and value and time if the release has them.
+            Columns record and item, and value and time if the release has them; of a survey the ids, if there are
+            some, and its columns.
 
         Examples
         --------
@@ -335,13 +432,26 @@ class Release(ResultView, FrameExport):
         """
         from standout.data.export import to_frame
 
-        return to_frame(self)
+        return to_frame(self) if self.n_items else self.columns_frame()
+
+    def columns_frame(self) -> "pl.DataFrame":
+        """The ids, if there are some, and all columns as a Polars frame."""
+        import polars as pl
+
+        frame = pl.DataFrame([column.to_series() for column in self.columns])
+        if not self.has_ids:
+            return frame
+        return frame.insert_column(0, pl.Series(self.provenance.columns.get("record", "id"), list(self.records)))
 
     def _frame(self) -> "pl.DataFrame":
         return self.to_frame()
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]
+        columns = f"{self.n_columns:,} column{'s' if self.n_columns != 1 else ''}"
+        if not self.n_items:
+            return f"<Release: {self.n_records:,} records × {columns}>"
+        parts = [columns] if self.columns else []
+        parts += [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]
         parts.append("no values" if self.levels is None else f"{len(self.levels):,} values")
         times = self.time_range
         parts.append("no times" if times is None else f"{times[0]} to {times[1]}")

@@ -1,5 +1,6 @@
 """Select some records of a release."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from standout.data.labels import Labels
 from standout.data.postings import NO_NUMBERS, Postings, block_starts, words_of_runs
 from standout.data.release import Codes, RecordEntries, Release, code_type, read_only
 
-__all__ = ["record_range", "select_labels", "subset"]
+__all__ = ["arrange", "record_range", "select_labels", "select_rows", "subset"]
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
@@ -47,6 +48,41 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
         by_item=pack_by_item(groups, len(items), levels, clock),
         provenance=release.provenance,
     )
+
+
+def select_rows(release: Release, rows: Ints) -> Release:
+    """The release with these records, in this order; items, levels and times stay."""
+    arranged = arrange(release, rows)
+    columns = tuple(column.rows(rows) for column in release.columns)
+    return replace(arranged, columns=columns, records=_unordered(release.records, rows), has_ids=release.has_ids)
+
+
+def arrange(release: Release, position: Ints) -> Release:
+    """The entries of the records at these positions, in this order; -1 is a record without entries.
+
+    Columns are left out, and ids are row numbers.
+    """
+    old, there = release.by_record, position >= 0
+    lengths = np.where(there, release.lengths[position], 0)
+    start = offsets(lengths)
+    source = np.arange(start[-1]) + np.repeat(np.where(there, old.start[position], 0) - start[:-1], lengths)
+    item, value, time = (None if codes is None else codes[source] for codes in old[1:])
+    assert item is not None
+    entries = read_only_entries(RecordEntries(start, item, value, time))
+    return replace(
+        release,
+        records=Labels.of(map(str, range(1, len(position) + 1))),
+        by_record=entries,
+        by_item=pack_by_item(entries, release.n_items, release.levels, release.clock),
+        stored_fingerprint=None,
+        stored_columns=None,
+        columns=(),
+        has_ids=False,
+    )
+
+
+def _unordered(labels: Labels, positions: Ints) -> Labels:
+    return replace(select_labels(labels, positions), ordered=False)
 
 
 def _select(column: Codes | None, selected: NDArray[np.bool_]) -> Codes | None:

@@ -13,8 +13,9 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, positive_share, whole_number
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, mean, rate
+from standout.know.sanitized import Sanitized
 from standout.know.table_adversary import TableAdversary
 
 __all__ = [
@@ -201,21 +202,21 @@ def table_attack_named(attack: AttackName | TableAttack, adversary: TableAdversa
 
 
 def table_targets(
-    table: Table, adversary: TableAdversary, targets: int | None, seed: int, purpose: str = "table"
+    table: Release, adversary: TableAdversary, targets: int | None, seed: int, purpose: str = "table"
 ) -> tuple[Ints, int]:
     """Random rows of the original about whom the adversary can know enough, and how many were left out."""
     original = original_of(table)
-    wanted = original.n_rows if targets is None else whole_number("targets", targets, 1)
-    order = generator(seed, purpose, "targets").permutation(original.n_rows)
+    wanted = original.n_records if targets is None else whole_number("targets", targets, 1)
+    order = generator(seed, purpose, "targets").permutation(original.n_records)
     eligible = order[adversary.eligible(original, order)]
     if not len(eligible):
         raise ParameterError(f"no row has {adversary.most} attributes that are not missing: lower knows")
-    return eligible[:wanted], original.n_rows - len(eligible)
+    return eligible[:wanted], original.n_records - len(eligible)
 
 
 @with_progress
 def simulate_table(
-    table: Table,
+    table: Release,
     adversary: TableAdversary,
     attack: AttackName | TableAttack = "likelihood",
     *,
@@ -232,7 +233,7 @@ def simulate_table(
 
     Parameters
     ----------
-    table : Table
+    table : Release
         The table; if it was sanitized, adversaries know facts about the original.
     adversary : TableAdversary
         Who knows what.
@@ -270,7 +271,8 @@ def simulate_table(
     >>> draw = np.random.default_rng(7)
     >>> columns = [Column(f"c{i}", "category", tuple("abcdefgh"), draw.integers(0, 8, 500, np.uint8))
     ...            for i in range(8)]
-    >>> simulate_table(Table(tuple(columns)), TableAdversary(knows=6, wrong=1), targets=100).identified.value
+    >>> table = Release.of_columns(tuple(columns))
+    >>> simulate_table(table, TableAdversary(knows=6, wrong=1), targets=100).identified.value
     0.9...
     """
     attack = table_attack_named(attack, adversary)
@@ -294,16 +296,16 @@ def simulate_table(
     simulation = TableSimulation(adversary, attack, rows, left_out, verdicts, absent, posterior, phi)
     if people is None:
         return simulation
-    rates = population_rates(verdicts, absent, people, posterior, original_of(table).n_rows)
+    rates = population_rates(verdicts, absent, people, posterior, original_of(table).n_records)
     return replace(simulation, population=rates)
 
 
-def _population(table: Table, population: int | None) -> int | None:
+def _population(table: Release, population: int | None) -> int | None:
     if population is None:
         return None
     people = whole_number("population", population, 1)
-    if people < table.n_rows:
-        raise ParameterError(f"population must be at least the number of rows, {table.n_rows:,}, got {people:,}")
+    if people < table.n_records:
+        raise ParameterError(f"population must be at least the number of rows, {table.n_records:,}, got {people:,}")
     return people
 
 
@@ -334,7 +336,7 @@ class Inference:
 
 @with_progress
 def infer_column(
-    table: Table,
+    table: Release,
     adversary: TableAdversary,
     column: str,
     attack: AttackName | TableAttack = "likelihood",
@@ -348,7 +350,7 @@ def infer_column(
 
     Parameters
     ----------
-    table : Table
+    table : Release
         The table.
     adversary : TableAdversary
         Who knows what; the column must not be among what is known.
@@ -377,7 +379,7 @@ def infer_column(
     >>> columns = [Column(f"c{i}", "category", tuple("abcd"), draw.integers(0, 4, 500, np.uint8))
     ...            for i in range(8)]
     >>> adversary = TableAdversary(columns=("c0", "c1", "c2", "c3", "c4", "c5"))
-    >>> inference = infer_column(Table(tuple(columns)), adversary, "c7", targets=100)
+    >>> inference = infer_column(Release.of_columns(tuple(columns)), adversary, "c7", targets=100)
     >>> inference.guessed.value > 0.8 > 0.5 > inference.control.value
     True
     """
@@ -389,7 +391,7 @@ def infer_column(
     rows, _ = table_targets(table, adversary, None, check_seed(seed), "inference")
     rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)][:targets]
     facts = adversary.observe(original, rows, seed)
-    facts = facts.without(original.position(column))
+    facts = facts.without(original.column_position(column))
     true = _released_codes(table, column, rows)
     shares = []
     for gone in (False, True):
@@ -404,8 +406,8 @@ def infer_column(
     return Inference(column, shares[0], shares[1], float(counts.max()) / max(int(counts.sum()), 1))
 
 
-def _released_codes(table: Table, column: str, rows: Ints) -> Ints:
+def _released_codes(table: Release, column: str, rows: Ints) -> Ints:
     """What the release would show of the true values of these rows."""
     codes = original_of(table).column(column).codes[rows].astype(np.int64)
-    channel = table.channels.get(column) if isinstance(table, SanitizedTable) else None
+    channel = table.channels.get(column) if isinstance(table, Sanitized) else None
     return codes if channel is None else channel.released[codes]

@@ -16,7 +16,7 @@ from standout.data.column import Column as Column_history_join
 from standout.data.index_files import is_index
 from standout.data.labels import Labels
 from standout.data.release import Release
-from standout.data.table import Table
+from standout.data.subset import arrange
 from standout.ingest.column_names import is_id_name
 from standout.ingest.diagnosis import PYTHON, Wording, reading_warnings
 from standout.ingest.distinct_cells import distinct_cells
@@ -153,31 +153,30 @@ def read_history(
     return release, [f"history: {message}" for message in reading_warnings(release, wording)]
 
 
-def join_history(table: Table, history: Release) -> Table:
+def join_history(table: Release, history: Release) -> Release:
     """Join by the ids of people.
 
     A row without a history has record -1. People of the history without a row are appended, with all cells
     empty, so that nobody is left out.
     """
-    if table.ids is None:
+    if not table.has_ids:
         raise ColumnError("a history can only be joined to a table with ids: name their column with id=…")
     record_of = {record: position for position, record in enumerate(history.records)}
-    known = np.array([record_of.get(row, -1) for row in table.ids], np.int64)
+    known = np.array([record_of.get(row, -1) for row in table.records], np.int64)
     without = int(np.count_nonzero(known < 0))
-    if without == table.n_rows:
+    if without == table.n_records:
         raise SourceError("no id of the table is an id of the history: check the columns of ids; ids are text")
     has_row = np.zeros(history.n_records, np.bool_)
     has_row[known[known >= 0]] = True
     others = np.flatnonzero(~has_row)
-    ids = Labels.of(chain(table.ids, (history.records[position] for position in others.tolist())))
+    ids = Labels.of(chain(table.records, (history.records[position] for position in others.tolist())))
     counts = {WITHOUT_HISTORY: f"{without:,}", WITHOUT_ROW: f"{len(others):,}"}
     settings = table.provenance.settings | {"history": _described(history)} | counts
     return replace(
-        table,
+        arrange(history, np.append(known, others).astype(np.int64)),
+        records=replace(ids, ordered=False),
         columns=tuple(_extended(column, len(others)) for column in table.columns),
-        ids=ids if len(others) else table.ids,
-        history=history,
-        history_record=np.append(known, others).astype(np.int64),
+        has_ids=True,
         provenance=replace(table.provenance, settings=settings),
     )
 
@@ -214,7 +213,7 @@ def read_table(
     sql_table: str | None = None,
     skip_lines: int = 0,
     progress: ProgressOption = no_progress,
-) -> Table:
+) -> Release:
     """Read a table with one row per person from a file, a database, a URL or a data frame.
 
     Every column but the id is an attribute. What a column is (number, ordered, category, date, boolean or
@@ -252,7 +251,7 @@ def read_table(
     member : str, optional
         File to read inside a zip archive.
     sql_table : str, optional
-        Table to read in a SQLite or DuckDB file; default: its only table.
+        Release to read in a SQLite or DuckDB file; default: its only table.
     skip_lines : int
         Number of lines to skip at the start of each text file.
     progress : bool or callable, optional
@@ -260,7 +259,7 @@ def read_table(
 
     Returns
     -------
-    Table
+    Release
         The table.
 
     Raises
@@ -277,7 +276,7 @@ def read_table(
     >>> import polars as pl, standout as so
     >>> table = so.read_table(pl.DataFrame({"id": ["a", "b"], "age": [34, 82], "sex": ["f", "m"]}))
     >>> table
-    <Table: 2 rows × 2 columns>
+    <Release: 2 rows × 2 columns>
     >>> [(column.name, column.kind, column.role) for column in table]
     [('age', 'number', 'quasi-identifier'), ('sex', 'category', 'quasi-identifier')]
     """

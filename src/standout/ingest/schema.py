@@ -23,7 +23,7 @@ from standout.data.column import (
     ColumnSimilarity,
     SimilarityName,
 )
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.ingest.column_types import Wish, default_error, default_similarity
 from standout.ingest.hierarchies import PREFIX, HierarchySource, hierarchy_rows, with_hierarchy
 from standout.ingest.times import check_pattern
@@ -148,12 +148,12 @@ class Schema:
     folder: Path = Path()
 
     @classmethod
-    def of(cls, table: Table) -> "Schema":
+    def of(cls, table: Release) -> "Schema":
         """The schema of a table that was read.
 
         Parameters
         ----------
-        table : Table
+        table : Release
             The table.
 
         Returns
@@ -161,7 +161,7 @@ class Schema:
         Schema
             Its columns as they are.
         """
-        columns = {column.name: schema_of(column) for column in table}
+        columns = {column.name: schema_of(column) for column in table.columns}
         columns |= {column.name: ColumnSchema(ignore=True) for column in table.provenance.unused}
         return cls(columns, table.provenance.columns.get("record", False))
 

@@ -9,7 +9,7 @@ from standout.core.errors import ColumnError, ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, UnusedColumn
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.ingest.column_types import (
     CellLevels,
     Doubt,
@@ -51,7 +51,7 @@ class TableReader:
     """Those of the warnings with which a threshold must not pass: the risk may be understated."""
     schema_read: Schema = field(default_factory=Schema)
 
-    def read(self, source: Any) -> Table:
+    def read(self, source: Any) -> Release:
         """Read the table in a source."""
         if self.id is None:
             self.id = self.schema.id
@@ -62,7 +62,7 @@ class TableReader:
             opened = open_columns(source, self.options, stack, self.progress)
             return self._table(opened)
 
-    def _table(self, source: SourceColumns) -> Table:
+    def _table(self, source: SourceColumns) -> Release:
         names = source.names
         if len(set(names)) < len(names):
             raise SourceError("the source has two columns with the same name: rename one")
@@ -104,7 +104,7 @@ class TableReader:
             columns[0].n_rows,
             column_notes={part.column.name: part.note for part in parts.values()},
         )
-        return Table(columns, ids, provenance=provenance)
+        return Release.of_columns(columns, ids, provenance=provenance)
 
     def _part(self, name: str, cells: DistinctCells) -> "_ColumnPart":
         schema = self.schema.columns.get(name, ColumnSchema())

@@ -5,19 +5,33 @@ them: a known day becomes its month where the release has months, and a known 4 
 are liked or not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
+from standout.data.column import Column
 from standout.data.labels import SECONDS, Bins, StepReport, TimeUnit
 from standout.data.release import Release
+from standout.data.subset import arrange
 from standout.know.facts import ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
 
-__all__ = ["PERIODS", "OriginalMapping", "Period", "ReleaseNoise", "Sanitized", "TimeSpread", "ValueSpread"]
+__all__ = [
+    "PERIODS",
+    "Channel",
+    "OriginalMapping",
+    "Period",
+    "ReleaseNoise",
+    "Sanitized",
+    "TimeSpread",
+    "ValueSpread",
+    "sanitized_rows",
+]
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -74,6 +88,27 @@ class OriginalMapping:
     item_codes: Ints
     released_values: tuple[float | str | None, ...]
     rounding_periods: tuple[Period, ...] = ()
+
+    @classmethod
+    def of_rows(cls, original: Release, rows: Ints) -> "OriginalMapping":
+        """The mapping of a release whose row j is row rows[j] of the original; its entries are unchanged."""
+        representatives = np.full(original.n_records, -1)
+        representatives[rows] = np.arange(len(rows))
+        return cls(representatives, np.arange(original.n_items), level_values(original))
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """What sanitizing did to one column: how a cell of the original becomes one of the released column.
+
+    A cell with level x becomes released[x], a code of the released column (its `missing` code if the value is
+    suppressed). Before that, it is emptied with probability `suppressed`, and replaced by a value that is
+    drawn from all cells of the column with probability `replaced`.
+    """
+
+    released: Ints
+    replaced: float = 0.0
+    suppressed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +187,9 @@ class Sanitized(Release):
         What the steps did to entries, for attacks that know the steps.
     renumbered
         Whether the records have new ids.
+    channels
+        By column name, what was done to a column. A column without a channel is unchanged, and one that the
+        release lacks was dropped.
 
     Examples
     --------
@@ -169,6 +207,15 @@ class Sanitized(Release):
     step_reports: tuple[StepReport, ...] = field(kw_only=True, default=())
     noise: ReleaseNoise = field(kw_only=True, default=ReleaseNoise())
     renumbered: bool = field(kw_only=True, default=False)
+    channels: Mapping[str, Channel] = field(kw_only=True, default_factory=dict)
+
+    @cached_property
+    def original_row(self) -> Ints:
+        """For each row of a sanitized table, the row of the original that it comes from."""
+        people = np.flatnonzero(self.mapping.representatives >= 0)
+        rows = np.empty(self.n_records, np.int64)
+        rows[self.mapping.representatives[people]] = people
+        return rows
 
     @property
     def may_repeat(self) -> bool:
@@ -282,6 +329,14 @@ class Sanitized(Release):
         first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[records]
         _widen(joined, is_present, np.where(first < self.span, first, joined[is_present, 0]))
         return length, joined
+
+
+def sanitized_rows(original: Release, rows: Ints, columns: tuple[Column, ...], **fields: Any) -> Sanitized:
+    """A sanitized table whose row j is row rows[j] of the original, with new ids and the same entries."""
+    arranged = arrange(original, rows)
+    parts = {field.name: getattr(arranged, field.name) for field in dataclass_fields(Release)}
+    parts |= {"columns": columns, "has_ids": original.has_ids} | fields
+    return Sanitized(**parts, original=original, mapping=OriginalMapping.of_rows(original, rows), renumbered=True)
 
 
 def _widen(bounds: Ints, rows: Bools, included: Ints) -> None:

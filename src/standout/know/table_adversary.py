@@ -14,7 +14,6 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.rng import key, uniforms
 from standout.data.column import Column, near_levels
 from standout.data.release import Release
-from standout.data.table import Table
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
 
@@ -48,7 +47,7 @@ class RowFacts:
         return RowFacts(first, self.column[kept], self.code[kept], self.target, self.entries)
 
 
-def typed_facts(table: Table, known: Mapping[str, float | str | date]) -> RowFacts:
+def typed_facts(table: Release, known: Mapping[str, float | str | date]) -> RowFacts:
     """Facts that a user typed: a value for some columns, in the words of the table.
 
     Raises
@@ -60,7 +59,7 @@ def typed_facts(table: Table, known: Mapping[str, float | str | date]) -> RowFac
         raise ParameterError("known must have at least one column")
     columns, codes = [], []
     for name, value in known.items():
-        position = table.position(name)
+        position = table.column_position(name)
         column = table.columns[position]
         if column.kind in ("number", "date"):
             code = column.nearest_code(value)
@@ -149,12 +148,12 @@ class TableAdversary:
         """
         return float(self.errors.get(column.name, self.error * column.error))
 
-    def eligible(self, table: Table, rows: Ints) -> Bools:
+    def eligible(self, table: Release, rows: Ints) -> Bools:
         """Which rows have enough attributes that are not missing.
 
         Parameters
         ----------
-        table : Table
+        table : Release
             The original table.
         rows : array of int
             Positions of rows.
@@ -167,20 +166,17 @@ class TableAdversary:
         enough = np.asarray(self._known(table, rows).sum(axis=1) >= self.most)
         if self.entries is None:
             return enough
-        history, record = _history(table)
-        there = record[rows] >= 0
-        enough &= there
-        enough[there] &= self.entries.eligible(history, record[rows[there]])
-        return enough
+        _check_entries(table)
+        return np.asarray(enough & (table.lengths[rows] > 0) & self.entries.eligible(table, rows))
 
-    def observe(self, table: Table, rows: Ints, seed: int = 0) -> RowFacts:
+    def observe(self, table: Release, rows: Ints, seed: int = 0) -> RowFacts:
         """Draw what the adversary knows about these rows.
 
         The draws of a row depend on (seed, row) only. An attribute of several columns is known as a whole.
 
         Parameters
         ----------
-        table : Table
+        table : Release
             The original table.
         rows : array of int
             Positions of the targets, which must be eligible.
@@ -210,20 +206,20 @@ class TableAdversary:
             code[facts] = self._believed(table.columns[position], rows[target], is_wrong[facts], uniform)
         return RowFacts(first, column, code, np.asarray(rows, np.int64), self._known_entries(table, rows, seed))
 
-    def _known_entries(self, table: Table, rows: Ints, seed: int) -> KnownFacts | None:
+    def _known_entries(self, table: Release, rows: Ints, seed: int) -> KnownFacts | None:
         if self.entries is None:
             return None
-        history, record = _history(table)
-        return self.entries.observe_all(history, record[rows], seed)
+        _check_entries(table)
+        return self.entries.observe_all(table, rows, seed)
 
-    def _attributes(self, table: Table) -> tuple[str, ...]:
+    def _attributes(self, table: Release) -> tuple[str, ...]:
         """The attributes that may be known; a name of a column stands for its attribute."""
         if self.columns is None:
             return tuple(table.attributes)
         names = [name if name in table.attributes else table.column(name).attribute for name in self.columns]
         return tuple(dict.fromkeys(names))
 
-    def _known(self, table: Table, rows: Ints) -> Bools:
+    def _known(self, table: Release, rows: Ints) -> Bools:
         """For each row, which attributes have a cell that is not missing."""
         columns = [
             np.any([~table.columns[i].is_missing[rows] for i in table.attributes[name]], axis=0)
@@ -231,7 +227,7 @@ class TableAdversary:
         ]
         return np.column_stack(columns)
 
-    def _order(self, table: Table, rows: Ints, seed: int) -> Ints:
+    def _order(self, table: Release, rows: Ints, seed: int) -> Ints:
         """For each row, its attributes in the order in which they become known."""
         known = self._known(table, rows)
         streams = np.array([key(seed, "attributes", row) for row in rows.tolist()], np.uint64)
@@ -240,7 +236,7 @@ class TableAdversary:
             rank = rank * 1e-9 + self._shares(table, rows)
         return np.argsort(np.where(known, rank, np.inf), axis=1, kind="stable")
 
-    def _shares(self, table: Table, rows: Ints) -> Floats:
+    def _shares(self, table: Release, rows: Ints) -> Floats:
         """For each row and attribute, the share of people with the same value; of a tuple, of its rarest."""
         shares = []
         for name in self._attributes(table):
@@ -271,10 +267,9 @@ class TableAdversary:
         return np.asarray(np.where(wrong & (rest > 0), beyond, right), np.int64)
 
 
-def _history(table: Table) -> tuple[Release, Ints]:
-    if table.history is None or table.history_record is None:
+def _check_entries(table: Release) -> None:
+    if not table.n_items:
         raise ParameterError("entries must be None, because the table has no history")
-    return table.history, table.history_record
 
 
 def _value_shares(column: Column, rows: Ints) -> Floats:
@@ -317,7 +312,7 @@ def _spread(order: Ints, wrong: Bools, parts: list[Ints]) -> tuple[Ints, Ints, B
     return query.reshape(-1)[used], column[used], flag.reshape(-1)[used]
 
 
-def _missing(table: Table, rows: Ints, column: Ints) -> Bools:
+def _missing(table: Release, rows: Ints, column: Ints) -> Bools:
     """Which of these cells are empty."""
     empty = np.zeros(len(rows), np.bool_)
     for position in np.unique(column):

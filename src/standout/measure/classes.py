@@ -18,8 +18,7 @@ from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, kernel
 from standout.core.rng import mix
 from standout.data.column import Column
-from standout.data.release import read_only
-from standout.data.table import Table
+from standout.data.release import Release, read_only
 from standout.evaluate.estimates import Estimate
 
 __all__ = [
@@ -126,7 +125,7 @@ class Classes:
         return read_only(self.counts[self.number])
 
 
-def equivalence_classes(table: Table, columns: Sequence[str]) -> Classes:
+def equivalence_classes(table: Release, columns: Sequence[str]) -> Classes:
     """Rows with equal values of these columns; a missing cell equals only a missing cell.
 
     A set of categories is one value: two rows agree if they have the same members.
@@ -135,7 +134,7 @@ def equivalence_classes(table: Table, columns: Sequence[str]) -> Classes:
     --------
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 2], np.uint8))
     >>> age = Column("age", "number", np.array([34.0, 82.0]), np.array([1, 0, 0, 0], np.uint8))
-    >>> classes = equivalence_classes(Table((sex, age)), ["sex", "age"])
+    >>> classes = equivalence_classes(Release.of_columns((sex, age)), ["sex", "age"])
     >>> classes.number.tolist(), classes.counts.tolist(), classes.k
     ([0, 1, 1, 2], [1, 2, 1], 1)
     """
@@ -188,7 +187,7 @@ def cell_codes(column: Column) -> tuple[NDArray[Any], int]:
     return number, len(counts)
 
 
-def matching_rows(table: Table, columns: Sequence[str], missing: Missing = "equal") -> Ints:
+def matching_rows(table: Release, columns: Sequence[str], missing: Missing = "equal") -> Ints:
     """For each row the number of rows that agree with it in these columns, itself included.
 
     Parameters
@@ -204,9 +203,9 @@ def matching_rows(table: Table, columns: Sequence[str], missing: Missing = "equa
     Examples
     --------
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 2], np.uint8))
-    >>> matching_rows(Table((sex,)), ["sex"]).tolist()
+    >>> matching_rows(Release.of_columns((sex,)), ["sex"]).tolist()
     [1, 2, 2, 1]
-    >>> matching_rows(Table((sex,)), ["sex"], missing="any").tolist()
+    >>> matching_rows(Release.of_columns((sex,)), ["sex"], missing="any").tolist()
     [2, 3, 3, 4]
     """
     if missing not in MISSING:
@@ -270,13 +269,13 @@ class KnownColumns:
 
 
 def known_columns(
-    table: Table, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+    table: Release, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> KnownColumns:
     """The named columns; else those with the role; else, as quasi-identifiers, all that are not sensitive.
 
     A column without any value has nothing to learn, so it is sensitive only if it is named.
     """
-    declared = [column for column in table if column.role == "sensitive" and not column.is_missing.all()]
+    declared = [column for column in table.columns if column.role == "sensitive" and not column.is_missing.all()]
     secret = tuple(column.name for column in declared)
     if sensitive is not None:
         secret = _checked(table, sensitive, "sensitive")
@@ -284,11 +283,11 @@ def known_columns(
         known, reason = _checked(table, quasi_identifiers, "quasi_identifiers"), "named by the user"
         if not known:
             raise ParameterError("quasi_identifiers must name at least one column; default: None")
-    elif table.quasi_identifiers:
-        known, reason = table.quasi_identifiers, "declared as quasi-identifiers in the schema"
+    elif table.columns_with_role("quasi-identifier"):
+        known, reason = table.columns_with_role("quasi-identifier"), "declared as quasi-identifiers in the schema"
         known = tuple(name for name in known if name not in secret)
     else:
-        known = tuple(name for name in table.names if name not in secret)
+        known = tuple(name for name in table.column_names if name not in secret)
         reason = "no column is declared as a quasi-identifier, so all that are not sensitive count as known"
     if both := sorted(set(known) & set(secret)):
         raise ParameterError(f"a column is either a quasi-identifier or sensitive, not both: {both[0]!r}")
@@ -297,13 +296,13 @@ def known_columns(
     return KnownColumns(known, secret, reason)
 
 
-def _checked(table: Table, names: Sequence[str], parameter: str) -> tuple[str, ...]:
+def _checked(table: Release, names: Sequence[str], parameter: str) -> tuple[str, ...]:
     if isinstance(names, str):
         raise ParameterError(f"{parameter} must be a list of column names, got the text {names!r}")
     if len(set(names)) < len(names):
         raise ParameterError(f"{parameter} must not name a column twice")
     for name in names:
-        table.position(name)
+        table.column_position(name)
     return tuple(names)
 
 
@@ -381,7 +380,7 @@ def exact(value: float, n: int, baseline: float | None = None) -> Estimate:
     return Estimate(value, value, value, n, baseline)
 
 
-def identity_risk(table: Table, columns: Sequence[str], missing: Missing = "equal") -> IdentityRisk:
+def identity_risk(table: Release, columns: Sequence[str], missing: Missing = "equal") -> IdentityRisk:
     """k, uniqueness and prosecutor risk of a set of columns, counted over all rows.
 
     Examples
@@ -389,7 +388,7 @@ def identity_risk(table: Table, columns: Sequence[str], missing: Missing = "equa
     >>> from standout.data.column import Column
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 0], np.uint8))
     >>> age = Column("age", "number", np.array([34.0, 82.0]), np.array([1, 0, 0, 0], np.uint8))
-    >>> print(identity_risk(Table((sex, age)), ["sex", "age"]))
+    >>> print(identity_risk(Release.of_columns((sex, age)), ["sex", "age"]))
     k = 1, 50.0% unique, marketer risk 75.0% (sex, age)
     """
     return risk_of_sizes(matching_rows(table, columns, missing), tuple(columns), missing)

@@ -26,7 +26,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices, thread_count
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.measure.classes import cell_codes, equivalence_classes, exact, table_bits
 
@@ -230,7 +230,7 @@ class MinimalSetShare:
 
 
 def minimal_sets(
-    table: Table, columns: Sequence[str], seed: int = 0, threads: int | None = None, progress: Progress = no_progress
+    table: Release, columns: Sequence[str], seed: int = 0, threads: int | None = None, progress: Progress = no_progress
 ) -> tuple[MinimalSetShare, ...]:
     """For sizes 1, 2 and 3, the share of rows that at least one set of as many columns singles out.
 
@@ -239,7 +239,7 @@ def minimal_sets(
     >>> from standout.data.column import Column
     >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
     >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
-    >>> for share in minimal_sets(Table(tuple(cells)), names):
+    >>> for share in minimal_sets(Release.of_columns(tuple(cells)), names):
     ...     print(share)
     some 1 column single out 25.0% of the rows
     some 2 columns single out 100.0% of the rows
@@ -247,7 +247,7 @@ def minimal_sets(
     """
     if not columns:
         raise ParameterError("columns must name at least one column")
-    largest, n = min(LARGEST_SIZE_MINIMAL_SETS, len(columns)), table.n_rows
+    largest, n = min(LARGEST_SIZE_MINIMAL_SETS, len(columns)), table.n_records
     n_sets = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
     if n_sets * n <= ROWS_TO_COUNT_MINIMAL_SETS:
         smallest = _count_all_sets(table, columns, largest, progress)
@@ -259,9 +259,9 @@ def minimal_sets(
     return tuple(MinimalSetShare(size, rate(count, len(targets)), False) for size, count in enumerate(found, 1))
 
 
-def _count_all_sets(table: Table, columns: Sequence[str], largest: int, progress: Progress) -> Ints:
+def _count_all_sets(table: Release, columns: Sequence[str], largest: int, progress: Progress) -> Ints:
     """For each row the size of the smallest set that makes it unique; one more than the largest if none."""
-    smallest = np.full(table.n_rows, largest + 1)
+    smallest = np.full(table.n_records, largest + 1)
     for size in range(largest, 0, -1):
         for chosen in combinations(columns, size):
             smallest[equivalence_classes(table, chosen).size == 1] = size
@@ -270,7 +270,7 @@ def _count_all_sets(table: Table, columns: Sequence[str], largest: int, progress
 
 
 def _compare_targets(
-    table: Table, columns: Sequence[str], targets: Ints, largest: int, threads: int | None, progress: Progress
+    table: Release, columns: Sequence[str], targets: Ints, largest: int, threads: int | None, progress: Progress
 ) -> Ints:
     """The same for these rows only, each compared with the rows that share its rarest values."""
     cells = row_cells(table, columns)
@@ -289,12 +289,12 @@ def _compare_targets(
     return smallest
 
 
-def row_cells(table: Table, columns: Sequence[str]) -> RowCells:
+def row_cells(table: Release, columns: Sequence[str]) -> RowCells:
     """The cells row by row, and the rows of each value of each column."""
     digits = [cell_codes(table.column(name)) for name in columns]
     dtype = np.uint16 if max(n_codes for _, n_codes in digits) <= 1 << 16 else np.uint32
-    codes = np.empty((table.n_rows, len(columns)), dtype)
-    rows = np.empty((len(columns), table.n_rows), np.int32)
+    codes = np.empty((table.n_records, len(columns)), dtype)
+    rows = np.empty((len(columns), table.n_records), np.int32)
     first = []
     for position, (code, n_codes) in enumerate(digits):
         codes[:, position] = code
@@ -581,7 +581,7 @@ class KeySearch:
 
 
 def find_keys(
-    table: Table,
+    table: Release,
     columns: Sequence[str],
     largest: int = LARGEST_SIZE,
     threads: int | None = None,
@@ -595,7 +595,7 @@ def find_keys(
     >>> from standout.data.column import Column
     >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
     >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
-    >>> for found in find_keys(Table(tuple(cells)), names).sets:
+    >>> for found in find_keys(Release.of_columns(tuple(cells)), names).sets:
     ...     print(found)
     age: 25.0% unique
     zip + sex: 100.0% unique
@@ -619,9 +619,9 @@ def find_keys(
         progress("searching for identifying columns", size, largest)
         if counts.most_unique >= ceiling:
             break
-        beam = counts.beam(_beam_width(table.n_rows, len(columns)))
+        beam = counts.beam(_beam_width(table.n_records, len(columns)))
     progress("searching for identifying columns", largest, largest)
-    return KeySearch(tuple(columns), tuple(found), exact(ceiling / table.n_rows, table.n_rows))
+    return KeySearch(tuple(columns), tuple(found), exact(ceiling / table.n_records, table.n_records))
 
 
 def _extensions(beam: Iterable[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
@@ -654,6 +654,6 @@ def _beam_width(n_rows: int, n_columns: int) -> int:
     return max(NARROWEST, min(WIDEST, BEAM_ROWS // (n_rows * n_columns)))
 
 
-def _counted_exactly(table: Table, columns: tuple[str, ...], search: Search, tried: int) -> ColumnSet:
-    classes, n = equivalence_classes(table, columns), table.n_rows
+def _counted_exactly(table: Release, columns: tuple[str, ...], search: Search, tried: int) -> ColumnSet:
+    classes, n = equivalence_classes(table, columns), table.n_records
     return ColumnSet(columns, exact(classes.n_unique / n, n, 1 / n), classes.n_classes, search, tried)

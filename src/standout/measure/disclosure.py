@@ -20,7 +20,7 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError
 from standout.data.column import Column
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.measure.classes import Classes, cell_codes, equivalence_classes, exact
 
@@ -82,7 +82,7 @@ class Disclosure:
         )
 
 
-def attribute_disclosure(table: Table, quasi_identifiers: Sequence[str], sensitive: str) -> Disclosure:
+def attribute_disclosure(table: Release, quasi_identifiers: Sequence[str], sensitive: str) -> Disclosure:
     """l-diversity, t-closeness and right guesses of a sensitive column.
 
     Raises
@@ -94,7 +94,7 @@ def attribute_disclosure(table: Table, quasi_identifiers: Sequence[str], sensiti
     --------
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 0, 0], np.uint8))
     >>> ill = Column("ill", "boolean", ("false", "true"), np.array([0, 1, 1, 0, 1], np.uint8))
-    >>> print(attribute_disclosure(Table((sex, ill)), ["sex"], "ill"))
+    >>> print(attribute_disclosure(Release.of_columns((sex, ill)), ["sex"], "ill"))
     ill: l = 1, certain for 40.0%, guessed for 80.0% (60.0% without knowledge)
     """
     if sensitive in quasi_identifiers:
@@ -104,10 +104,10 @@ def attribute_disclosure(table: Table, quasi_identifiers: Sequence[str], sensiti
         raise ParameterError(f"the sensitive column {sensitive!r} has no values")
     if not known.all():
         rows = np.flatnonzero(known)
-        table = Table(tuple(table.column(name).rows(rows) for name in (*quasi_identifiers, sensitive)))
+        table = Release.of_columns(tuple(table.column(name).rows(rows) for name in (*quasi_identifiers, sensitive)))
     column = table.column(sensitive)
     classes = equivalence_classes(table, quasi_identifiers)
-    cells, n = _cells(classes, column), table.n_rows
+    cells, n = _cells(classes, column), table.n_records
     baseline = float(cells.table.max()) / n
     values = np.diff(cells.first)
     is_certain = values == 1

@@ -9,7 +9,7 @@ from standout._version import __version__
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
-from standout.data.table import Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 from standout.measure.classes import MISSING, IdentityRisk, KnownColumns, Missing, exact, identity_risk, known_columns
 from standout.measure.column_sets import LARGEST_SIZE, KeySearch, MinimalSetShare, find_keys, minimal_sets
@@ -158,7 +158,7 @@ def _disclosure_rows(found: Disclosure) -> list[Row]:
 
 @with_progress
 def table_risk(
-    table: Table,
+    table: Release,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     population: int | None = None,
@@ -217,7 +217,7 @@ def table_risk(
     >>> from standout.data.column import Column
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 0], np.uint8))
     >>> age = Column("age", "number", np.array([34.0, 82.0]), np.array([1, 0, 0, 0], np.uint8))
-    >>> so.table_risk(Table((sex, age)))
+    >>> so.table_risk(Release.of_columns((sex, age)))
     <TableRisk: k = 1, 50.0% unique, marketer risk 75.0% (sex, age)>
     """
     check_seed(seed)
@@ -227,7 +227,7 @@ def table_risk(
     known = columns.quasi_identifiers
     identity = identity_risk(table, known, missing)
     careful = identity if missing == "equal" else identity_risk(table, known)
-    candidates = tuple(name for name in table.names if name not in columns.sensitive)
+    candidates = tuple(name for name in table.column_names if name not in columns.sensitive)
     return TableRisk(
         columns=columns,
         identity=identity,

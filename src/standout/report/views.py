@@ -29,7 +29,6 @@ from standout.core.text import (
 )
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.data.table import Table
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
@@ -47,10 +46,7 @@ from standout.report.advice_page import AnyAdvice, advice_figure, advice_table
 from standout.report.audit_charts import FIGURES, common_threshold
 from standout.report.charts import Axis, Chart, Point, curves
 from standout.report.drawing import DrawingError
-from standout.report.figures import Cells, Figure
-from standout.report.figures import Table as Cellwise
-from standout.report.figures import Table as Table_attack_views
-from standout.report.figures import Table as Table_findings_views
+from standout.report.figures import Cells, Figure, Table
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 from standout.report.linking_page import figures as link_figures
 from standout.report.page import render_part, template_text
@@ -142,7 +138,7 @@ def release_view(release: Release) -> View:
         "People, by number of entries",
         f"Share of people by the number of their entries. {shares}.",
         partial(share_bars, bars),
-        Cellwise(("", "number"), list(_release_rows(release))),
+        Table(("", "number"), list(_release_rows(release))),
     )
     entries, people = (count(release.n_entries, "entry", "entries"), count(release.n_records, "person", "people"))
     return View(f"{entries} of {people} about {count(release.n_items, 'item', 'items')}", figure)
@@ -183,7 +179,7 @@ def _span(low: int, end: int) -> str:
     return count(low, "entry", "entries") if end - low == 1 else f"{low:,} to {end - 1:,} entries"
 
 
-def table_view(table: Table) -> View:
+def table_view(table: Release) -> View:
     """The columns of a table, and how many rows each of them singles out alone."""
     bars = [ShareBar("", column.name, _unique_share(column)) for column in table.columns[:MOST_COLUMNS]]
     shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
@@ -191,16 +187,16 @@ def table_view(table: Table) -> View:
         "Rows that one column singles out",
         f"Share of rows whose value in this column no other row has. {shares}.",
         partial(share_bars, bars),
-        Cellwise(
+        Table(
             ("column", "kind", "role", "different values", "empty cells", "singles out"),
             [_column_cells(column) for column in table.columns[:MOST_COLUMNS]],
         ),
     )
     more = table.n_columns - MOST_COLUMNS
     remarks = [f"The first {MOST_COLUMNS} columns; there are {more:,} more."] if more > 0 else []
-    if table.history is not None:
-        remarks.append(f"With a history of {count(table.history.n_entries, 'entry', 'entries')}.")
-    rows = count(table.n_rows, "row", "rows")
+    if table.n_items:
+        remarks.append(f"With a history of {count(table.n_entries, 'entry', 'entries')}.")
+    rows = count(table.n_records, "row", "rows")
     return View(f"{rows} × {count(table.n_columns, 'column', 'columns')}", figure, tuple(remarks))
 
 
@@ -235,7 +231,7 @@ def audit_view(findings: AuditFindings) -> View:
         )
         for adversary in findings.adversaries
     ]
-    table = Table_findings_views(("adversary", "known facts", *(titles[measure] for measure in measures)), rows)
+    table = Table(("adversary", "known facts", *(titles[measure] for measure in measures)), rows)
     shares = [(adversary.title, adversary.as_named.identified) for adversary in findings.adversaries]
     chart = FIGURES["success"](findings) or _adversaries(shares)
     return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
@@ -249,7 +245,7 @@ def table_audit_view(findings: TableFindings) -> View:
         (adversary.title, f"{adversary.knows:,}", share_cell(adversary.as_named.identified))
         for adversary in findings.adversaries
     ]
-    table = Table_findings_views(("adversary", "known attributes", "identified"), rows)
+    table = Table(("adversary", "known attributes", "identified"), rows)
     chart = TABLE_FIGURES["success"](findings) or _adversaries(shares)
     return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
 
@@ -258,10 +254,7 @@ def _adversaries(shares: Sequence[tuple[str, Estimate]]) -> Figure:
     bars = [share_bar("", title, share) for title, share in shares]
     text = "; ".join(f"{title}: {estimate_text(share)}" for title, share in shares)
     return Figure(
-        "What each adversary achieves",
-        f"Identified people. {text}.",
-        partial(share_bars, bars),
-        Table_findings_views((), ()),
+        "What each adversary achieves", f"Identified people. {text}.", partial(share_bars, bars), Table((), ())
     )
 
 
@@ -286,7 +279,7 @@ def links_view(findings: LinkFindings) -> View:
     figures = link_figures(findings)
     figure = figures.get(findings.settings.by) or next(iter(figures.values()), None)
     claimed = ShareBar("", "profiles with a claim", findings.claims / max(findings.profiles, 1))
-    figure = figure or Figure("Claims", "", partial(share_bars, [claimed]), Table_findings_views((), ()))
+    figure = figure or Figure("Claims", "", partial(share_bars, [claimed]), Table((), ()))
     false = findings.likely_false_claims
     rows: list[Cells] = [
         ("Profiles", count(findings.profiles)),
@@ -303,16 +296,14 @@ def links_view(findings: LinkFindings) -> View:
         ]
     remarks = () if findings.complete else ("Linking was interrupted.",)
     headline = f"{count(findings.claims, 'claim', 'claims')} for {count(findings.profiles, 'profile', 'profiles')}"
-    return View(
-        headline, figure._replace(table=Table_findings_views(("", "number"), rows)), (*remarks, findings.summary)
-    )
+    return View(headline, figure._replace(table=Table(("", "number"), rows)), (*remarks, findings.summary))
 
 
 def advice_view(advice: AnyAdvice) -> View:
     """The recommendation, and the candidates of the frontier."""
     advice = printable_texts(advice)
     table = advice_table(advice)
-    short = Table_findings_views(table.heads[:4], [row[:4] for row in table.rows[:MOST_ROWS]])
+    short = Table(table.heads[:4], [row[:4] for row in table.rows[:MOST_ROWS]])
     best = advice.recommended
     nothing = f"Nothing is recommended: no candidate is proven to meet the limit of {percent(advice.limit)}"
     headline = f"Recommended: {best.name}" if best else nothing
@@ -416,7 +407,7 @@ def _lineup(headline: str, verdict: Verdict, *remarks: str) -> View:
         "Probability that the record is the target's",
         f"Probabilities. {shares}.",
         partial(share_bars, bars),
-        Table_attack_views(("", "probability", "score"), cells),
+        Table(("", "probability", "score"), cells),
     )
     return View(headline, figure, (*filter(None, remarks), NAMES))
 
@@ -432,7 +423,7 @@ def simulation_view(simulation: Simulation) -> View:
     heads = ("adversary", "known facts", titles["identified"], titles["correct_claims"])
     rows = [_cell_row(simulation, cell) for cell in cells]
     points = [(cell.adversary, cell.facts, cell.identified) for cell in cells]
-    figure = _by_facts("Identified people", points, Table_attack_views((*heads, titles["bits_left"], "targets"), rows))
+    figure = _by_facts("Identified people", points, Table((*heads, titles["bits_left"], "targets"), rows))
     rates = sorted((cell.identified for cell in simulation.cells), key=lambda rate: rate.value)
     shown = list(dict.fromkeys(map(estimate_line, (rates[0], rates[-1])))) if rates else []
     headline = f"{' to '.join(shown)} of the targets are identified" if shown else "No target was attacked"
@@ -473,9 +464,7 @@ def comparison_view(comparison: Comparison) -> View:
         "Identified people, by attack",
         f"Share of targets identified. {'; '.join(f'{bar.label}: {percent(bar.value)}' for bar in bars)}.",
         partial(share_bars, bars or [ShareBar("", "no attack", None)]),
-        Table_attack_views(
-            ("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}"), rows
-        ),
+        Table(("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}"), rows),
     )
     attacks = count(len({row.attack for row in comparison.rows}), "attack", "attacks")
     return View(f"{attacks} on the same targets, compared with {comparison.baseline}", figure)
@@ -498,7 +487,7 @@ def sparsity_view(sparsity: Sparsity) -> View:
         title,
         f"{title}: {percent(half.value)} at 0.5.",
         lambda width: share_curves({"": points}, "", title, axis, width=width),
-        Table_attack_views(("similarity", "records with such a neighbour"), rows),
+        Table(("similarity", "records with such a neighbour"), rows),
     )
     whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined."
     share = percent(half.value) if sparsity.complete else estimate_line(half)
@@ -519,7 +508,7 @@ def _unicity(headline: str, shares: Sequence[tuple[str, Estimate]]) -> View:
         "People who are singled out",
         f"{headline}.",
         partial(share_bars, bars),
-        Table_attack_views(("known entries", "singled out", "targets"), rows),
+        Table(("known entries", "singled out", "targets"), rows),
     )
     return View(headline, figure)
 
@@ -535,13 +524,13 @@ def unicity_grid_view(grid: UnicityGrid) -> View:
         "People who are singled out, by number of known points",
         f"At most {estimate_line(most.share)}.",
         lambda width: unicity_chart(grid.cells),
-        Table_attack_views(("places", "times", "known points", "singled out"), rows),
+        Table(("places", "times", "known points", "singled out"), rows),
     )
     points = count(most.points, "point singles", "points single")
     return View(f"{points} out up to {estimate_line(most.share)} of the people", figure)
 
 
-def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: Table_attack_views) -> Figure:
+def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: Table) -> Figure:
     """Curves by number of facts; bars if each adversary has a single number of facts."""
     finite = [(name, facts, share) for name, facts, share in measured if math.isfinite(share.value)]
     series: dict[str, list[Point]] = {}
@@ -559,8 +548,7 @@ def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: 
     return Figure(f"{title}, by adversary", f"{title}. {ends}.", draw, table)
 
 
-view_of.register(Release, release_view)
-view_of.register(Table, table_view)
+view_of.register(Release, lambda release: table_view(release) if release.columns else release_view(release))
 view_of.register(Verdict, verdict_view)
 view_of.register(LineupAnswer, lineup_view)
 view_of.register(Simulation, simulation_view)

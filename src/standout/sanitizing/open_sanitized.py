@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import cast, overload
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,6 @@ from standout.data.release import Release, read_only
 from standout.data.repeats import repeat_numbers
 from standout.data.store import open_index
 from standout.data.subset import select_labels
-from standout.data.table import SanitizedTable, Table
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType
 from standout.know.facts import level_values
@@ -39,22 +38,10 @@ PIECE = 1 << 20
 READ_ALIKE = "read the original with the same values, times and zone as when it was sanitized"
 
 
-@overload
-def open_sanitized(
-    path: str | Path, original: Release, key: str | Path | None = None, progress: ProgressOption = no_progress
-) -> Sanitized: ...
-
-
-@overload
-def open_sanitized(
-    path: str | Path, original: Table, key: str | Path | None = None, progress: ProgressOption = no_progress
-) -> SanitizedTable: ...
-
-
 @with_progress
 def open_sanitized(
-    path: str | Path, original: Release | Table, key: str | Path | None = None, progress: ProgressOption = no_progress
-) -> Sanitized | SanitizedTable:
+    path: str | Path, original: Release, key: str | Path | None = None, progress: ProgressOption = no_progress
+) -> Sanitized:
     """Open an output of `standout.write_sanitized` together with its original.
 
     Parameters
@@ -71,7 +58,7 @@ def open_sanitized(
 
     Returns
     -------
-    Sanitized or SanitizedTable
+    Sanitized
         Release or table equal to the one that was written.
 
     Raises
@@ -93,7 +80,7 @@ def open_sanitized(
     ['round-time month']
     """
     key_path = None if key is None else Path(key)
-    if isinstance(original, Table):
+    if original.columns:
         return open_table(Path(path), sidecar_path(Path(path)), original, key_path)
     output = _Output.read(Path(path), original, progress)
     mapping = output.mapping(key_path)

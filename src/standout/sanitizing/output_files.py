@@ -28,7 +28,6 @@ from standout.data.labels import Bins, Labels, StepReport
 from standout.data.manifest import MANIFEST
 from standout.data.release import Release
 from standout.data.store import save
-from standout.data.table import SanitizedTable
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.table_files import TableSidecar, write_cells, write_table_key
 
@@ -297,7 +296,7 @@ TABLES = (".csv", ".parquet")
 
 @with_progress
 def write_sanitized(
-    safer: Sanitized | SanitizedTable,
+    safer: Sanitized,
     path: str | Path,
     *,
     key: str | Path | None = None,
@@ -347,10 +346,10 @@ def write_sanitized(
     ...     so.write_sanitized(safer, f"{folder}/safer.csv").name
     'safer.csv.sanitized.json'
     """
-    if not isinstance(safer, (Sanitized, SanitizedTable)):
+    if not isinstance(safer, Sanitized):
         raise ParameterError("write_sanitized takes a release or table made by standout.sanitize")
     output, key_path = Path(path), None if key is None else Path(key)
-    if isinstance(safer, SanitizedTable):
+    if safer.columns:
         check_table_path(output)
     check_inert(output, inert)
     check_output_paths(output, key_path, force)
@@ -395,9 +394,9 @@ def check_inert(output: Path, inert: bool) -> None:
         raise ParameterError(f"inert is for CSV files only, which spreadsheets open; {output.name} is none")
 
 
-def _write_output(safer: Sanitized | SanitizedTable, path: Path, inert: bool, progress: Progress) -> bytes:
+def _write_output(safer: Sanitized, path: Path, inert: bool, progress: Progress) -> bytes:
     """Write the output, and return the content of its sidecar."""
-    if isinstance(safer, SanitizedTable):
+    if safer.columns:
         write_cells(safer, path, inert)
         return TableSidecar.of(safer, inert).to_json()
     if path.suffix in TABLES:
@@ -407,8 +406,8 @@ def _write_output(safer: Sanitized | SanitizedTable, path: Path, inert: bool, pr
     return Sidecar.of(safer, inert).to_json()
 
 
-def _write_key(safer: Sanitized | SanitizedTable, path: Path) -> None:
-    if isinstance(safer, SanitizedTable):
+def _write_key(safer: Sanitized, path: Path) -> None:
+    if safer.columns:
         write_table_key(safer, path)
     else:
         write_key(safer, path)

@@ -14,7 +14,6 @@ from standout.data.build import pack_by_item, read_only_entries, read_only_level
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
 from standout.data.subset import select_labels
-from standout.data.table import SanitizedTable, Table
 from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Draft, compose_indices
@@ -120,24 +119,24 @@ def sanitize(
 
 @overload
 def sanitize(
-    release: Table,
+    release: Release,
     *steps: TableStep | str | Sequence[TableStep | str],
     seed: int | None = None,
     renumber: bool = False,
     progress: ProgressOption = no_progress,
     threads: int | None = None,
-) -> SanitizedTable: ...
+) -> Sanitized: ...
 
 
 @with_progress
 def sanitize(
-    release: Release | Table,
+    release: Release | Release,
     *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
     seed: int | None = None,
     renumber: bool = False,
     progress: ProgressOption = no_progress,
     threads: int | None = None,
-) -> Sanitized | SanitizedTable:
+) -> Sanitized | Sanitized:
     """Apply steps to a release or table, one after the other; the release itself does not change.
 
     Random draws depend only on (seed, number of the step, record, item). The same seed gives the same result,
@@ -170,7 +169,7 @@ def sanitize(
 
     Returns
     -------
-    Sanitized or SanitizedTable
+    Sanitized or Sanitized
         The changed release, with its original, which record represents which person, and a report of each
         step.
 
@@ -188,7 +187,7 @@ def sanitize(
     (886, ['round-time month', 'drop-rare-items 10'])
     """
     given = flat_steps(steps)
-    if isinstance(release, Table):
+    if release.columns:
         return sanitize_table(release, given, seed, progress)  # type: ignore[arg-type]
     return _sanitize_release(release, given, seed, renumber, progress, threads)
 

@@ -11,9 +11,9 @@ from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.data.column import Column
-from standout.data.labels import Labels, Provenance, StepReport
-from standout.data.release import read_only
-from standout.data.table import Channel, SanitizedTable, Table
+from standout.data.labels import Provenance, StepReport
+from standout.data.release import Release, read_only
+from standout.know.sanitized import Channel, Sanitized, sanitized_rows
 from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn, stacked_cells
 from standout.sanitizing.level_change import compact, same_values, with_levels_of
 from standout.sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
@@ -70,8 +70,8 @@ def parse_table_step(text: str) -> TableStep:
 
 
 def sanitize_table(
-    table: Table, steps: Iterable[TableStep | str], seed: int | None = None, progress: Progress = no_progress
-) -> SanitizedTable:
+    table: Release, steps: Iterable[TableStep | str], seed: int | None = None, progress: Progress = no_progress
+) -> Sanitized:
     """Apply steps to a table; see `standout.sanitize`.
 
     The rows of the result are in a random order and have new ids, 1 … N, if the table has ids: neither links
@@ -110,9 +110,9 @@ def _check_order(steps: Sequence[TableStep]) -> None:
             )
 
 
-def _start(table: Table) -> tuple[TableDraft, list[StepReport]]:
+def _start(table: Release) -> tuple[TableDraft, list[StepReport]]:
     """A draft of a table, and the reports of the steps that it was made with."""
-    if not isinstance(table, SanitizedTable):
+    if not isinstance(table, Sanitized):
         return TableDraft.of(table), []
     steps = [parse_table_step(report.step) for report in table.step_reports]
     draft, order = level_draft(table.original, steps), np.argsort(table.original_row)
@@ -124,7 +124,7 @@ def _start(table: Table) -> tuple[TableDraft, list[StepReport]]:
     return replace(draft, columns=tuple(columns), rows=rows, channels=channels), list(table.step_reports)
 
 
-def level_draft(original: Table, steps: Sequence[TableStep]) -> TableDraft:
+def level_draft(original: Release, steps: Sequence[TableStep]) -> TableDraft:
     """What steps make of the levels of a table; its cells are not those of the result."""
     draft = TableDraft.of(original)
     for step in steps:
@@ -175,7 +175,7 @@ def _cell_changes(before: Column, after: Column) -> tuple[int, int]:
     return int(np.count_nonzero(~is_same & ~after.is_missing)), emptied
 
 
-def assemble(draft: TableDraft, reports: tuple[StepReport, ...]) -> SanitizedTable:
+def assemble(draft: TableDraft, reports: tuple[StepReport, ...]) -> Sanitized:
     """Make the table that a draft describes.
 
     A released column has each level that a value of the original becomes, even if all its rows were removed.
@@ -195,15 +195,12 @@ def assemble(draft: TableDraft, reports: tuple[StepReport, ...]) -> SanitizedTab
             channels[column.name] = channel
     table, rows = draft.original, draft.rows
     record = table.provenance.columns.get("record")
-    return SanitizedTable(
-        columns=tuple(columns),
-        ids=None if table.ids is None else Labels.of(map(str, range(1, len(rows) + 1))),
-        history=table.history,
-        history_record=None if table.history_record is None else table.history_record[rows],
+    return sanitized_rows(
+        table,
+        rows,
+        tuple(columns),
         provenance=Provenance("sanitized", columns={} if record is None else {"record": record}),
-        original=table,
         channels=channels,
-        original_row=read_only(rows),
         step_reports=reports,
     )
 

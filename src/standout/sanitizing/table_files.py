@@ -19,9 +19,9 @@ from standout.core.json_files import dump_with_checksum, is_intact
 from standout.data.column import Column, code_dtype
 from standout.data.export import exact, inert, inert_text
 from standout.data.labels import StepReport
-from standout.data.release import read_only
-from standout.data.table import SanitizedTable, Table
+from standout.data.release import Release, read_only
 from standout.ingest.size_limits import check_parquet_sizes
+from standout.know.sanitized import Sanitized
 from standout.sanitizing.cell_steps import DropColumn, SwapColumn, moved_columns
 from standout.sanitizing.level_change import compact
 from standout.sanitizing.sanitize_table import assemble, level_draft, parse_table_step
@@ -43,7 +43,7 @@ SEPARATORS = (";", "|", ",")
 READ_ALIKE = "read the original with the same schema as when it was sanitized"
 
 
-def write_cells(safer: SanitizedTable, path: Path, inert_texts: bool = False) -> None:
+def write_cells(safer: Sanitized, path: Path, inert_texts: bool = False) -> None:
     """Write a .csv or .parquet file that only its owner can read.
 
     With `inert_texts`, texts and column names in CSV that a spreadsheet would execute get an apostrophe.
@@ -126,13 +126,13 @@ def _codes(cells: pl.Series, column: Column) -> Ints:
     return np.where(is_empty, column.missing, place).astype(np.int64)
 
 
-def write_table_key(safer: SanitizedTable, path: Path) -> None:
+def write_table_key(safer: Sanitized, path: Path) -> None:
     """Write a CSV file with the id of each row of the original, or its number, and its released number.
 
     Numbers count from 1. Only the owner can read the file. Removed rows are not in it.
     """
     original = safer.original
-    ids = list(map(str, range(1, original.n_rows + 1))) if original.ids is None else list(original.ids)
+    ids = list(original.records)
     order = np.argsort(safer.original_row)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -142,7 +142,7 @@ def write_table_key(safer: SanitizedTable, path: Path) -> None:
     write_atomically(path, lambda file: file.write(text.getvalue().encode()), private=True)
 
 
-def read_table_key(path: Path, original: Table, n_rows: int) -> Ints:
+def read_table_key(path: Path, original: Release, n_rows: int) -> Ints:
     """For each released row, the row of the original that it comes from."""
     try:
         rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline=""), strict=True))
@@ -152,7 +152,7 @@ def read_table_key(path: Path, original: Table, n_rows: int) -> Ints:
         raise SourceError(f"{path} is not a CSV file in UTF-8") from error
     if not rows or rows[0] != KEY_COLUMNS or any(len(row) != 2 for row in rows):
         raise SourceError(f"{path} is not a key file: it must have the columns record and released")
-    ids = map(str, range(1, original.n_rows + 1)) if original.ids is None else iter(original.ids)
+    ids = iter(original.records)
     place = {id_: row for row, id_ in enumerate(ids)}
     number = {str(row + 1): row for row in range(n_rows)}
     original_row = np.full(n_rows, -1, np.int64)
@@ -178,9 +178,9 @@ def _wrong_key(path: Path) -> SourceError:
 FORMAT, CONTENT, VERSION = "standout sanitized", "table", 2
 
 
-def released_fingerprint(table: Table) -> str:
+def released_fingerprint(table: Release) -> str:
     """Fingerprint of what is published: values that do not occur any more are no part of it."""
-    return Table(tuple(compact(column)[0] for column in table.columns)).fingerprint
+    return Release.of_columns(tuple(compact(column)[0] for column in table.columns)).fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +199,13 @@ class TableSidecar:
     inert: bool = False
 
     @classmethod
-    def of(cls, safer: SanitizedTable, inert: bool = False) -> "TableSidecar":
+    def of(cls, safer: Sanitized, inert: bool = False) -> "TableSidecar":
         """Sidecar of a sanitized table."""
         return cls(
             fingerprint=released_fingerprint(safer),
-            original_rows=safer.original.n_rows,
+            original_rows=safer.original.n_records,
             original_columns=safer.original.n_columns,
-            rows=safer.n_rows,
+            rows=safer.n_records,
             kinds={column.name: column.kind for column in safer.columns},
             step_reports=safer.step_reports,
             inert=inert,
@@ -282,7 +282,7 @@ class TableSidecar:
 # Open a sanitized table together with its original.
 
 
-def open_table(path: Path, sidecar_path: Path, original: Table, key: Path | None) -> SanitizedTable:
+def open_table(path: Path, sidecar_path: Path, original: Release, key: Path | None) -> Sanitized:
     """Open an output of `standout.write_sanitized` together with its original; see `open_sanitized`.
 
     What the steps did to the levels is worked out again from the original: the sidecar has no values.
@@ -290,7 +290,7 @@ def open_table(path: Path, sidecar_path: Path, original: Table, key: Path | None
     sidecar = TableSidecar.read(sidecar_path)
     if key is None:
         raise ParameterError(f"key is needed, the key file of {path.name}: its rows are in a random order")
-    size = original.n_rows, original.n_columns
+    size = original.n_records, original.n_columns
     if size != (sidecar.original_rows, sidecar.original_columns):
         raise _wrong_original(path)
     steps = [parse_table_step(report.step) for report in sidecar.step_reports]
@@ -336,7 +336,7 @@ def _noise(step: TableStep, report: StepReport, draft: TableDraft) -> Iterator[t
             yield name, 0.0, counts[f"emptied in {name}"] / counts[f"of cells in {name}"]
 
 
-def _agrees(column: Column, safer: SanitizedTable) -> bool:
+def _agrees(column: Column, safer: Sanitized) -> bool:
     """Whether the cells are what the steps make of the original's; not known if some are random."""
     old, channel = safer.original.column(column.name), safer.channels.get(column.name)
     if column.starts is not None or (channel is not None and (channel.replaced or channel.suppressed)):

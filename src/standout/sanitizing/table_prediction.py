@@ -25,8 +25,9 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, install_command
 from standout.core.rng import generator, key
 from standout.data.column import Column
-from standout.data.table import Channel, SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
+from standout.know.sanitized import Channel, Sanitized
 from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.level_change import LevelChange, recode
 
@@ -74,13 +75,13 @@ class Prediction:
     trained_on: int
 
 
-def default_target(safer: SanitizedTable) -> str | None:
+def default_target(safer: Sanitized) -> str | None:
     """The first sensitive column that is released and is not a set; None if there is none."""
-    released = [name for name in safer.original.sensitive if name in safer.names]
+    released = [name for name in safer.original.columns_with_role("sensitive") if name in safer.column_names]
     return next((name for name in released if safer.column(name).starts is None), None)
 
 
-def predict_target(safer: SanitizedTable, target: str, people: int, seed: int) -> Prediction | None:
+def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> Prediction | None:
     """Run the task; None if nothing can be learned, because the target does not vary among the rest.
 
     Raises
@@ -93,7 +94,7 @@ def predict_target(safer: SanitizedTable, target: str, people: int, seed: int) -
     column = _checked(safer, target)
     class_of = _classes(column)
     truth = np.append(class_of, -1)[column.codes]
-    order = generator(seed, "prediction people").permutation(safer.original.n_rows)
+    order = generator(seed, "prediction people").permutation(safer.original.n_records)
     known = order[truth[order] >= 0]
     tested, rest = np.split(known, [min(people, len(known) // PART)])
     learners = np.sort(rest[:TRAINING_ROWS])
@@ -130,9 +131,9 @@ def _prediction(target: str, before: Floats, after: Floats, guess: Floats, class
     )
 
 
-def _checked(safer: SanitizedTable, target: str) -> Column:
+def _checked(safer: Sanitized, target: str) -> Column:
     column = safer.original.column(target)
-    if target not in safer.names:
+    if target not in safer.column_names:
         raise ParameterError(f"target {target!r} was dropped from the release: choose another column")
     if column.starts is not None:
         raise ParameterError(f"target {target!r} is a set: choose a column with one value per cell")
@@ -152,7 +153,7 @@ def _classes(column: Column) -> Ints:
     return np.minimum(rank, CLASSES)
 
 
-def _released_classes(safer: SanitizedTable, column: Column, class_of: Ints) -> Ints:
+def _released_classes(safer: Sanitized, column: Column, class_of: Ints) -> Ints:
     """For each released level of the target, the commonest class of the values that became it; -1: none."""
     channel = _channel(safer, column)
     n_classes, missing = int(class_of.max()) + 1, safer.column(column.name).missing
@@ -163,13 +164,13 @@ def _released_classes(safer: SanitizedTable, column: Column, class_of: Ints) -> 
     return commonest
 
 
-def _channel(safer: SanitizedTable, column: Column) -> Channel:
+def _channel(safer: Sanitized, column: Column) -> Channel:
     return safer.channels.get(column.name, Channel(np.arange(column.n_levels)))
 
 
-def _released_rows(safer: SanitizedTable, people: Ints) -> Ints:
+def _released_rows(safer: Sanitized, people: Ints) -> Ints:
     """Released rows of these people, in the order of the original."""
-    is_one: Bools = np.zeros(safer.original.n_rows, np.bool_)
+    is_one: Bools = np.zeros(safer.original.n_records, np.bool_)
     is_one[people] = True
     rows = np.flatnonzero(is_one[safer.original_row])
     return rows[np.argsort(safer.original_row[rows])]
@@ -183,13 +184,13 @@ class _Rows:
     is_category: list[bool]
 
     @classmethod
-    def of(cls, table: Table, columns: Any, target: str, rows: Ints) -> "_Rows":
+    def of(cls, table: Release, columns: Any, target: str, rows: Ints) -> "_Rows":
         """Rows of a table, without the target."""
         parts = [_numbers(column, column.rows(rows)) for column in columns if column.name != target]
         return cls._join(parts)
 
     @classmethod
-    def through(cls, safer: SanitizedTable, columns: list[Column], people: Ints) -> "_Rows":
+    def through(cls, safer: Sanitized, columns: list[Column], people: Ints) -> "_Rows":
         """Rows of the original as they look in the release, without noise."""
         parts = []
         for column in columns:

@@ -14,7 +14,8 @@ import numpy as np
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, did_you_mean
 from standout.data.column import Column
-from standout.data.table import Channel, Table
+from standout.data.release import Release
+from standout.know.sanitized import Channel
 from standout.sanitizing.level_change import LevelChange, recode
 
 __all__ = [
@@ -43,15 +44,15 @@ class TableDraft:
     channels   by column name, what happened to its cells
     """
 
-    original: Table
+    original: Release
     columns: tuple[Column, ...]
     rows: Ints
     channels: Mapping[str, Channel]
 
     @classmethod
-    def of(cls, table: Table) -> "TableDraft":
+    def of(cls, table: Release) -> "TableDraft":
         """Draft of a table before any step."""
-        return cls(table, table.columns, np.arange(table.n_rows), {})
+        return cls(table, table.columns, np.arange(table.n_records), {})
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +69,7 @@ class TableDraft:
         for column in self.columns:
             if column.name == name:
                 return column
-        dropped = name in self.original.names
+        dropped = name in self.original.column_names
         others = f"is not one of {', '.join(self.names)}{did_you_mean(name, self.names)}"
         raise ParameterError(f"column {name!r} {'was dropped by an earlier step' if dropped else others}")
 

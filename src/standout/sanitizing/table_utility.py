@@ -15,9 +15,10 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.data.column import Column
-from standout.data.table import Channel, SanitizedTable, Table
+from standout.data.release import Release
 from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
+from standout.know.sanitized import Channel, Sanitized
 from standout.sanitizing.cell_steps import stacked_cells
 from standout.sanitizing.level_change import same_values
 from standout.sanitizing.table_prediction import INSTALL, Prediction, default_target, predict_target
@@ -70,20 +71,20 @@ class ColumnUtility:
     bits_kept: float
 
 
-def column_utilities(safer: SanitizedTable) -> tuple[ColumnUtility, ...]:
+def column_utilities(safer: Sanitized) -> tuple[ColumnUtility, ...]:
     """What is left of each column of the original."""
     return tuple(_column_utility(safer, column) for column in safer.original.columns)
 
 
-def _column_utility(safer: SanitizedTable, old: Column) -> ColumnUtility:
+def _column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
     cells, before = int(np.count_nonzero(~old.is_missing)), _bits(old)
-    if old.name not in safer.names:
+    if old.name not in safer.column_names:
         return ColumnUtility(old.name, True, 1.0, cells, 0, before, 0.0)
     new = safer.column(old.name)
     channel = safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
     is_same = _is_same(old.rows(safer.original_row), new)
     kept = int(np.count_nonzero(is_same & ~new.is_missing))
-    rows_left = safer.n_rows / safer.original.n_rows
+    rows_left = safer.n_records / safer.original.n_records
     bits = before * kept / max(cells, 1) if old.starts is not None else _shown_bits(old, new, channel)
     return ColumnUtility(old.name, False, _marginal_change(old, new, channel), cells, kept, before, rows_left * bits)
 
@@ -175,7 +176,7 @@ class AssociationChange:
     rows: int
 
 
-def association_change(safer: SanitizedTable, seed: int) -> AssociationChange | None:
+def association_change(safer: Sanitized, seed: int) -> AssociationChange | None:
     """Compare all pairs of columns; None if there are no two columns other than sets.
 
     A large table is measured on a sample of people. The interval is then that of a jackknife over groups of
@@ -185,12 +186,12 @@ def association_change(safer: SanitizedTable, seed: int) -> AssociationChange | 
     pairs = list(combinations(names, 2))
     if not pairs:
         return None
-    people = generator(seed, "association rows").permutation(safer.original.n_rows)[:ROWS]
+    people = generator(seed, "association rows").permutation(safer.original.n_records)[:ROWS]
     change, before = _changes(safer, people, pairs)
     largest = int(change.argmax())
     mean, n = float(change.mean()), len(people)
     low = high = math.nan
-    if n < safer.original.n_rows:
+    if n < safer.original.n_records:
         reach = _jackknife_reach(safer, people, pairs)
         low, high = max(mean - reach, 0.0), mean + reach
     return AssociationChange(
@@ -202,7 +203,7 @@ def association_change(safer: SanitizedTable, seed: int) -> AssociationChange | 
     )
 
 
-def _jackknife_reach(safer: SanitizedTable, people: Ints, pairs: Sequence[tuple[str, str]]) -> float:
+def _jackknife_reach(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> float:
     """Half of the 95 % interval: the mean without each group of people in turn."""
     group = np.arange(len(people)) % GROUPS
     touched = [pair for pair in pairs if not _is_untouched(safer, pair)]
@@ -214,9 +215,9 @@ def _jackknife_reach(safer: SanitizedTable, people: Ints, pairs: Sequence[tuple[
     return student(GROUPS - 1, CONFIDENCE) * error
 
 
-def _changes(safer: SanitizedTable, people: Ints, pairs: Sequence[tuple[str, str]]) -> tuple[Floats, Floats]:
+def _changes(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> tuple[Floats, Floats]:
     """Absolute change of each pair, and its association in the original."""
-    is_used = np.zeros(safer.original.n_rows, np.bool_)
+    is_used = np.zeros(safer.original.n_records, np.bool_)
     is_used[people] = True
     old = _columns(safer.original, np.flatnonzero(is_used))
     new = _columns(safer, np.flatnonzero(is_used[safer.original_row]))
@@ -228,13 +229,13 @@ def _changes(safer: SanitizedTable, people: Ints, pairs: Sequence[tuple[str, str
     return np.abs(after - before), before
 
 
-def _is_untouched(safer: SanitizedTable, pair: tuple[str, str]) -> bool:
+def _is_untouched(safer: Sanitized, pair: tuple[str, str]) -> bool:
     """Whether the release has all cells of both columns as they were."""
-    is_whole = safer.n_rows == safer.original.n_rows
-    return is_whole and all(name in safer.names and name not in safer.channels for name in pair)
+    is_whole = safer.n_records == safer.original.n_records
+    return is_whole and all(name in safer.column_names and name not in safer.channels for name in pair)
 
 
-def _columns(table: Table, rows: Ints) -> dict[str, Column]:
+def _columns(table: Release, rows: Ints) -> dict[str, Column]:
     return {column.name: column.rows(rows) for column in table.columns if column.starts is None}
 
 
@@ -408,7 +409,7 @@ class TableUtility(TableResult):
 
     @property
     def table(self) -> pl.DataFrame:
-        """Table with one row per measure, and with one per column and measure."""
+        """Release with one row per measure, and with one per column and measure."""
         rows = [self._row(None, name, estimate) for name, estimate in self.measures()]
         rows += [self._row(*row) for column in self.columns for row in _column_rows(column)]
         return pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -436,11 +437,7 @@ def _column_rows(column: ColumnUtility) -> Iterator[tuple[str, str, Estimate]]:
 
 
 def table_utility(
-    safer: SanitizedTable,
-    target: str | None = None,
-    people: int = 1000,
-    seed: int = 0,
-    progress: Progress = no_progress,
+    safer: Sanitized, target: str | None = None, people: int = 1000, seed: int = 0, progress: Progress = no_progress
 ) -> TableUtility:
     """Measure what a sanitized table is still good for; see `standout.utility`."""
     columns = column_utilities(safer)
@@ -449,7 +446,7 @@ def table_utility(
     progress("measuring utility", 2, 3)
     prediction, note = _prediction(safer, target, people, seed)
     marginals = [column.marginal_change for column in columns]
-    rows = safer.original.n_rows
+    rows = safer.original.n_records
     cells = sum(column.cells for column in columns)
     bits = sum(column.bits_before for column in columns)
     information = sum(column.bits_kept for column in columns) / bits if bits else 1.0
@@ -458,7 +455,7 @@ def table_utility(
         kept=_exact(information, rows, 0.0),
         information_kept=_exact(information, rows, 0.0),
         cells_kept=_exact(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
-        rows_kept=_exact(safer.n_rows / rows, rows, 0.0),
+        rows_kept=_exact(safer.n_records / rows, rows, 0.0),
         marginal_change=_exact(sum(marginals) / len(marginals), rows),
         largest_marginal_change=_exact(max(marginals), rows),
         association_change=None if associations is None else associations.mean,
@@ -480,7 +477,7 @@ def _pair(associations: AssociationChange | None) -> tuple[str, str] | None:
     return None if associations is None else associations.pair
 
 
-def _prediction(safer: SanitizedTable, target: str | None, people: int, seed: int) -> tuple[Prediction | None, str]:
+def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) -> tuple[Prediction | None, str]:
     """The prediction task, or why it was not run."""
     name = default_target(safer) if target is None else target
     if name is None:

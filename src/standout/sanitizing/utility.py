@@ -7,7 +7,7 @@ be rewarded for remembering them.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,7 +16,6 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.data.release import Release
-from standout.data.table import SanitizedTable, Table
 from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import Estimate, rate
 from standout.know.sanitized import Sanitized
@@ -27,7 +26,7 @@ from standout.sanitizing.sanitize import flat_steps, parse_step, sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.suppression_steps import DropItems
 from standout.sanitizing.table_step import TableStep
-from standout.sanitizing.table_utility import TableUtility, table_utility
+from standout.sanitizing.table_utility import table_utility
 
 __all__ = ["Utility", "measure_utility", "utility"]
 
@@ -136,7 +135,7 @@ class Utility(TableResult):
 
     @property
     def table(self) -> pl.DataFrame:
-        """Table with one row per measure."""
+        """Release with one row per measure."""
         rows = [self._row(name, estimate) for name, estimate in self.measures()]
         return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -151,40 +150,16 @@ class Utility(TableResult):
         return f"<Utility: {' + '.join(self.steps) or 'untouched'}; {kept}>"
 
 
-@overload
-def utility(
-    release: Release,
-    *steps: Step | str | Sequence[Step | str],
-    people: int = PEOPLE,
-    target: None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-) -> Utility: ...
-
-
-@overload
-def utility(
-    release: Table,
-    *steps: TableStep | str | Sequence[TableStep | str],
-    people: int = PEOPLE,
-    target: str | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-) -> TableUtility: ...
-
-
 @with_progress
 def utility(
-    release: Release | Table,
+    release: Release,
     *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
     people: int = PEOPLE,
     target: str | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
-) -> Utility | TableUtility:
+) -> Any:
     """Measure how useful a release or table still is after these steps.
 
     **A release.** A recommender is trained on it.
@@ -236,8 +211,8 @@ def utility(
     >>> half.entries_kept.value < 0.6, half.hit_rate.n
     (True, 30)
     """
-    if isinstance(release, Table):
-        if steps or not isinstance(release, SanitizedTable):
+    if release.columns:
+        if steps or not isinstance(release, Sanitized):
             release = sanitize(release, *steps, seed=seed, progress=progress)  # type: ignore[arg-type]
         return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
     if target is not None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from standout.advising.advice import Advice
     from standout.advising.table_advice import TableAdvice
     from standout.core.progress import Progress
-    from standout.data import table as tables
     from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
     from standout.findings.advice import AdviceFindings, TableAdviceFindings, TableCandidateFindings
@@ -213,7 +212,7 @@ def _read(
         return release, _adversary(release, ladder, headline)
     from standout.advising.table_advise import headline_table_adversary
 
-    original: tables.Table = table.read([data], source, report, strict=strict)
+    original = table.read([data], source, report, strict=strict)
     return original, headline_table_adversary(original, ladder, headline)
 
 

@@ -24,12 +24,10 @@ from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.table import Table as Screen
 
     from standout.data.labels import StepReport
     from standout.data.release import Release
-    from standout.data.table import SanitizedTable
     from standout.know.sanitized import Sanitized
 
 __all__ = ["sanitize", "show_sanitized_table"]
@@ -40,46 +38,46 @@ __all__ = ["sanitize", "show_sanitized_table"]
 SHOWN = ("rows", "rows removed", "columns", "cells changed", "cells emptied")
 
 
-def show_sanitized_table(safer: "SanitizedTable", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
+def show_sanitized_table(safer: "Sanitized", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
     """Print the steps, what each changed, and the files that were written."""
     if as_json:
         files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
         print_json(files | _to_dict_sanitized_table_screen(safer))
         return
     console().print(_screen(safer))
-    removed = safer.original.n_rows - safer.n_rows
-    print_line(f"{removed:,} of {safer.original.n_rows:,} people are not in the output.")
-    print_line(f"{output}: {safer.n_rows:,} rows × {safer.n_columns:,} columns, in a random order")
+    removed = safer.original.n_records - safer.n_records
+    print_line(f"{removed:,} of {safer.original.n_records:,} people are not in the output.")
+    print_line(f"{output}: {safer.n_records:,} rows × {safer.n_columns:,} columns, in a random order")
     print_line(f"{sidecar}: the steps, to be published with it")
     if key is not None:
         print_line(f"{key}: which row represents which person, as private as the original")
     else:
         print_line("Without --key nobody can say later which row is whose, and the risk cannot be measured.")
-    if safer.history is not None:
+    if safer.n_items:
         print_line("The history is not in the output: sanitize it on its own.")
 
 
-def _to_dict_sanitized_table_screen(safer: "SanitizedTable") -> dict[str, object]:
+def _to_dict_sanitized_table_screen(safer: "Sanitized") -> dict[str, object]:
     from standout._version import __version__
     from standout.sanitizing.table_files import released_fingerprint
 
     original = safer.original
     return {
         "steps": [{"step": report.step, "counts": report.counts} for report in safer.step_reports],
-        "original": {"rows": original.n_rows, "columns": original.n_columns},
-        "rows": safer.n_rows,
+        "original": {"rows": original.n_records, "columns": original.n_columns},
+        "rows": safer.n_records,
         "columns": safer.n_columns,
         "fingerprint": released_fingerprint(safer),
         "version": __version__,
     }
 
 
-def _screen(safer: "SanitizedTable") -> "Screen":
+def _screen(safer: "Sanitized") -> "Screen":
     screen = borderless_table()
     screen.add_column("step", overflow="fold")
     number_columns(screen, *SHOWN)
     original = safer.original
-    screen.add_row("original", f"{original.n_rows:,}", "", f"{original.n_columns:,}", "", "")
+    screen.add_row("original", f"{original.n_records:,}", "", f"{original.n_columns:,}", "", "")
     for report in safer.step_reports:
         screen.add_row(report.step, *(f"{int(report.counts[name]):,}" for name in SHOWN))
     return screen
@@ -302,7 +300,7 @@ def _original(release: "Release") -> dict[str, int]:
     }
 
 
-def _table(sanitized: "Sanitized") -> "Table":
+def _table(sanitized: "Sanitized") -> "Screen":
     table = borderless_table()
     table.add_column("step", overflow="fold")
     number_columns(table, *SIZES, "entries in", "out")

@@ -16,7 +16,7 @@ from standout.core.progress import progress_bar as progress
 if TYPE_CHECKING:
     from rich.table import Table as Screen
 
-    from standout.data.table import Table
+    from standout.data.release import Release
 
 __all__ = ["schema", "show_columns"]
 
@@ -72,18 +72,18 @@ def schema(
         print_line(f"Wrote {output}. Check it, then add --schema {output}", err=True)
 
 
-def show_columns(table: "Table", as_json: bool) -> None:
+def show_columns(table: "Release", as_json: bool) -> None:
     """Print what the columns of a table are."""
     if as_json:
         record = table.provenance.columns.get("record")
-        print_json({"rows": table.n_rows, "id": record, "columns": _rows(table)})
+        print_json({"rows": table.n_records, "id": record, "columns": _rows(table)})
         return
     screen, wide = _screen(table), console()
     wide.width = max(wide.width, wide.measure(screen, options=wide.options.update(max_width=WIDEST)).maximum)
     wide.print(screen)
 
 
-def _rows(table: "Table") -> list[dict[str, object]]:
+def _rows(table: "Release") -> list[dict[str, object]]:
     return [
         {
             "name": column.name,
@@ -98,11 +98,11 @@ def _rows(table: "Table") -> list[dict[str, object]]:
             "attribute": column.attribute,
             "note": table.provenance.column_notes.get(column.name, ""),
         }
-        for column in table
+        for column in table.columns
     ]
 
 
-def _screen(table: "Table") -> "Screen":
+def _screen(table: "Release") -> "Screen":
     screen = borderless_table()
     screen.add_column("column", no_wrap=True)
     screen.add_column("kind", no_wrap=True)
@@ -110,7 +110,7 @@ def _screen(table: "Table") -> "Screen":
     screen.add_column("similarity", no_wrap=True)
     number_columns(screen, "error")
     screen.add_column("role", no_wrap=True)
-    for column in table:
+    for column in table.columns:
         scale = "" if column.similarity.scale is None else f" {column.similarity.scale:g}"
         screen.add_row(
             column.name,
