@@ -22,12 +22,9 @@ from tests.fuzzing.seeds import (
     ODD,
     PLACES,
     U_ITEM,
-    arrow,
-    arrow_stream,
     as_utf16,
     duckdb_file,
     gzipped,
-    parquet,
     sqlite,
     tarred,
     zipped,
@@ -47,7 +44,7 @@ THOROUGH = 0.15
 """Share of the rounds that also read in a narrow window, and build an index."""
 HEAD = 1 << 12
 """Bytes of the first piece in a narrow window."""
-BINARY = (".parquet", ".arrow", ".arrows", ".db", ".duckdb")
+BINARY = (".db", ".duckdb")
 
 
 @dataclass(frozen=True)
@@ -275,12 +272,9 @@ READERS = {
     "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, KIND)),
     "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, KIND)),
     "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, KIND)),
-    "parquet": Reader({"a.parquet": parquet()}, "a.parquet", options=(LENIENT,)),
     "json lines": Reader({"a.jsonl": FRAME.write_ndjson().encode()}, "a.jsonl", options=(LENIENT,)),
     "json array": Reader({"a.json": FRAME.write_json().encode()}, "a.json", options=(LENIENT,)),
     "sqlite": Reader({"a.db": sqlite()}, "a.db", options=(LENIENT, NAMED)),
-    "arrow": Reader({"a.arrow": arrow()}, "a.arrow", options=(LENIENT,)),
-    "arrow stream": Reader({"a.arrows": arrow_stream()}, "a.arrows", options=(LENIENT,)),
     "duckdb": Reader({"a.duckdb": duckdb_file()}, "a.duckdb", options=(LENIENT, NAMED)),
     "options of read": OddOptions(),
     "index": Index(),

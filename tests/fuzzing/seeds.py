@@ -28,12 +28,9 @@ __all__ = [
     "PLACES",
     "U_ITEM",
     "archived",
-    "arrow",
-    "arrow_stream",
     "as_utf16",
     "duckdb_file",
     "gzipped",
-    "parquet",
     "sqlite",
     "tarred",
     "zipped",
@@ -138,27 +135,6 @@ def archived(files):
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
-
-
-def parquet():
-    """The frame as an uncompressed Parquet file."""
-    buffer = io.BytesIO()
-    FRAME.write_parquet(buffer, compression="uncompressed")
-    return buffer.getvalue()
-
-
-def arrow():
-    """The frame as an uncompressed Arrow IPC file."""
-    buffer = io.BytesIO()
-    FRAME.write_ipc(buffer, compression="uncompressed")
-    return buffer.getvalue()
-
-
-def arrow_stream():
-    """The frame as an Arrow IPC stream."""
-    buffer = io.BytesIO()
-    FRAME.write_ipc_stream(buffer, compression="uncompressed")
     return buffer.getvalue()
 
 

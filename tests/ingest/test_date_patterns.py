@@ -6,7 +6,7 @@ import pytest
 
 import standout as so
 from standout.ingest import times as timestamps
-from standout.ingest.times import recognise_pattern
+from standout.ingest.date_patterns import recognise_pattern
 
 PATTERNS = [
     "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S",

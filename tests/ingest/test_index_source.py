@@ -169,7 +169,7 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(many, tmp_path, monkeyp
 KILLED = """
 import os, signal, sys
 import standout as so
-from standout.release import {module} as module
+from standout.data import {module} as module
 
 real, calls = module.{name}, []
 
@@ -183,11 +183,11 @@ module.{name} = killing
 so.index(sys.argv[1], sys.argv[2], shards=4)
 """
 KILLS = [
-    ("shard_parts", "append_block", 3, 0),
-    ("sorted_shards", "write_checkpoint", 2, 0),
+    ("shards", "append_block", 3, 0),
+    ("shards", "write_checkpoint", 2, 0),
     ("sharded_index", "write_shard", 1, 0),
     ("sharded_index", "write_shard", 3, 2),
-    ("shard_writer", "write_manifest", 4, 3),
+    ("sharded_index", "write_manifest", 4, 3),
     ("sharded_index", "join_shards", 1, 4),
 ]
 
@@ -218,7 +218,7 @@ def test_a_killed_build_leaves_the_old_index_and_is_resumed_with_finished_shards
 
 def test_a_build_that_is_killed_after_the_index_has_appeared_is_not_resumed(many, tmp_path):
     path, release = many
-    script = KILLED.format(module="resumable_build", name="remove_folder", nth=1)
+    script = KILLED.format(module="sharded_index", name="remove_folder", nth=1)
     command = [sys.executable, "-c", script, str(path), str(tmp_path / "index")]
     killed = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr

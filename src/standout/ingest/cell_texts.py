@@ -12,8 +12,8 @@ import polars as pl
 
 from standout.core.arrays import Bools, Floats, Ints
 from standout.ingest.column_names import name_words, plain_name
+from standout.ingest.date_patterns import count_formats, fitting_formats, list_formats, recognise_pattern
 from standout.ingest.known_names import CATEGORIES, CODES
-from standout.ingest.times import count_formats, fitting_formats, list_formats, recognise_pattern
 
 __all__ = [
     "ALWAYS",

@@ -26,8 +26,6 @@ from standout.ingest.times import TimeReader
 from standout.ingest.tokens import Window
 from standout.ingest.value_levels import LevelMap
 
-__all__ = ["Batch", "Collector", "SourceEntries", "Spans", "constant_spans", "join_columns"]
-
 # The entries of a source that was read to its end, from which a release is built.
 
 
@@ -77,10 +75,14 @@ class Spans(NamedTuple):
     ends: NDArray[np.int64]
 
 
+def byte_array(text: str) -> NDArray[np.uint8]:
+    """Bytes of a text, which kernels may write to: one type for all of their callers."""
+    return np.frombuffer(bytearray(text.encode() or b" "), np.uint8)
+
+
 def constant_spans(text: str, rows: int) -> Spans:
     """Return the same text for every row."""
-    content = np.frombuffer(text.encode() or b" ", np.uint8)
-    return Spans(content, np.zeros(rows, np.int64), np.full(rows, len(text.encode())))
+    return Spans(byte_array(text), np.zeros(rows, np.int64), np.full(rows, len(text.encode())))
 
 
 @dataclass(slots=True)
@@ -157,9 +159,9 @@ class Collector:
 
     def note_encoding(self, window: Window) -> None:
         """Note in which encoding a source was read, and where it is not valid."""
-        self.encodings.add(window.encoding)
-        if window.invalid_line is not None:
-            self.rejects.invalid_text.append((self.sources[-1], window.invalid_line))
+        self.encodings.add(window.stream.encoding)
+        if window.decoder.invalid_line is not None:
+            self.rejects.invalid_text.append((self.sources[-1], window.decoder.invalid_line))
 
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
@@ -262,10 +264,10 @@ class Collector:
         """Convert deferred times; reject the rows whose time is not valid."""
         if self.times is None or not self.times.deferred:
             return
-        times = self.times.resolve(block[:, TIME] for block in self.blocks)
-        if times.status.any():
-            self._reject_codes(TIME, times.status)
-        code = times.code if self.options.bin is None else self.options.bin.round_codes(times.code)
+        code, status = self.times.resolve(block[:, TIME] for block in self.blocks)
+        if status.any():
+            self._reject_codes(TIME, status)
+        code = code if self.options.bin is None else self.options.bin.round_codes(code)
 
         def with_times(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
             block[:, TIME] = code[block[:, TIME]]

@@ -14,9 +14,9 @@ from standout.core.errors import ColumnError, NextStep, RejectedRows, SourceErro
 from standout.data.labels import ColumnKind, Provenance, UnusedColumn
 from standout.ingest.column_kinds import Sample, column_cells, has_decimals
 from standout.ingest.column_names import PLACE_ROLES, place_roles
+from standout.ingest.date_patterns import list_formats
 from standout.ingest.options import Options
 from standout.ingest.rejects import Limit, Reason, RejectLog
-from standout.ingest.times import list_formats
 
 if TYPE_CHECKING:
     from standout.data.release import Release

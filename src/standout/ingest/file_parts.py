@@ -100,12 +100,12 @@ def read_text_file(settings: Settings, file: SourceFile, record: str, layout: De
 
 def read_table_file(settings: Settings, file: SourceFile, record: str, kind: Kind, roles: Roles) -> FilePart:
     """Read a file with named columns on a worker."""
-    from standout.ingest.frames import open_table, read_frame
+    from standout.ingest.frames import open_file, read_frame
 
     collector = _new_collector(settings, "row")
     with ExitStack() as stack:
         _, roles = read_frame(
-            partial(open_table, kind, file, collector.options, stack),
+            partial(open_file, kind, file, collector.options, stack),
             str(file.path),
             collector.options,
             collector.rejects,

@@ -15,151 +15,21 @@ from standout.ingest.options import Options
 from standout.ingest.remote import RemotePath
 from standout.ingest.sources import ZIP, SourcePath, first_bytes, is_tar, open_stream, zip_names
 
-__all__ = [
-    "NETFLIX_TITLES",
-    "FolderFiles",
-    "JsonShape",
-    "Kind",
-    "RecognisedSource",
-    "SourceFile",
-    "check_options",
-    "folder_files",
-    "has_long_number",
-    "is_object",
-    "json_shape",
-    "recognise",
-    "record_ids",
-]
-
-# Recognise JSON: one object for each line, or an array of objects.
-
-
-JsonShape = Literal["lines", "array"]
-"""How objects are arranged in a JSON source."""
-
-BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
-LINES = 50
-MOST_DIGITS = 300
-
-
-def json_shape(head: str, is_whole: bool, name: str) -> JsonShape | None:
-    """Return how JSON is arranged in a text with this beginning, or None if it is not JSON.
-
-    `is_whole` if the beginning is the whole text.
-    """
-    head = head.lstrip("\ufeff")
-    if BEGINS_ARRAY.match(head):
-        return "array"
-    if not BEGINS_OBJECT.match(head):
-        return None
-    lines = head.split("\n")
-    for number, line in enumerate(lines if is_whole else lines[:-1], start=1):
-        if number > LINES:
-            break
-        if line.strip() and not is_object(line):
-            raise SourceError(
-                f"{name} is JSON, but line {number} is not an object: "
-                "convert it to one object for each line, or to an array of objects"
-            )
-    return "lines"
-
-
-def is_object(line: str | bytes) -> bool:
-    """Whether a text is a JSON object."""
-    try:
-        return isinstance(json.loads(line, parse_int=str), dict)  # int() refuses 4,301 digits
-    except (ValueError, RecursionError):
-        return False
-
-
-def has_long_number(line: str | bytes) -> bool:
-    """Whether a JSON text has a number with more digits than any parser takes."""
-    numbers: list[str] = []
-    json.loads(line, parse_int=numbers.append, parse_float=numbers.append)
-    return any(len(number) > MOST_DIGITS for number in numbers)
-
-
-# The data files of a folder, which must be of one kind.
-
-
-NO_DATA = re.compile(r"(readme|licen[cs]e|copying|changelog)([._-].*)?|.*\.md", re.IGNORECASE)
-COMPRESSED = (".gz", ".zst", ".zstd", ".zip")
-
-
-@dataclass(frozen=True, slots=True)
-class FolderFiles:
-    """Data files of a folder in the order of their paths, and how many other files were skipped."""
-
-    files: tuple[tuple[SourcePath, str], ...]
-    skipped: int
-
-
-def folder_files(folder: SourcePath) -> FolderFiles:
-    """Return the data files of a folder and of the folders in it, each with its path below the folder.
-
-    Hidden files (a name that begins with . or _), README and LICENSE files and *.md are skipped.
-    """
-    found = _remote(folder) if isinstance(folder, RemotePath) else _local(folder)
-    files = tuple((path, relative) for relative, path in sorted(found.items()) if not _is_skipped(relative))
-    _check_files(folder, files)
-    kinds = Counter(_kind(relative) for _, relative in files)
-    if not files:
-        raise SourceError(f"{folder} has no data files: name a file, or another folder")
-    if len(kinds) > 1:
-        listed = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.most_common(8))
-        raise SourceError(
-            f"{folder} has files of different kinds ({listed}{', …' if len(kinds) > 8 else ''}): "
-            "name the files to read, for example with a pattern such as 'folder/*.csv'"
-        )
-    return FolderFiles(files, len(found) - len(files))
-
-
-def _check_files(folder: SourcePath, files: tuple[tuple[SourcePath, str], ...]) -> None:
-    """Refuse a folder with pipes, sockets or devices: reading may never end, skipping hides data."""
-    odd = sum(isinstance(path, Path) and path.exists() and not path.is_file() for path, _ in files)
-    if odd:
-        what = "is a pipe, a socket or a device" if odd == 1 else "are pipes, sockets or devices"
-        raise SourceError(
-            f"{folder} has {len(files):,} files, and {odd:,} of them {what}: move such files "
-            "elsewhere, or name the files to read"
-        )
-
-
-def _local(folder: Path) -> dict[str, SourcePath]:
-    found: dict[str, SourcePath] = {}
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            found[path.relative_to(folder).as_posix()] = path
-    return found
-
-
-def _remote(folder: RemotePath) -> dict[str, SourcePath]:
-    return {str(path.relative_to(folder)): path for path in folder.find()}
-
-
-def _is_skipped(relative: str) -> bool:
-    parts = PurePosixPath(relative).parts
-    return any(part.startswith((".", "_")) for part in parts) or NO_DATA.fullmatch(parts[-1]) is not None
-
-
-def _kind(relative: str) -> str:
-    """Ending of a file's name, without that of its compression."""
-    name = PurePosixPath(relative)
-    if name.suffix.lower() in COMPRESSED and name.with_suffix("").suffix:
-        name = name.with_suffix("")
-    return name.suffix.lower() or "no ending"
-
-
 Kind = Literal[
     "delimited text", "MovieLens", "Netflix Prize", "JSON lines", "JSON array", "Parquet", "Arrow", "SQLite", "DuckDB"
 ]
+TEXT: tuple[Kind, ...] = ("delimited text", "MovieLens")
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
 NETFLIX_TITLES = ("movie_titles.txt", "movie_titles.csv")
 MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 MAGIC = 16
 """Number of bytes that identify a binary format."""
+BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
+LINES, MOST_DIGITS = 50, 300
+NO_DATA = re.compile(r"(readme|licen[cs]e|copying|changelog)([._-].*)?|.*\.md", re.IGNORECASE)
+COMPRESSED = (".gz", ".zst", ".zstd", ".zip")
+HINT = "check record_from_name=…, which is searched in each path below the folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,58 +53,91 @@ class RecognisedSource:
 
 
 def recognise(paths: list[SourcePath], options: Options) -> RecognisedSource:
-    """Recognise the format of paths, which must be the same for all."""
-    sources = [_folder(path, options) if path.is_dir() else _file(path, options) for path in paths]
-    kinds = sorted({source.kind for source in sources})
+    """Recognise the format of paths, which must be the same for all, and refuse options that do not apply to it."""
+    found = [_folder(path, options) if path.is_dir() else _file(path, options) for path in paths]
+    kinds = sorted({source.kind for source in found})
     if len(kinds) > 1:
         raise SourceError(f"the sources have different formats: {', '.join(kinds)}; read them one by one")
-    files = _with_relative([file for source in sources for file in source.files])
-    titles = next((source.titles for source in sources if source.titles), None)
-    return RecognisedSource(sources[0].kind, files, titles, sum(source.skipped for source in sources))
-
-
-def check_options(kind: Kind, options: Options) -> None:
-    """Refuse options that do not apply to a format."""
-    if options.sql_table is not None and kind not in ("SQLite", "DuckDB"):
-        raise ParameterError(f"sql_table can only be set for a SQLite or DuckDB file, not for {kind}")
-    if options.skip_lines and kind not in ("delimited text", "MovieLens"):
-        raise ParameterError(f"skip_lines can only be set for delimited text, not for {kind}")
-
-
-def _with_relative(files: list[SourceFile]) -> tuple[SourceFile, ...]:
-    """Add the path below the common folder to files that were named one by one."""
+    if options.sql_table is not None and kinds[0] not in ("SQLite", "DuckDB"):
+        raise ParameterError(f"sql_table can only be set for a SQLite or DuckDB file, not for {kinds[0]}")
+    if options.skip_lines and kinds[0] not in TEXT:
+        raise ParameterError(f"skip_lines can only be set for delimited text, not for {kinds[0]}")
+    files = [file for source in found for file in source.files]
     named = [str(file.path) for file in files if not file.relative]
     folder = os.path.commonpath([os.path.split(name)[0] for name in named]) if named else ""
-    return tuple(
-        file
-        if file.relative
-        else replace(file, relative=PurePosixPath(os.path.relpath(str(file.path), folder or ".")).as_posix())
-        for file in files
-    )
+    files = [file if file.relative else replace(file, relative=_below(file.path, folder or ".")) for file in files]
+    titles = next((source.titles for source in found if source.titles), None)
+    return RecognisedSource(kinds[0], tuple(files), titles, sum(source.skipped for source in found))
+
+
+def _below(path: SourcePath, folder: str) -> str:
+    return PurePosixPath(os.path.relpath(str(path), folder)).as_posix()
 
 
 def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
     if isinstance(folder, Path) and options.record_from_name is None and (known := _known_folder(folder)):
         return known
-    found = folder_files(folder)
-    first = _file(found.files[0][0], options)
-    is_tar_file = first.files[0].tar
-    files = tuple(SourceFile(path, tar=is_tar_file, relative=relative) for path, relative in found.files)
-    binary = _binary_kind(first_bytes(files[0].path, MAGIC))
-    different = sum(_binary_kind(first_bytes(file.path, MAGIC)) != binary for file in files[1:])
-    if different:
+    paths, skipped = folder_files(folder)
+    first = _file(paths[0][0], options)
+    files = tuple(SourceFile(path, tar=first.files[0].tar, relative=relative) for path, relative in paths)
+    binary = [_binary_kind(first_bytes(file.path, MAGIC)) for file in files]
+    if different := sum(kind != binary[0] for kind in binary):
         raise SourceError(
             f"{folder} has files of different formats: "
             f"{different:,} of {len(files):,} differ from the first one; name the files to read"
         )
-    return RecognisedSource(first.kind, files, skipped=found.skipped)
+    return RecognisedSource(first.kind, files, skipped=skipped)
+
+
+def folder_files(folder: SourcePath) -> tuple[list[tuple[SourcePath, str]], int]:
+    """Return the data files of a folder and of the folders in it, each with its path below the folder.
+
+    Also how many were skipped: hidden files (a name that begins with . or _), README and LICENSE files, *.md.
+    A pipe, socket or device is refused: reading it may never end, and skipping it would hide data.
+    """
+    found: dict[str, SourcePath] = {}
+    if isinstance(folder, RemotePath):
+        found = {str(path.relative_to(folder)): path for path in folder.find()}
+    else:
+        for parent, _, names in os.walk(folder):
+            found |= {Path(parent, name).relative_to(folder).as_posix(): Path(parent, name) for name in names}
+    files = [(path, relative) for relative, path in sorted(found.items()) if not _is_skipped(relative)]
+    if odd := sum(isinstance(path, Path) and path.exists() and not path.is_file() for path, _ in files):
+        what = "is a pipe, a socket or a device" if odd == 1 else "are pipes, sockets or devices"
+        raise SourceError(
+            f"{folder} has {len(files):,} files, and {odd:,} of them {what}: move such files "
+            "elsewhere, or name the files to read"
+        )
+    if not files:
+        raise SourceError(f"{folder} has no data files: name a file, or another folder")
+    kinds = Counter(_ending(relative) for _, relative in files)
+    if len(kinds) > 1:
+        listed = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.most_common(8))
+        raise SourceError(
+            f"{folder} has files of different kinds ({listed}{', …' if len(kinds) > 8 else ''}): "
+            "name the files to read, for example with a pattern such as 'folder/*.csv'"
+        )
+    return files, len(found) - len(files)
+
+
+def _is_skipped(relative: str) -> bool:
+    parts = PurePosixPath(relative).parts
+    return any(part.startswith((".", "_")) for part in parts) or NO_DATA.fullmatch(parts[-1]) is not None
+
+
+def _ending(relative: str) -> str:
+    """Ending of a file's name, without that of its compression."""
+    name = PurePosixPath(relative)
+    if name.suffix.lower() in COMPRESSED and name.with_suffix("").suffix:
+        name = name.with_suffix("")
+    return name.suffix.lower() or "no ending"
 
 
 def _known_folder(folder: Path) -> RecognisedSource | None:
     """Recognise the folders of MovieLens and the Netflix Prize."""
     for parent in (folder, folder / "training_set"):
-        films = sorted(path for path in _files(parent) if netflix.FILES.fullmatch(path.name))
-        if films:
+        inside = list(parent.iterdir()) if parent.is_dir() else []
+        if films := sorted(path for path in inside if netflix.FILES.fullmatch(path.name)):
             return RecognisedSource("Netflix Prize", tuple(map(SourceFile, films)), _netflix_titles(folder))
     for name in ("training_set.tar", "training_set.tar.gz"):
         if (folder / name).is_file():
@@ -252,56 +155,45 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
     with open_stream(path, member) as stream:
         head = stream.peek()
     folder = path.parent if isinstance(path, Path) else None
+    files = (SourceFile(path, member),)
     if binary := _binary_kind(head[:MAGIC]):
-        return RecognisedSource(binary, (SourceFile(path, member),))
+        return RecognisedSource(binary, files)
     if is_tar(head) and not start.startswith(ZIP):
         return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(folder))
     name = PurePosixPath(member or path.name).name
     if netflix.is_netflix(head) or netflix.FILES.fullmatch(name):
-        return RecognisedSource("Netflix Prize", (SourceFile(path, member),), _netflix_titles(folder))
+        return RecognisedSource("Netflix Prize", files, _netflix_titles(folder))
     is_utf16 = head.startswith(UTF16) and sources.is_utf8(options.encoding)
-    text = _decoded(head, "utf-16" if is_utf16 else options.encoding)
+    try:
+        text = head.decode("utf-16" if is_utf16 else options.encoding, "ignore")
+    except (LookupError, ValueError, TypeError):
+        text = ""
     if shape := json_shape(text, len(head) < sources.HEAD, str(path)):
         if is_utf16:
             raise SourceError(f"{path} is JSON in UTF-16: add encoding='utf-16'")
-        return RecognisedSource("JSON lines" if shape == "lines" else "JSON array", (SourceFile(path, member),))
-    known = name in ("u.data", "ratings.dat") or (name == "ratings.csv" and MOVIELENS_HEADER.match(head))
-    if not known:
-        return RecognisedSource("delimited text", (SourceFile(path, member),))
+        return RecognisedSource(shape, files)
+    if name not in ("u.data", "ratings.dat") and not (name == "ratings.csv" and MOVIELENS_HEADER.match(head)):
+        return RecognisedSource("delimited text", files)
     titles = _existing(folder / TITLES_OF[name]) if member is None and folder is not None else None
-    return RecognisedSource("MovieLens", (SourceFile(path, member),), titles)
+    return RecognisedSource("MovieLens", files, titles)
 
 
 def _binary_kind(start: bytes) -> Kind | None:
-    """Format of a binary file with these first bytes."""
+    """Format of a binary file with these first bytes; an Arrow message has a mark and a length, a multiple of 8."""
+    length = int.from_bytes(start[4:8], "little", signed=True)
     if start.startswith(b"PAR1"):
         return "Parquet"
-    if start.startswith(b"ARROW1") or _is_arrow_stream(start):
+    if start.startswith(b"ARROW1") or (start.startswith(b"\xff\xff\xff\xff") and length > 0 and length % 8 == 0):
         return "Arrow"
     if start.startswith(b"SQLite format 3\0"):
         return "SQLite"
     return "DuckDB" if start[8:12] == b"DUCK" and b"\0" in start else None
 
 
-def _is_arrow_stream(start: bytes) -> bool:
-    """Whether a file begins with the mark of an Arrow message and its length, a positive multiple of 8."""
-    length = int.from_bytes(start[4:8], "little", signed=True)
-    return start.startswith(b"\xff\xff\xff\xff") and length > 0 and length % 8 == 0
-
-
-def _decoded(head: bytes, encoding: str) -> str:
-    """Text of the first bytes, only to recognise JSON."""
-    try:
-        return head.decode(encoding, "ignore")
-    except (LookupError, ValueError, TypeError):
-        return ""
-
-
 def _zip(path: SourcePath) -> RecognisedSource | None:
     """Recognise MovieLens and Netflix Prize archives as they are offered for download."""
     names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
-    films = sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base))
-    if films:
+    if films := sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base)):
         titles = next((SourceFile(path, names[base]) for base in NETFLIX_TITLES if base in names), None)
         return RecognisedSource("Netflix Prize", tuple(SourceFile(path, name) for name in films), titles)
     for base, titles_base in TITLES_OF.items():
@@ -312,24 +204,44 @@ def _zip(path: SourcePath) -> RecognisedSource | None:
 
 
 def _netflix_titles(folder: Path | None) -> SourceFile | None:
-    if folder is None:
-        return None
-    paths = [parent / name for parent in (folder, folder.parent) for name in NETFLIX_TITLES]
-    return next((SourceFile(path) for path in paths if path.is_file()), None)
+    parents = () if folder is None else (folder, folder.parent)
+    return next((SourceFile(parent / n) for parent in parents for n in NETFLIX_TITLES if (parent / n).is_file()), None)
 
 
 def _existing(path: Path) -> SourceFile | None:
     return SourceFile(path) if path.is_file() else None
 
 
-def _files(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
+def json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "JSON array"] | None:
+    """How JSON is arranged in a text with this beginning, which may be the whole text; None if it is not JSON."""
+    head = head.lstrip("\ufeff")
+    if BEGINS_ARRAY.match(head):
+        return "JSON array"
+    if not BEGINS_OBJECT.match(head):
+        return None
+    lines = head.split("\n")
+    for number, line in enumerate((lines if is_whole else lines[:-1])[:LINES], start=1):
+        if line.strip() and not is_object(line):
+            raise SourceError(
+                f"{name} is JSON, but line {number} is not an object: "
+                "convert it to one object for each line, or to an array of objects"
+            )
+    return "JSON lines"
 
 
-# Each file is one record: the record ids in the paths of files.
+def is_object(line: str | bytes) -> bool:
+    """Whether a text is a JSON object."""
+    try:
+        return isinstance(json.loads(line, parse_int=str), dict)  # int() refuses 4,301 digits
+    except (ValueError, RecursionError):
+        return False
 
 
-HINT = "check record_from_name=…, which is searched in each path below the folder"
+def has_long_number(line: str | bytes) -> bool:
+    """Whether a JSON text has a number with more digits than any parser takes."""
+    numbers: list[str] = []
+    json.loads(line, parse_int=numbers.append, parse_float=numbers.append)
+    return any(len(number) > MOST_DIGITS for number in numbers)
 
 
 def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
@@ -340,11 +252,9 @@ def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
     """
     if pattern is None:
         return [""] * len(files)
-    search = re.compile(pattern).search
-    matches = [search(file.relative) for file in files]
+    matches = [re.search(pattern, file.relative) for file in files]
     ids = [match and (match[1] if match.re.groups else match[0]) for match in matches]
-    without = sum(not record for record in ids)
-    if without:
+    if without := sum(not record for record in ids):
         raise SourceError(f"{without:,} of {len(files):,} files have a name without a record id: {HINT}")
     if len(files) > 1 and len(set(ids)) == 1:
         raise SourceError(f"all {len(files):,} files would be the same record: {HINT}")

@@ -16,8 +16,6 @@ from standout.data.build import id_bytes
 from standout.data.build_kernels import NONE
 from standout.data.labels import Labels
 
-__all__ = ["Interner"]
-
 SHORT = 7
 ZERO = 48
 NUMBERS = 10**SHORT
@@ -43,16 +41,16 @@ class Table(NamedTuple):
 
 
 class Interner:
-    """Assigns codes to texts; grows as needed.
+    """Assigns codes to texts; grows as needed. Numbers below `numbers` are looked up in an array.
 
     >>> ids = Interner()
     >>> ids.codes_of(["7", "007", "7"]).tolist(), list(ids.labels())
     ([0, 1, 0], ['7', '007'])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: int = NUMBERS) -> None:
         self.table = Table(
-            np.zeros(NUMBERS, np.uint32),  # 40 MB of address space, but only used pages take memory
+            np.zeros(numbers, np.uint32),  # 40 MB of address space, but only used pages take memory
             np.zeros((1 << 10, 2), np.uint64),
             np.empty(1 << 12, np.uint8),
             np.zeros(1 << 9, np.int64),
@@ -86,7 +84,8 @@ class Interner:
         """Code of each span of the buffer; NONE if it is empty or the status of its row is not 0."""
         out = np.empty(len(starts), np.uint32)
         table = self.reserve(len(starts), int((ends - starts).sum()))
-        _intern(table, buffer, starts, ends, status, out)
+        low, high = writable(starts, np.int64), writable(ends, np.int64)
+        _intern(table, writable(buffer, np.uint8), low, high, writable(status, np.uint8), out)
         return out
 
     def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
@@ -98,6 +97,11 @@ class Interner:
         """Texts in the order of their codes."""
         ends = self.table.ends[: len(self) + 1]
         return Labels(ends, self.table.data[: ends[-1]])
+
+
+def writable(array: Array, dtype: type[np.generic]) -> Array:
+    """The array, or a copy: kernels are compiled for one type, contiguous and not read-only."""
+    return np.require(array, dtype, ["C", "W"])
 
 
 def _grow(array: Array, needed: int) -> Array:
@@ -120,7 +124,7 @@ def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Arr
         if status[i] != 0 or start == end:
             out[i] = NONE
             continue
-        spelled = _number(buffer, start, end)
+        spelled = _number(buffer, start, end, len(number))
         if spelled >= 0:
             code = np.int64(number[spelled]) - 1
         else:
@@ -152,7 +156,7 @@ def _add(table: Table, buffer: Array, start: Int, end: Int) -> Int:
         table.data[first + i] = buffer[start + i]
     table.ends[code + 1] = first + end - start
     table.size[0] = code + 1
-    spelled = _number(buffer, start, end)
+    spelled = _number(buffer, start, end, len(table.number))
     if spelled >= 0:
         table.number[spelled] = code + 1
     else:
@@ -172,8 +176,8 @@ def _put(slots: Array, key: np.uint64, code: np.uint64) -> None:
 
 
 @inline
-def _number(buffer: Array, start: Int, end: Int) -> Int:
-    """Number that the text spells without leading zeros, or -1."""
+def _number(buffer: Array, start: Int, end: Int, most: Int) -> Int:
+    """Number below `most` that the text spells without leading zeros, or -1."""
     if end - start > SHORT or (buffer[start] == ZERO and end - start > 1):
         return np.int64(-1)
     number = np.int64(0)
@@ -182,7 +186,7 @@ def _number(buffer: Array, start: Int, end: Int) -> Int:
         if digit < 0 or digit > 9:
             return np.int64(-1)
         number = number * 10 + digit
-    return number
+    return number if number < most else np.int64(-1)
 
 
 @inline

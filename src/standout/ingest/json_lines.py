@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, SourceError
 from standout.core.jit import Array, Int, kernel
-from standout.ingest.formats import JsonShape, has_long_number, is_object
-from standout.ingest.frames import SAMPLE_ROWS, Table
+from standout.ingest.formats import Kind, has_long_number, is_object
+from standout.ingest.frames import SAMPLE_ROWS, FrameSource
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import without_marks
-
-__all__ = ["json_table"]
 
 BLOCK = 1 << 23
 LARGEST_OBJECT = 1 << 28
@@ -33,14 +31,14 @@ class _Source:
 
     name: str
     open: Callable[[], AbstractContextManager[Stream]]
-    shape: JsonShape
+    kind: Kind
 
     def blocks(self) -> Iterator[tuple[int, bytes, Stream]]:
         """Yield blocks of complete lines, the number of lines before them, and the stream."""
         with self.open() as stream:
             stream.head = without_marks(stream.peek())
             before, rest = 0, b""
-            splitter = ArraySplitter(self.name) if self.shape == "array" else None
+            splitter = ArraySplitter(self.name) if self.kind == "JSON array" else None
             buffer = np.empty(BLOCK, np.uint8)
             while count := stream.fill(buffer.data):
                 part = buffer[:count] if splitter is None else splitter.split(buffer[:count])
@@ -59,7 +57,7 @@ class _Source:
 
     def damaged(self, before: int, block: bytes) -> SourceError:
         """Error that names the first bad line, or the object of an array, and never its content."""
-        unit = "line" if self.shape == "lines" else "object"
+        unit = "line" if self.kind == "JSON lines" else "object"
         for number, line in enumerate(block.split(b"\n"), start=before + 1):
             if line.strip() and not is_object(line):
                 return SourceError(f"{self.name} {unit} {number} is not a JSON object: check the file")
@@ -72,9 +70,9 @@ class _Source:
         return SourceError(f"{self.name} is not valid JSON in {unit}s {before + 1} to {before + lines}")
 
 
-def json_table(name: str, open_stream: Callable[[], AbstractContextManager[Stream]], shape: JsonShape) -> Table:
-    """Make a table of a JSON source; it is read once for its fields, and once for its rows."""
-    source = _Source(name, open_stream, shape)
+def json_source(name: str, open_stream: Callable[[], AbstractContextManager[Stream]], kind: Kind) -> FrameSource:
+    """Open a JSON source; it is read once for its fields, and once for its rows."""
+    source = _Source(name, open_stream, kind)
     fields: dict[str, bool] = {}
     for before, block, _ in source.blocks():
         for field, is_nested in _fields(source, before, block).items():
@@ -99,7 +97,7 @@ def json_table(name: str, open_stream: Callable[[], AbstractContextManager[Strea
             return _read(source, before, lines, {name: str(i) for i, name in enumerate(names)})
         return pl.DataFrame()
 
-    return Table(names, batches, sample, position=lambda: (state[0], state[1]))
+    return FrameSource(names, batches, sample, position=lambda: (state[0], state[1]))
 
 
 def _fields(source: _Source, before: int, block: bytes) -> dict[str, bool]:

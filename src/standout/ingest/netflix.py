@@ -22,7 +22,7 @@ from standout.ingest.column_roles import Roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.sources import Stream
-from standout.ingest.time_kernels import civil_day
+from standout.ingest.times import civil_day
 from standout.ingest.tokens import Window
 
 __all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]

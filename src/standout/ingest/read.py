@@ -25,7 +25,7 @@ from standout.ingest.column_roles import Roles, check_people
 from standout.ingest.delimited import DelimitedLayout, detect_layout, layout_of_further_file, read_delimited
 from standout.ingest.diagnosis import PYTHON, merge_unused, reading_warnings, waive_columns
 from standout.ingest.file_parts import merge_files, read_table_file, read_text_file, uses_workers
-from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, check_options, recognise, record_ids
+from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise, record_ids
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
@@ -91,7 +91,7 @@ def read_table_files(
     source: RecognisedSource, options: Options, rejects: RejectLog, memory: MemoryPlan | None, meter: ProgressMeter
 ) -> tuple[Collector, Roles]:
     """Read files with named columns; returns the role of each column."""
-    from standout.ingest.frames import open_table, read_frame
+    from standout.ingest.frames import open_file, read_frame
 
     files, records = source.files, record_ids(source.files, options.record_from_name)
     earlier: tuple[Collector, Roles] | None = None
@@ -107,7 +107,7 @@ def read_table_files(
         if number < len(files):
             with ExitStack() as stack, meter.part(1):
                 earlier = read_frame(
-                    partial(open_table, source.kind, files[number], options, stack),
+                    partial(open_file, source.kind, files[number], options, stack),
                     str(files[number].path),
                     options,
                     rejects,
@@ -330,7 +330,6 @@ class SourceReader:
         return waive_columns(open_index(path), self.options.ignored)
 
     def _files(self, source: RecognisedSource) -> SourceEntries:
-        check_options(source.kind, self.options)
         names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
         if self.options.record_from_name is not None:
             names = (f"{len(source.files):,} files",)  # their names are ids
@@ -370,15 +369,14 @@ class SourceReader:
         return entries if titles is None else replace(entries, titles=lambda items: titles)
 
     def _frame(self, source: Any) -> SourceEntries:
-        from standout.ingest.frame_tables import is_table, table_of
-        from standout.ingest.frames import read_frame
+        from standout.ingest.frames import is_frame, open_frame, read_frame
 
-        if not is_table(source):
+        if not is_frame(source):
             raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
         for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
             raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
         collector, roles = read_frame(
-            lambda: table_of(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
+            lambda: open_frame(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
         )
         return self._finish("frame", (), collector, roles)
 

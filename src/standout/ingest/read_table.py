@@ -21,7 +21,7 @@ from standout.ingest.column_names import is_id_name
 from standout.ingest.diagnosis import PYTHON, Wording, reading_warnings
 from standout.ingest.distinct_cells import distinct_cells
 from standout.ingest.formats import recognise
-from standout.ingest.frame_tables import is_table
+from standout.ingest.frames import is_frame
 from standout.ingest.header import recognise as recognised_columns
 from standout.ingest.options import Column, Options
 from standout.ingest.read import SourceReader
@@ -120,7 +120,7 @@ def _is_read_once(source: Any) -> bool:
         return is_index(Path(source))
     if isinstance(source, (list, tuple)):
         return len(source) != 1 or not isinstance(source[0], (str, Path)) or is_index(Path(source[0]))
-    return not is_table(source) or not type(source).__module__.startswith(("polars", "pandas"))
+    return not is_frame(source) or not type(source).__module__.startswith(("polars", "pandas"))
 
 
 def _size(source: Any) -> int:

@@ -11,8 +11,6 @@ from typing import IO, Any, cast
 
 from standout.core.errors import SourceError, install_command
 
-__all__ = ["RemotePath", "is_remote", "public_url"]
-
 URL = re.compile(r"(?:[A-Za-z][\w+.-]+::)*[A-Za-z][\w+.-]+://")
 PACKAGES = {
     "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
@@ -75,11 +73,6 @@ class RemotePath:
         with remote_errors(self.shown):
             return not self._is_web and bool(self.filesystem.isdir(self.path))
 
-    def exists(self) -> bool:
-        """Whether there is such a file or folder."""
-        with remote_errors(self.shown):
-            return bool(self.filesystem.exists(self.path))
-
     def size(self) -> int:
         """Size in bytes, or 0 if it is not known."""
         with remote_errors(self.shown):
@@ -108,7 +101,15 @@ class RemotePath:
             if getattr(file, "size", None) is not None:
                 return io.BufferedReader(_RemoteFile(file, self.shown))
             with file:
-                return _copied(file, self.shown)
+                copy = tempfile.TemporaryFile()  # noqa: SIM115  (the caller closes it)
+                try:
+                    while content := file.read(COPY):
+                        copy.write(content)
+                except BaseException:
+                    copy.close()
+                    raise
+            copy.seek(0)
+            return cast(IO[bytes], copy)
 
     @property
     def _is_web(self) -> bool:
@@ -151,20 +152,6 @@ class _RemoteFile(io.RawIOBase):
         super().close()
 
 
-def _copied(file: Any, shown: str) -> IO[bytes]:
-    """Copy a file to a temporary file without a name, from its start."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115  (the caller closes it)
-    try:
-        with remote_errors(shown):
-            while content := file.read(COPY):
-                copy.write(content)
-    except BaseException:
-        copy.close()
-        raise
-    copy.seek(0)
-    return cast(IO[bytes], copy)
-
-
 @contextmanager
 def remote_errors(shown: str) -> Iterator[None]:
     """Turn any error of a remote file system into a SourceError without the URL, which may be secret."""
@@ -177,16 +164,13 @@ def remote_errors(shown: str) -> Iterator[None]:
     except PermissionError:
         raise SourceError(f"{shown}: permission denied") from None
     except ImportError:
-        protocol = shown.partition("://")[0].rpartition("::")[2]
-        package = PACKAGES.get(protocol)
+        package = PACKAGES.get(shown.partition("://")[0].rpartition("::")[2])
         install = f"`pip install {package}`" if package else "the package that fsspec needs for it"
         raise SourceError(f"{shown} cannot be read: install {install}") from None
     except Exception as error:  # each file system has its own errors
-        raise SourceError(f"{shown} cannot be read: {_cause(error)}") from None
-
-
-def _cause(error: Exception) -> str:
-    if isinstance(error, ValueError) and "rotocol not known" in str(error):
-        return "the protocol is not known"
-    status = getattr(error, "status", None)
-    return f"the server answered {status}" if isinstance(status, int) else f"{type(error).__name__}"
+        status, cause = getattr(error, "status", None), type(error).__name__
+        if isinstance(error, ValueError) and "rotocol not known" in str(error):
+            cause = "the protocol is not known"
+        elif isinstance(status, int):
+            cause = f"the server answered {status}"
+        raise SourceError(f"{shown} cannot be read: {cause}") from None

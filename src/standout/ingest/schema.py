@@ -25,8 +25,8 @@ from standout.data.column import (
 )
 from standout.data.release import Release
 from standout.ingest.column_types import Wish, default_error, default_similarity
+from standout.ingest.date_patterns import check_pattern
 from standout.ingest.hierarchies import PREFIX, HierarchySource, hierarchy_rows, with_hierarchy
-from standout.ingest.times import check_pattern
 
 __all__ = ["ColumnSchema", "Schema", "apply_schema", "different_texts", "schema_text", "write_schema"]
 

@@ -17,46 +17,26 @@ from typing import IO, Any, cast
 from standout.core.errors import ParameterError, SourceError
 from standout.ingest.remote import RemotePath, is_remote
 
-__all__ = [
-    "GZIP",
-    "UTF8",
-    "ZIP",
-    "ZSTD",
-    "CappedReader",
-    "SourcePath",
-    "Stream",
-    "check_expansion",
-    "expand_paths",
-    "file_size",
-    "first_bytes",
-    "is_packed",
-    "is_tar",
-    "is_utf8",
-    "largest_expansion",
-    "open_stream",
-    "read_errors",
-    "tar_members",
-    "zip_names",
-]
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+SourcePath = Path | RemotePath
+HEAD = 1 << 18
+"""Number of first bytes from which a layout is recognised."""
+UTF8 = "utf-8"
+GZIP, ZSTD, ZIP, EMPTY_ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06"
+TAR_MAGIC, BLOCK = slice(257, 262), 512
 
 # A limit on what compressed files become: a file of one megabyte must not fill the memory or the disk.
-#
 # Ratings as text become 5 to 30 times as long when they are decompressed. Small files may grow by more; only
 # beyond FREE_BYTES does the ratio count. The environment variable STANDOUT_MAX_EXPANSION sets another ratio.
-
-
-FREE_BYTES = 1 << 28
-"""Up to this many bytes, the ratio does not matter."""
-RATIO = 100.0
-VARIABLE = "STANDOUT_MAX_EXPANSION"
+FREE_BYTES, RATIO, VARIABLE = 1 << 28, 100.0, "STANDOUT_MAX_EXPANSION"
 
 
 def largest_expansion() -> float:
-    """Largest ratio of decompressed and compressed bytes.
-
-    >>> largest_expansion()
-    100.0
-    """
+    """Largest ratio of decompressed and compressed bytes."""
     text = os.environ.get(VARIABLE, "")
     try:
         ratio = float(text) if text else RATIO
@@ -67,21 +47,6 @@ def largest_expansion() -> float:
     return ratio
 
 
-def check_expansion(unpacked: int, packed: int, name: str) -> None:
-    """Raise an error if so many compressed bytes must not become so many."""
-    most, ratio = _most_bytes(packed), largest_expansion()
-    if unpacked > most:
-        raise SourceError(
-            f"{name} becomes more than {ratio:g} times as long when it is decompressed "
-            f"({most >> 20:,} MB so far): if you trust it, decompress it first, "
-            f"or set a higher ratio, for example {VARIABLE}={10 * ratio:.0f} in the environment"
-        )
-
-
-def _most_bytes(packed: int) -> int:
-    return max(FREE_BYTES, int(min(largest_expansion() * packed, 1 << 62)))
-
-
 class CappedReader:
     """A stream of decompressed bytes that ends with an error where they are too many.
 
@@ -90,47 +55,32 @@ class CappedReader:
     """
 
     def __init__(self, body: IO[bytes], packed: int, name: str) -> None:
-        self.body, self.name, self.count, self.packed = body, name, 0, packed
-        self.most = _most_bytes(packed)
+        self.body, self.name, self.count, self.ratio = body, name, 0, largest_expansion()
+        self.most = max(FREE_BYTES, int(min(self.ratio * packed, 1 << 62)))
 
     def read(self, size: int = -1) -> bytes:
         """Read up to `size` bytes; all if it is negative."""
         content = self.body.read(size if size >= 0 else self.most - self.count + 1)
-        if size < 0:
-            while more := self.body.read(self.most - self.count - len(content) + 1):
-                content += more
-                self._check(len(content))
         self._add(len(content))
+        while size < 0 and (more := self.body.read(self.most - self.count + 1)):
+            content += more
+            self._add(len(more))
         return content
 
     def readinto(self, room: Any) -> int:
         """Read into `room`."""
-        count = self.body.readinto(room) or 0  # type: ignore[attr-defined]
+        count = int(self.body.readinto(room) or 0)  # type: ignore[attr-defined]
         self._add(count)
-        return int(count)
+        return count
 
     def _add(self, count: int) -> None:
-        self._check(count)
         self.count += count
-
-    def _check(self, count: int) -> None:
-        if self.count + count > self.most:
-            check_expansion(self.count + count, self.packed, self.name)
-
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-
-SourcePath = Path | RemotePath
-HEAD = 1 << 18
-UTF8 = "utf-8"
-GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
-EMPTY_ZIP = b"PK\x05\x06"
-TAR_MAGIC = slice(257, 262)
-BLOCK = 512
+        if self.count > self.most:
+            raise SourceError(
+                f"{self.name} becomes more than {self.ratio:g} times as long when it is decompressed "
+                f"({self.most >> 20:,} MB so far): if you trust it, decompress it first, or set a higher ratio, "
+                f"for example {VARIABLE}={10 * self.ratio:.0f} in the environment"
+            )
 
 
 @dataclass(slots=True)
@@ -146,15 +96,19 @@ class Stream:
     body: IO[bytes]
     total: int
     head: bytes = b""
-    encoding: str = "utf-8"
+    encoding: str = UTF8
     first_line: int = 1
     record: str = ""
 
     def convert(self, encoding: str) -> None:
         """Convert the stream from its start to UTF-8."""
-        joined = io.BufferedReader(_JoinedReader(self.head, self.body))
-        self.body = io.BufferedReader(_Utf8Reader(joined, encoding))
-        self.head, self.encoding = b"", encoding
+        self.body = io.BufferedReader(_Utf8Reader(self._joined(), encoding))
+        self.encoding = encoding
+
+    def _joined(self) -> IO[bytes]:
+        joined = cast(IO[bytes], io.BufferedReader(_JoinedReader(self.head, self.body)))
+        self.head = b""
+        return joined
 
     def peek(self) -> bytes:
         """Return the first bytes, without consuming them."""
@@ -178,10 +132,8 @@ class Stream:
 
     def lines(self, encoding: str, longest: int, newline: str = "\n") -> Iterator[str]:
         """Yield the remaining lines as text, each with its line end; none may be longer than `longest`."""
-        joined = io.BufferedReader(_JoinedReader(self.head, self.body))
-        self.head = b""
         with read_errors(self.name):
-            text = io.TextIOWrapper(joined, encoding=encoding, newline=newline)
+            text = io.TextIOWrapper(self._joined(), encoding=encoding, newline=newline)
             while line := text.readline(longest + 1):
                 if len(line) > longest:
                     raise SourceError(f"{self.name} has a line of more than {longest:,} characters")
@@ -211,25 +163,18 @@ def expand_paths(sources: list[str | Path]) -> list[SourcePath]:
             remote = RemotePath.from_url(str(source))
             paths += remote.matches() or [remote]
             continue
-        path = Path(source)
-        if path.exists():
-            paths.append(_checked(path))
-        elif matches := sorted(glob.glob(str(source), recursive=True)):  # noqa: PTH207  (may be absolute)
-            paths += map(_checked, map(Path, matches))
-        else:
+        found = [Path(source)] if Path(source).exists() else sorted(map(Path, glob.glob(str(source), recursive=True)))  # noqa: PTH207
+        if not found:
             raise SourceError(f"{source}: no such file")
+        for path in found:  # a pipe or device can be read only once or never ends
+            if not (path.is_file() or path.is_dir()):
+                raise SourceError(f"{path} is a pipe or a device, and a source is read twice: write it to a file first")
+        paths += found
     return paths
 
 
-def _checked(path: Path) -> Path:
-    """Refuse a pipe or device, which can be read only once or never ends."""
-    if not (path.is_file() or path.is_dir()):
-        raise SourceError(f"{path} is a pipe or a device, and a source is read twice: write it to a file first")
-    return path
-
-
 @contextmanager
-def open_stream(path: SourcePath, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
+def open_stream(path: SourcePath, member: str | None = None, encoding: str = UTF8) -> Iterator[Stream]:
     """Open a file as a stream of decompressed UTF-8 bytes; `member` is the file inside a zip."""
     with read_errors(str(path)), path.open("rb") as raw:
         total = file_size(path)
@@ -286,6 +231,11 @@ def is_tar(head: bytes) -> bool:
     return head[TAR_MAGIC] == b"ustar"
 
 
+def is_utf8(encoding: str) -> bool:
+    """Whether a name means UTF-8."""
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
 def zip_names(path: SourcePath) -> list[str]:
     """Return the names of the files inside a zip."""
     with read_errors(str(path)), path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
@@ -311,11 +261,9 @@ def _walk_tar(body: IO[bytes], raw: IO[bytes], path: SourcePath) -> Iterator[tup
         for info in archive:
             inside = archive.extractfile(info) if info.isfile() else None
             base = Path(info.name).name
-            if inside is None:
-                continue
-            if base.endswith(".tar"):
+            if inside is not None and base.endswith(".tar"):
                 yield from _walk_tar(inside, raw, path)
-            else:
+            elif inside is not None:
                 yield base, Stream(f"{path}/{base}", raw, inside, file_size(path))
     if any(tail.last):
         raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
@@ -330,40 +278,27 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[
         raise SourceError(f"{path} is a zip archive without files: check the archive")
     if member is not None and start != ZIP:
         raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
-    if start.startswith(GZIP):
-        with gzip.open(raw, "rb") as body:
-            yield _capped(body, file_size(path), path)
-    elif start == ZSTD:
-        with zstd.open(raw, "rb") as body:
-            yield _capped(body, file_size(path), path)
+    if start.startswith(GZIP) or start == ZSTD:
+        with (gzip if start.startswith(GZIP) else zstd).open(raw, "rb") as body:
+            yield cast(IO[bytes], CappedReader(cast(IO[bytes], body), file_size(path), str(path)))
     elif start == ZIP:
         with zipfile.ZipFile(raw) as archive:
             info = archive.getinfo(_member(archive, path, member))
-            with archive.open(info) as body:
-                yield _capped(body, min(info.compress_size, file_size(path)), path)
+            with archive.open(info) as inside:
+                packed = min(info.compress_size, file_size(path))
+                yield cast(IO[bytes], CappedReader(inside, packed, str(path)))
     else:
         yield raw
-
-
-def _capped(body: Any, packed: int, path: SourcePath) -> IO[bytes]:
-    return cast(IO[bytes], CappedReader(body, packed, str(path)))
 
 
 def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> str:
     names = _file_names(archive)
     if not names:
         raise SourceError(f"{path} contains no file with a name: check the archive")
-    if member is None and len(names) == 1:
-        return names[0]
-    if member in names:
-        return str(member)
+    if member in names or (member is None and len(names) == 1):
+        return member or names[0]
     listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     raise SourceError(f"{path} contains {len(names)} files: choose one with member=… ({listed})")
-
-
-def is_utf8(encoding: str) -> bool:
-    """Whether a name means UTF-8."""
-    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
 class _JoinedReader(io.RawIOBase):
@@ -386,8 +321,7 @@ class _TailReader:
     """A stream that keeps its last block."""
 
     def __init__(self, body: IO[bytes]) -> None:
-        self.body = body
-        self.last = b""
+        self.body, self.last = body, b""
 
     def read(self, size: int) -> bytes:
         content = self.body.read(size)
@@ -411,8 +345,7 @@ class _Utf8Reader(io.RawIOBase):
         return True
 
     def readinto(self, room: Any) -> int:
-        if not self.ready:
-            self.ready = self.reader.read(1 << 16).encode()
+        self.ready = self.ready or self.reader.read(1 << 16).encode()
         n = min(len(room), len(self.ready))
         room[:n] = self.ready[:n]
         self.ready = self.ready[n:]

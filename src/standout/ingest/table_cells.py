@@ -31,10 +31,8 @@ from standout.ingest.delimited import (
     split_lines,
     usable_quote,
 )
-from standout.ingest.formats import RecognisedSource, SourceFile, check_options, recognise
-from standout.ingest.frame_tables import is_table, table_of
-from standout.ingest.frames import Table as IngestTable
-from standout.ingest.frames import open_table, polars_errors
+from standout.ingest.formats import RecognisedSource, SourceFile, recognise
+from standout.ingest.frames import FrameSource, is_frame, open_file, open_frame, polars_errors
 from standout.ingest.options import Options
 from standout.ingest.read import SOURCES
 from standout.ingest.rejects import Reason
@@ -223,9 +221,9 @@ def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> 
             copy.write(text if len(separator) == 1 else text.replace(separator, UNIT_SEPARATOR.encode()))
         yield window, rows.part(0, count)
         window.take(used, line)
-    if window.invalid_line is not None:
+    if window.decoder.invalid_line is not None:
         raise SourceError(
-            f"{stream.name} line {window.invalid_line} is not UTF-8, and the file is not clean text in "
+            f"{stream.name} line {window.decoder.invalid_line} is not UTF-8, and the file is not clean text in "
             "Windows-1252 either: set its encoding with encoding=…"
         )
 
@@ -244,7 +242,7 @@ def _check(
         text_head(stream)
         stream.skip(options.skip_lines)
         for window, rows in _tokens(stream, layout.dialect(layout.separator), copy):
-            if window.converts and copy is None:
+            if window.decoder.is_windows and copy is None:
                 return None
             has_quotes |= bool(quote) and bool((window.buffer[: window.end] == ord(quote)).any())
             part = rows.part(int(is_first and len(rows.line) > 0), len(rows.line))
@@ -300,7 +298,6 @@ def open_columns(source: Any, options: Options, stack: ExitStack, progress: Prog
     if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
         raise SourceError(f"{paths[0]} is an index of a history: read it with so.open")
     recognised = recognise(paths, options)
-    check_options(recognised.kind, options)
     if recognised.kind == "Netflix Prize":
         raise SourceError(f"{paths[0]} has Netflix Prize files, which are a history: read them with so.read")
     is_text = recognised.kind in ("delimited text", "MovieLens")
@@ -312,7 +309,7 @@ def open_columns(source: Any, options: Options, stack: ExitStack, progress: Prog
 
 
 def _frame(source: Any, options: Options) -> SourceColumns:
-    if not is_table(source):
+    if not is_frame(source):
         raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
     for name in sorted(options.changed() & {"skip_lines", "sql_table", "member", "header"}):
         raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
@@ -320,7 +317,7 @@ def _frame(source: Any, options: Options) -> SourceColumns:
         with polars_errors("the frame"):
             source = source.collect()
     with polars_errors("the frame"):
-        table = table_of(source)
+        table = open_frame(source)
     return SourceColumns(table.names, lambda wanted: _series(table, wanted, len(table.names), "the frame"), "frame")
 
 
@@ -330,7 +327,7 @@ def _file(
     file = source.files[place]
     name = str(file.path)
     with polars_errors(name):
-        table = open_table(source.kind, file, options, stack)
+        table = open_file(source.kind, file, options, stack)
     at_a_time = AT_A_TIME.get(source.kind, len(table.names))
     return SourceColumns(
         table.names, lambda wanted: _series(table, wanted, at_a_time, name), source.kind, (_shown(file.path.name),)
@@ -351,7 +348,7 @@ def _delimited(
     )
 
 
-def _series(table: IngestTable, wanted: Sequence[int], at_a_time: int, name: str) -> Iterator[pl.Series]:
+def _series(table: FrameSource, wanted: Sequence[int], at_a_time: int, name: str) -> Iterator[pl.Series]:
     """Yield columns of a table of so.read, some of them at a time."""
     with polars_errors(name):
         for first in range(0, len(wanted), max(at_a_time, 1)):

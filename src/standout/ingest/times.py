@@ -6,41 +6,30 @@ zone is taken as written. Then it is rounded down to the unit.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from functools import lru_cache
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-from standout.core.jit import Array
+from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.data.build_kernels import TIME_BIAS
 from standout.data.labels import SECONDS, TimeUnit
-from standout.ingest.interner import Interner
+from standout.ingest.date_patterns import (
+    LARGEST,
+    DatePatterns,
+    check_pattern,
+    count_formats,
+    moment_of,
+    recognise_format,
+    recognise_pattern,
+)
+from standout.ingest.interner import Interner, writable
 from standout.ingest.rejects import Reason
-from standout.ingest.time_kernels import FIRST_OF_MONTH, HIGHEST, LARGEST, LOWEST, OUTSIDE, read_iso, read_unix, trim
-from standout.ingest.zones import Zone
-
-__all__ = [
-    "DatePatterns",
-    "ResolvedTimes",
-    "TimeBin",
-    "TimeReader",
-    "check_pattern",
-    "count_formats",
-    "fits",
-    "fitting_formats",
-    "fitting_patterns",
-    "list_formats",
-    "recognise_format",
-    "recognise_pattern",
-]
-
-# Bins of time: minutes, hours, days, weeks and months, to which times are rounded down.
-
 
 WIDTH = re.compile(r"(\d{0,7})\s*([a-z]+)")
 NAMES = {
@@ -52,7 +41,21 @@ NAMES = {
 }
 SECONDS_OF = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 MONDAY = -3 * 86_400  # 29 December 1969; 1 January 1970 was a Thursday
-LONGEST_TIME_BINS = 36_525 * 86_400
+LONGEST_BIN = 36_525 * 86_400
+EPOCH = datetime(1970, 1, 1)
+MOST_COUNTED = 1_000_000
+"""Number of unreadable times whose formats are counted, because that is slow."""
+NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+NO_TIME = -(1 << 61)
+UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
+AMBIGUOUS, OTHER_FORMAT = Reason.AMBIGUOUS_TIME, Reason.OTHER_TIME_FORMAT
+OUTSIDE = -(1 << 60)
+LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
+MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits into 64 bits
+ZERO, NINE, DASH, DOT, COLON, PLUS, SPACE = 48, 57, 45, 46, 58, 43, 32
+LETTER_T, LETTER_Z = 84, 90
+FIRST_OF_MONTH = np.arange("0001-01", "10000-02", dtype="datetime64[M]").astype("datetime64[D]").astype(np.int64)
+LAST_LISTED, PERIOD = 16_725_225_600, 400 * 31_556_952  # 2500-01-01; 400 years of the calendar
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +73,12 @@ class TimeBin:
     def of(cls, text: object) -> "TimeBin":
         """Parse a width such as hour, 15min, 6h, 2d, week or month."""
         match = WIDTH.fullmatch(text.strip().lower()) if isinstance(text, str) else None
-        kind = next((kind for kind, names in NAMES.items() if match and match[2] in names), None)
+        kind = next((kind for kind, names in NAMES.items() if match and match[2] in names), "")
         count = int(match[1] or 1) if match else 0
         if kind == "month" and count == 1:
             return cls(0)
-        seconds = count * SECONDS_OF[kind] if kind in SECONDS_OF else 0
-        if not 0 < seconds <= LONGEST_TIME_BINS:
+        seconds = count * SECONDS_OF.get(kind, 0)
+        if not 0 < seconds <= LONGEST_BIN:
             raise ParameterError(
                 "time_bin must be minute, hour, day, week, month, or a number of minutes, hours, days or "
                 f"weeks up to 100 years such as 15min, 6h or 2d, got {text!r}"
@@ -90,10 +93,8 @@ class TimeBin:
 
     def nests_in(self, wider: "TimeBin") -> bool:
         """Whether each bin lies within one bin of the other."""
-        if self == wider:
-            return True
-        if not self.seconds:
-            return False
+        if self == wider or not self.seconds:
+            return self == wider
         if not wider.seconds:
             return SECONDS["day"] % self.seconds == 0
         return wider.seconds % self.seconds == 0 and (wider.origin - self.origin) % self.seconds == 0
@@ -121,247 +122,55 @@ class TimeBin:
         return kind if count == 1 else f"{count} {kind}s"
 
 
-# Recognise the pattern of dates that are neither ISO 8601 nor numbers, such as 31/12/2010 or 1 Dec 2010.
-#
-# A pattern is only concluded if the texts prove it. 3/4/2005 fits both orders of day and month; 31/12/2010 fits
-# one. If no text decides, the dates are ambiguous, and the user must say which pattern is meant.
-
-
-SAMPLE, MOST = 500, 8
-"""Number of texts from which patterns are proposed, and of patterns that are tried on all texts."""
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-NUMBERS = re.compile(r"(\d{1,4})([-/. ])(\d{1,2})\2(\d{1,4})")
-DAY_NAME_YEAR = re.compile(r"\d{1,2}([-/. ])([A-Za-z]{3,9})\1(\d{4}|\d\d)")
-YEAR_NAME_DAY = re.compile(r"\d{4}([-/. ])([A-Za-z]{3,9})\1\d{1,2}")
-NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) \d{1,2}(,? )\d{4}")
-CLOCK = re.compile(r"(\d{1,2}):\d\d(:\d\d(\.\d{1,6})?)?( ?[AaPp][Mm])?( ?)(Z|[+-]\d\d:?\d\d)?")
-CTIME = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} +\d{1,2} \d\d:\d\d:\d\d( [+-]\d{4})? \d{4}")
-WEEKDAY = re.compile(r"([A-Za-z]{3,9})(,? )(?=\d|[A-Za-z]{3,9} \d)")
-TIME_OF_DAY = re.compile(r"(T|, | |:)(?=\d{1,2}:\d\d)")
-
-
 @dataclass(frozen=True, slots=True)
-class DatePatterns:
-    """Patterns that fit the texts of a column.
+class Zone:
+    """Offset of a zone from UTC: offset[i] seconds from since[i] on."""
 
-    `pattern` is the one that the texts prove, or None. `rivals` are patterns between which they do not
-    decide: several fit equally well, or (`mixed`) some texts fit only the first and others only another.
+    name: str
+    since: NDArray[np.int64]
+    offset: NDArray[np.int64]
+
+    @classmethod
+    @cache
+    def of(cls, name: str) -> "Zone":
+        """Find a zone by its name."""
+        if name == "UTC":
+            return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        try:
+            info = ZoneInfo(name)
+        except (ValueError, OSError, LookupError) as error:
+            raise ParameterError(f"zone must be a name such as Europe/Berlin, got {name!r}") from error
+        return cls(name, *_transitions(info))
+
+    def offsets_at(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Offset at each second of UTC."""
+        periods = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
+        transition = np.searchsorted(self.since, seconds - periods * PERIOD, side="right") - 1
+        return np.asarray(self.offset[np.maximum(transition, 0)])
+
+
+def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find the changes of the offset between 1840 and 2500: search by day, then to the second.
+
+    Before 1840 local mean time applies. After 2500 the calendar, and so the rules, repeat every 400 years.
     """
 
-    pattern: str | None = None
-    rivals: tuple[str, ...] = ()
-    mixed: bool = False
+    def offset(second: int) -> int:
+        shift = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).astimezone(info).utcoffset()
+        return 0 if shift is None else round(shift.total_seconds())
 
-
-def check_pattern(name: str, pattern: str) -> None:
-    """Check a pattern once, because strptime raises one error for a bad pattern and a bad text."""
-    try:
-        datetime.strptime("", pattern)
-    except (ValueError, IndexError, re.error) as error:
-        if "does not match" not in str(error) and "unconverted" not in str(error):
-            raise ParameterError(f"{name} must be a valid pattern of strptime, got {pattern!r:.100}") from error
-
-
-def recognise_pattern(texts: Sequence[str]) -> DatePatterns:
-    """Find the pattern of strptime that the texts have in common.
-
-    >>> recognise_pattern(["3/4/2005", "3/31/2005 "])
-    DatePatterns(pattern='%m/%d/%Y', rivals=(), mixed=False)
-    >>> recognise_pattern(["3/4/2005", "4/3/2005"])
-    DatePatterns(pattern=None, rivals=('%d/%m/%Y', '%m/%d/%Y'), mixed=False)
-    >>> recognise_pattern(["1 Dec 2010 8:26 PM"]).pattern
-    '%d %b %Y %I:%M %p'
-    """
-    distinct = list(dict.fromkeys(text.strip() for text in texts))
-    candidates = _candidates(distinct[:SAMPLE])
-    moments_of = {pattern: [_moment(text, pattern) for text in distinct] for pattern in candidates}
-    counts = {pattern: len(distinct) - moments.count(None) for pattern, moments in moments_of.items()}
-    most = max(counts.values(), default=0)
-    if 2 * most < len(distinct) or not most:
-        return DatePatterns()
-    winners = [pattern for pattern, count in counts.items() if count == most]
-    first = moments_of[winners[0]]
-    if any(moments_of[pattern] != first for pattern in winners[1:]):
-        return DatePatterns(None, tuple(sorted(winners)))
-    others = [
-        pattern
-        for pattern in candidates
-        if any(moment and not ours for moment, ours in zip(moments_of[pattern], first, strict=True))
-    ]
-    return DatePatterns(None, (winners[0], *sorted(others)), mixed=True) if others else DatePatterns(winners[0])
-
-
-def _candidates(texts: Sequence[str]) -> list[str]:
-    """Patterns with the form of some of the texts, the most frequent first."""
-    forms = Counter(pattern for text in texts for pattern in dict.fromkeys(_patterns(text)))
-    return [pattern for pattern, _ in forms.most_common(MOST)]
-
-
-def fits(text: str, pattern: str) -> bool:
-    """Whether a text is a date in a pattern."""
-    return _moment(text, pattern) is not None
-
-
-def fitting_patterns(text: str) -> tuple[str, ...]:
-    """All patterns in which a text is a date.
-
-    >>> fitting_patterns("25/12/2004")
-    ('%d/%m/%Y',)
-    """
-    return tuple(dict.fromkeys(pattern for pattern in _patterns(text) if fits(text, pattern)))
-
-
-def _moment(text: str, pattern: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, pattern)
-    except (ValueError, OverflowError, IndexError, re.error):
-        return None
-
-
-def _patterns(text: str) -> Iterator[str]:
-    """Yield the patterns whose form a text has."""
-    if match := CTIME.fullmatch(text):
-        yield "%a %b %d %H:%M:%S %z %Y" if match[1] else "%a %b %d %H:%M:%S %Y"
-        return
-    start = ""
-    if (match := WEEKDAY.match(text)) and match[1][:3].lower() not in MONTHS:
-        start, text = ("%a" if len(match[1]) == 3 else "%A") + match[2], text[match.end() :]
-    day, *clock = TIME_OF_DAY.split(text, maxsplit=1)
-    end = "" if not clock else _clock_pattern(clock[1])
-    if end is not None:
-        yield from (start + pattern + "".join(clock[:1]) + end for pattern in _day_patterns(day))
-
-
-def _clock_pattern(text: str) -> str | None:
-    match = CLOCK.fullmatch(text)
-    if match is None:
-        return None
-    seconds = "" if match[2] is None else ":%S" if match[3] is None else ":%S.%f"
-    half = match[4]
-    pattern = ("%H:%M" if half is None else "%I:%M") + seconds
-    pattern += "" if half is None else f"{half[:-2]}%p"
-    return pattern + ("" if match[6] is None else f"{match[5]}%z")
-
-
-def _day_patterns(text: str) -> Iterator[str]:
-    if match := NUMBERS.fullmatch(text):
-        yield from _number_patterns(match[1], match[2], match[4])
-    elif match := DAY_NAME_YEAR.fullmatch(text):
-        year = "%Y" if len(match[3]) == 4 else "%y"
-        yield from (f"%d{match[1]}{name}{match[1]}{year}" for name in _month_patterns(match[2]))
-    elif match := YEAR_NAME_DAY.fullmatch(text):
-        yield from (f"%Y{match[1]}{name}{match[1]}%d" for name in _month_patterns(match[2]))
-    elif match := NAME_DAY_YEAR.fullmatch(text):
-        yield from (f"{name} %d{match[2]}%Y" for name in _month_patterns(match[1]))
-
-
-def _number_patterns(first: str, mark: str, last: str) -> Iterator[str]:
-    if len(first) == 4 and len(last) <= 2:
-        yield mark.join(("%Y", "%m", "%d"))
-    elif len(first) <= 2 and len(last) in (2, 4):
-        year = "%Y" if len(last) == 4 else "%y"
-        yield mark.join(("%d", "%m", year))
-        yield mark.join(("%m", "%d", year))
-    if len(first) == 2 and len(last) <= 2:
-        yield mark.join(("%y", "%m", "%d"))
-
-
-def _month_patterns(name: str) -> Iterator[str]:
-    if len(name) == 3:
-        yield "%b"
-    if len(name) > 3 or name.lower() == "may":
-        yield "%B"
-
-
-# Which formats a time has, and how many rows of a column each format fits.
-#
-# A format is what `time_format` takes: "iso", "s", "ms", or a pattern of strptime.
-
-
-NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
-ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
-COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?")
-COMPACT_PATTERNS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-MOST_DIGITS = 30
-"""More digits than any time has; Python refuses to convert thousands of them."""
-LONGEST = 100
-"""More characters than any time has."""
-SHOWN = 4
-"""Number of formats that a message lists."""
-
-
-def recognise_format(texts: Iterable[str]) -> str | None:
-    """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d…" or None."""
-    numbers: list[str] = []
-    for text in texts:
-        if ISO.fullmatch(text):
-            return "iso"
-        if NUMBER.fullmatch(text):
-            numbers.append(text)
-    if not numbers:
-        return None
-    if all(COMPACT.fullmatch(text) for text in numbers) and len({len(text) for text in numbers}) == 1:
-        return COMPACT_PATTERNS[len(numbers[0])]
-    whole = numbers[0].split(".")[0].lstrip("+-0")[:MOST_DIGITS]
-    return "ms" if int(whole or "0") >= LARGEST else "s"
-
-
-@lru_cache(maxsize=10_000)
-def fitting_formats(text: str) -> tuple[str, ...]:
-    """All formats in which a text is a time.
-
-    >>> fitting_formats("03/04/2005"), fitting_formats("2005-04-03"), fitting_formats("soon")
-    (('%d/%m/%Y', '%m/%d/%Y'), ('iso',), ())
-    """
-    text = text.strip()
-    if len(text) > LONGEST:
-        return ()
-    name = recognise_format([text])
-    if name == "iso":
-        return ("iso",) if _is_day(text[:10]) else ()
-    return fitting_patterns(text) if name is None else (name,)
-
-
-def count_formats(rows_of: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Number of rows that each format fits, given texts and how many rows have each.
-
-    >>> count_formats([("03/04/2005", 2), ("25/12/2004", 1)])
-    Counter({'%d/%m/%Y': 3, '%m/%d/%Y': 2})
-    """
-    counts: Counter[str] = Counter()
-    for text, rows in rows_of:
-        for name in fitting_formats(text):
-            counts[name] += int(rows)
-    return counts
-
-
-def list_formats(counts: Counter[str], unit: str = "row") -> str:
-    """The formats in words, the most frequent first.
-
-    >>> list_formats(Counter({"iso": 1, "%d/%m/%Y": 2}))
-    '%d/%m/%Y fits 2 rows, iso fits 1 row'
-    """
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    parts = [f"{name} fits {rows:,} {unit}{'s' * (rows != 1)}" for name, rows in ordered[:SHOWN]]
-    more = len(ordered) - SHOWN
-    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-EPOCH = datetime(1970, 1, 1)
-MOST_COUNTED = 1_000_000
-"""Number of unreadable times whose formats are counted, because that is slow."""
-NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-NO_TIME = -(1 << 61)
-UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
-AMBIGUOUS, OTHER_FORMAT = Reason.AMBIGUOUS_TIME, Reason.OTHER_TIME_FORMAT
+    step, first = 86_400, -4_102_444_800
+    since, offsets = [first], [offset(first)]
+    for high in range(first + step, LAST_LISTED, step):
+        if offset(high) == offsets[-1]:
+            continue
+        low, right = high - step, high
+        while right - low > 1:
+            middle = (low + right) // 2
+            low, right = (middle, right) if offset(middle) == offsets[-1] else (low, middle)
+        since.append(right)
+        offsets.append(offset(right))
+    return np.array(since), np.array(offsets)
 
 
 @dataclass(slots=True)
@@ -384,7 +193,7 @@ class TimeReader:
     known: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
     guessed: bool = field(init=False, default=False)
     deferred: bool = field(init=False, default=False)
-    patterns: DatePatterns = field(init=False, default_factory=DatePatterns)
+    patterns: DatePatterns = field(init=False, default=DatePatterns())
     rows_of_text: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
     rows_read: int = field(init=False, default=0)
     rows_unread: int = field(init=False, default=0)
@@ -393,64 +202,74 @@ class TimeReader:
     def __post_init__(self) -> None:
         if self.unit not in SECONDS:
             raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
-        if self.format is not None and self.format not in (*NUMERIC, "iso") and "%" not in self.format:
+        if self.format is not None and "%" in self.format:
+            check_pattern("time_format", self.format)
+        elif self.format is not None and self.format not in (*NUMERIC, "iso"):
             raise ParameterError(
                 f"time_format must be s, ms, us, ns, iso or a pattern such as %d.%m.%Y, got {self.format!r}"
             )
-        self._check_pattern()
         self.zone = Zone.of(self.zone_name)
-
-    def _check_pattern(self) -> None:
-        if self.format is not None and "%" in self.format:
-            check_pattern("time_format", self.format)
 
     def read(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
         """Return each span's time + TIME_BIAS, 0 if it is empty; set the status of unreadable times."""
         out = np.zeros(len(starts), np.uint32)
-        if self.format is None and not self.deferred:
-            self._recognise(buffer, starts, ends, status)
-        if self.deferred:
-            self._defer(buffer, starts, ends, status, out)
-        elif self.format == "iso":
-            read_iso(
-                buffer=buffer,
-                starts=starts,
-                ends=ends,
-                unit=SECONDS[self.unit],
-                since=self.zone.since,
-                offset=self.zone.offset,
-                status=status,
-                out=out,
-            )
+        buffer = writable(buffer, np.uint8)
+        starts, ends = np.array(starts, np.int64), np.array(ends, np.int64)
+        _trim(buffer, starts, ends)
+        used = np.flatnonzero((status == 0) & (ends > starts))
+        if self.format is None and not self.deferred and len(used):
+            self.format = recognise_format(texts_at(buffer, starts, ends, used[:100]))
+            self.guessed = self.format is not None
+            self.deferred = not self.guessed
+        if self.deferred:  # `resolve` converts the code of each text + 1
+            out[used] = self.texts.codes(buffer, starts, ends, status)[used] + 1
+            return out
+        clock = SECONDS[self.unit], self.zone.since, self.zone.offset, status, out
+        if self.format == "iso":
+            read_iso(buffer, starts, ends, *clock)
         elif self.format in NUMERIC:
-            read_unix(
-                buffer=buffer,
-                starts=starts,
-                ends=ends,
-                scale=NUMERIC[self.format],
-                guessed=self.guessed,
-                unit=SECONDS[self.unit],
-                since=self.zone.since,
-                offset=self.zone.offset,
-                status=status,
-                out=out,
-            )
-        else:
-            self._read_pattern(buffer, starts, ends, status, out)
-        if not self.deferred:
-            self._count_others(buffer, starts, ends, status, out)
+            read_unix(buffer, starts, ends, NUMERIC[self.format], self.guessed, *clock)
+        elif self.format is not None:
+            self._read_pattern(self.texts.codes(buffer, starts, ends, status)[used], used, status, out)
+        self.rows_read += int(np.count_nonzero(out))
+        odd = np.flatnonzero((status == UNREADABLE) | (status == OTHER_FORMAT))
+        self.rows_unread += len(odd)
+        odd = odd[: max(len(odd) - max(self.rows_unread - MOST_COUNTED, 0), 0)]
+        self.other_formats += count_formats((text, 1) for text in texts_at(buffer, starts, ends, odd))
         return out
 
+    def _read_pattern(
+        self, codes: NDArray[np.uint32], used: NDArray[np.int64], status: Array, out: NDArray[np.uint32]
+    ) -> None:
+        labels = self.texts.labels()
+        fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
+        self.known = np.append(self.known, np.array(fresh, np.int64))
+        rows = np.bincount(codes, minlength=len(labels))
+        rows[: len(self.rows_of_text)] += self.rows_of_text
+        self.rows_of_text = rows
+        units = self.known[codes]
+        good = np.abs(units) < TIME_BIAS
+        status[used[~good]] = np.where(units[~good] == NO_TIME, UNREADABLE, OUT_OF_RANGE)
+        out[used[good]] = units[good] + TIME_BIAS
+
+    def _pattern_unit(self, text: str) -> int:
+        moment = moment_of(text, str(self.format))
+        if moment is None:
+            return NO_TIME
+        shift = moment.utcoffset()
+        seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
+        if shift is None:
+            return seconds // SECONDS[self.unit]
+        return int(self.from_seconds(np.array([seconds - round(shift.total_seconds())]), local=False)[0])
+
     def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
-        """Return the times of a list of texts (None if missing) and their status; for tests and examples."""
-        data = np.frombuffer("".join(texts).encode(), np.uint8)
-        ends = np.cumsum([len(text.encode()) for text in texts])
-        starts = ends - [len(text.encode()) for text in texts]
-        status = np.zeros(len(texts), np.uint8)
-        coded = self.read(data, starts, ends, status)
+        """Return the times of a list of texts (None if missing) and their status."""
+        sizes = np.array([len(text.encode()) for text in texts], np.int64)
+        ends, status = np.cumsum(sizes), np.zeros(len(texts), np.uint8)
+        coded = self.read(np.frombuffer("".join(texts).encode(), np.uint8), ends - sizes, ends, status)
         if self.deferred:
-            times = self.resolve()
-            status, coded = np.maximum(status, times.status[coded]), times.code[coded]
+            code, of_code = self.resolve()
+            status, coded = np.maximum(status, of_code[coded]), code[coded]
         return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
 
     def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
@@ -473,22 +292,6 @@ class TimeReader:
             "zone": f"{self.zone_name} (times without a zone are taken as written)",
         }
 
-    def _recognise(self, buffer: Array, starts: Array, ends: Array, status: Array) -> None:
-        starts, ends = _trimmed_spans(buffer, starts, ends)
-        usable = np.flatnonzero((status == 0) & (ends > starts))[:100]
-        if not len(usable):
-            return
-        spans = (buffer[starts[i] : ends[i]].tobytes() for i in usable)
-        self.format = recognise_format(span.decode("utf-8", "replace").strip() for span in spans)
-        self.guessed = self.format is not None
-        self.deferred = not self.guessed
-
-    def _defer(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
-        """Write the code of each text + 1, which `resolve` converts; 0 if it is empty."""
-        starts, ends = _trimmed_spans(buffer, starts, ends)
-        used = np.flatnonzero((status == 0) & (ends > starts))
-        out[used] = self.texts.codes(buffer, starts, ends, status)[used] + 1
-
     def decide(self) -> None:
         """Choose the format of deferred times from all their texts."""
         if not self.deferred or self.format is not None or self.patterns.rivals:
@@ -499,8 +302,8 @@ class TimeReader:
             self.patterns = recognise_pattern(texts)
             self.format = self.patterns.pattern
 
-    def resolve(self, codes: Iterable[NDArray[np.uint32]] = ()) -> "ResolvedTimes":
-        """Convert deferred times: what each code of `read` means; `codes` are those of all rows."""
+    def resolve(self, codes: Iterable[NDArray[np.uint32]] = ()) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Time + TIME_BIAS (0 if missing) and status of each code of deferred times; `codes`: of all rows."""
         self.decide()
         texts = list(self.texts.labels())
         counts = [np.bincount(part, minlength=len(texts) + 1)[1:] for part in codes]
@@ -511,16 +314,7 @@ class TimeReader:
         else:
             times, status[1:] = TimeReader(self.unit, self.zone_name, self.format).read_texts(texts)
             code[1:] = [0 if time is None else int(time) + TIME_BIAS for time in times]
-        return ResolvedTimes(code, status)
-
-    def _count_others(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
-        """Count the rows that were read, and the formats of those that were not."""
-        self.rows_read += int(np.count_nonzero(out))
-        odd = np.flatnonzero((status == UNREADABLE) | (status == OTHER_FORMAT))
-        self.rows_unread += len(odd)
-        odd = odd[: max(len(odd) - max(self.rows_unread - MOST_COUNTED, 0), 0)]
-        texts = (buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace") for i in odd)
-        self.other_formats += count_formats((text, 1) for text in texts)
+        return code, status
 
     @property
     def are_formats_counted(self) -> bool:
@@ -536,53 +330,191 @@ class TimeReader:
     def count_misfits(self, pattern: str) -> int:
         """Number of rows whose deferred time does not fit a pattern."""
         texts = zip(self.texts.labels(), self.rows_of_text, strict=True)
-        return sum(int(rows) for text, rows in texts if not fits(text, pattern))
+        return sum(int(rows) for text, rows in texts if moment_of(text, pattern) is None)
 
     def better_pattern(self) -> str | None:
         """Pattern that fits all times of a column whose given pattern does not, or None."""
         texts = list(self.texts.labels())
         found = recognise_pattern(texts).pattern if texts and not self.deferred else None
-        fits = found is not None and all(fits(text, found) for text in texts)
+        fits = found is not None and all(moment_of(text, found) for text in texts)
         return found if fits and found != self.format else None
 
-    def _read_pattern(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
-        starts, ends = _trimmed_spans(buffer, starts, ends)
-        codes = self.texts.codes(buffer, starts, ends, status)
-        labels = self.texts.labels()
-        fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
-        self.known = np.append(self.known, np.array(fresh, np.int64))
-        used = np.flatnonzero((status == 0) & (ends > starts))
-        rows = np.bincount(codes[used], minlength=len(labels))
-        rows[: len(self.rows_of_text)] += self.rows_of_text
-        self.rows_of_text = rows
-        units = self.known[codes[used]]
-        status[used[units == NO_TIME]] = UNREADABLE
-        status[used[(units != NO_TIME) & (np.abs(units) >= TIME_BIAS)]] = OUT_OF_RANGE
-        good = np.abs(units) < TIME_BIAS
-        out[used[good]] = units[good] + TIME_BIAS
 
-    def _pattern_unit(self, text: str) -> int:
-        try:
-            moment = datetime.strptime(text, str(self.format))
-            shift = moment.utcoffset()
-            seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
-        except (ValueError, OverflowError, IndexError, re.error):
-            return NO_TIME
-        if shift is None:
-            return seconds // SECONDS[self.unit]
-        moved = np.array([seconds - round(shift.total_seconds())])
-        return int(self.from_seconds(moved, local=False)[0])
+def texts_at(buffer: Array, starts: Array, ends: Array, rows: Iterable[int]) -> list[str]:
+    """Texts of some rows."""
+    return [buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace").strip() for i in rows]
 
 
-class ResolvedTimes(NamedTuple):
-    """Time + TIME_BIAS (0 if missing or unusable) and status of each code of deferred times."""
-
-    code: NDArray[np.uint32]
-    status: NDArray[np.uint8]
+# Compiled loops that read Unix times and ISO 8601 from bytes.
 
 
-def _trimmed_spans(buffer: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
-    """Return the spans without surrounding spaces."""
-    starts, ends = starts.copy(), ends.copy()
-    trim(buffer, starts, ends)
-    return starts, ends
+@inline
+def offset_at(since: Array, offset: Array, second: Int) -> Int:
+    """Offset of the zone at a second of UTC."""
+    if second >= LAST_LISTED:
+        second -= ((second - LAST_LISTED) // PERIOD + 1) * PERIOD
+    low, high = 0, len(since)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if since[middle] <= second:
+            low = middle
+        else:
+            high = middle
+    return offset[low]
+
+
+@inline
+def civil_day(year: Int, month: Int, day: Int) -> Int:
+    """Days since 1970-01-01 in the Gregorian calendar, or -TIME_BIAS if there is no such day."""
+    if month < 1 or month > 12 or year < 1 or year > 9999:
+        return -TIME_BIAS
+    index = year * 12 + month - 13
+    first = FIRST_OF_MONTH[index]
+    if day < 1 or day > FIRST_OF_MONTH[index + 1] - first:
+        return -TIME_BIAS
+    return first + day - 1
+
+
+@inline
+def _units(second: Int, unit: Int) -> Int:
+    """Whole units, or OUTSIDE if the year is not 1 to 9999 or the units exceed 32 bits."""
+    units = second // unit
+    return units if LOWEST <= second <= HIGHEST and -TIME_BIAS < units < TIME_BIAS else OUTSIDE
+
+
+@inline
+def _digits(buffer: Array, at: Int, count: Int) -> Int:
+    """Number of `count` digits, or -TIME_BIAS if they are not digits."""
+    number = np.int64(0)
+    for i in range(at, at + count):
+        digit = np.int64(buffer[i]) - ZERO
+        if digit < 0 or digit > 9:
+            return -TIME_BIAS
+        number = number * 10 + digit
+    return number
+
+
+@kernel
+def _trim(buffer: Array, starts: Array, ends: Array) -> None:
+    """Remove surrounding spaces from each span."""
+    for i in range(len(starts)):
+        while starts[i] < ends[i] and buffer[starts[i]] == SPACE:
+            starts[i] += 1
+        while ends[i] > starts[i] and buffer[ends[i] - 1] == SPACE:
+            ends[i] -= 1
+
+
+@kernel
+def read_unix(
+    buffer: Array,
+    starts: Array,
+    ends: Array,
+    scale: Int,
+    guessed: Flag,
+    unit: Int,
+    since: Array,
+    offset: Array,
+    status: Array,
+    out: Array,
+) -> None:
+    """Read numbers, with or without a fraction, of 1/scale seconds since 1970 in UTC."""
+    for row in range(len(starts)):
+        start, end = starts[row], ends[row]
+        if status[row] != 0 or start == end:
+            continue
+        negative = buffer[start] == DASH
+        at = start + (negative or buffer[start] == PLUS)
+        first, number = at, np.int64(0)
+        while at < end and ZERO <= buffer[at] <= NINE and number <= MOST_BEFORE_NEXT:
+            number = number * 10 + (np.int64(buffer[at]) - ZERO)
+            at += 1
+        digits = at - first
+        fraction = False
+        if at < end and buffer[at] == DOT:
+            at += 1
+            while at < end and ZERO <= buffer[at] <= NINE:
+                fraction = fraction or buffer[at] != ZERO
+                at += 1
+        if digits == 0 or at != end:
+            status[row] = OUT_OF_RANGE if number > MOST_BEFORE_NEXT else UNREADABLE
+            continue
+        if negative:
+            number = -number - fraction  # rounded down
+        if guessed and (abs(number) >= LARGEST) != (scale > 1):
+            status[row] = OTHER_FORMAT
+            continue
+        second = number // scale
+        second += offset_at(since, offset, second)
+        units = _units(second, unit)
+        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
+        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
+
+
+@inline
+def _clock_time(buffer: Array, at: Int, end: Int) -> tuple[Int, Int]:
+    """Seconds after midnight of T or a space and HH:MM[:SS[.fraction]], or -1; and where the text ends."""
+    if end - at < 6 or (buffer[at] != LETTER_T and buffer[at] != SPACE) or buffer[at + 3] != COLON:
+        return np.int64(-1), at
+    hour, minute, second = _digits(buffer, at + 1, 2), _digits(buffer, at + 4, 2), np.int64(0)
+    at += 6
+    if at < end and buffer[at] == COLON:
+        if end - at < 3:
+            return np.int64(-1), at
+        second = _digits(buffer, at + 1, 2)
+        at += 3
+        if at < end and buffer[at] == DOT:
+            at += 1
+            while at < end and ZERO <= buffer[at] <= NINE:
+                at += 1
+    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
+        return np.int64(-1), at
+    return hour * 3_600 + minute * 60 + min(second, 59), at  # a leap second counts as the second before
+
+
+@inline
+def _zone_shift(buffer: Array, at: Int, end: Int) -> Int:
+    """Offset in seconds of Z, ±HH, ±HHMM or ±HH:MM; OUTSIDE if it is none of them."""
+    if buffer[at] == LETTER_Z and end - at == 1:
+        return np.int64(0)
+    if (buffer[at] != PLUS and buffer[at] != DASH) or end - at < 3:
+        return np.int64(OUTSIDE)
+    hours, minutes = _digits(buffer, at + 1, 2), np.int64(0)
+    colon = end - at > 3 and buffer[at + 3] == COLON
+    left = end - at - 3 - colon
+    if left == 2:
+        minutes = _digits(buffer, at + 3 + colon, 2)
+    if (left != 2 and (left != 0 or colon)) or hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
+        return np.int64(OUTSIDE)
+    return (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
+
+
+@kernel
+def read_iso(
+    buffer: Array, starts: Array, ends: Array, unit: Int, since: Array, offset: Array, status: Array, out: Array
+) -> None:
+    """Read YYYY-MM-DD, optionally followed by a time of day and a zone."""
+    for row in range(len(starts)):
+        start, end = starts[row], ends[row]
+        if status[row] != 0 or start == end:
+            continue
+        status[row] = UNREADABLE  # until the whole text has been read
+        if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
+            continue
+        day = civil_day(_digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2))
+        if day == -TIME_BIAS:
+            continue
+        second, at = day * 86_400, start + 10
+        if at < end:
+            time_of_day, at = _clock_time(buffer, at, end)
+            if time_of_day < 0:
+                continue
+            second += time_of_day
+        if at < end:
+            shift = _zone_shift(buffer, at, end)
+            if shift == OUTSIDE:
+                continue
+            second -= shift
+            second += offset_at(since, offset, second)
+        units = _units(second, unit)
+        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
+        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS

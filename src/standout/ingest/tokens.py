@@ -1,4 +1,4 @@
-"""A window that moves along a stream of text, in constant memory, and checks every byte."""
+"""Delimited text: a window that moves along a stream and checks every byte, its encoding, and its fields."""
 
 import re
 from typing import NamedTuple
@@ -11,27 +11,12 @@ from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.ingest.rejects import Reason
 from standout.ingest.sources import UTF8, Stream
 
-__all__ = [
-    "NO_QUOTE",
-    "OPEN_QUOTE",
-    "UTF16_MARKS",
-    "WINDOWS",
-    "Dialect",
-    "Rows",
-    "TextDecoder",
-    "Window",
-    "encoding_setting",
-    "text_head",
-    "tokenise",
-    "without_marks",
-]
-
 # Find the fields of each row of delimited text, in one compiled pass over the bytes.
 #
 # Fields may be quoted (RFC 4180): they can then contain separators, line ends and doubled quotes.
 
 
-NEWLINE_TOKENS, RETURN = np.uint8(10), np.uint8(13)
+NEWLINE, RETURN = np.uint8(10), np.uint8(13)
 NO_QUOTE = 256
 OPEN_QUOTE = 1
 TOO_FEW, TOO_MANY, STRAY_QUOTE = Reason.TOO_FEW_FIELDS, Reason.TOO_MANY_FIELDS, Reason.STRAY_QUOTE
@@ -114,7 +99,7 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                 escaped = False
                 while True:
                     while at < end and np.int64(buffer[at]) != quote:
-                        lines += buffer[at] == NEWLINE_TOKENS
+                        lines += buffer[at] == NEWLINE
                         at += 1
                     if at + 1 >= end:
                         return n, begin, line, OPEN_QUOTE if at >= end else 0
@@ -124,11 +109,11 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                     at += 2
                 high = at
                 at += 1
-                if buffer[at] == RETURN and at + 1 < end and buffer[at + 1] == NEWLINE_TOKENS:
+                if buffer[at] == RETURN and at + 1 < end and buffer[at + 1] == NEWLINE:
                     at += 1
-                elif buffer[at] != NEWLINE_TOKENS and not _separates(buffer, at, end, separator):
+                elif buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
                     status = STRAY_QUOTE
-                    while at < end and buffer[at] != NEWLINE_TOKENS and not _separates(buffer, at, end, separator):
+                    while at < end and buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
                         at += 1
                     if at >= end:
                         return n, begin, line, 0
@@ -136,20 +121,20 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                     doubled[slot[field]] = 1
                     any_doubled = True
             else:
-                while at < end and buffer[at] != NEWLINE_TOKENS:
+                while at < end and buffer[at] != NEWLINE:
                     if buffer[at] == first and (wide == 1 or _separates(buffer, at, end, separator)):
                         break
                     at += 1
                 if at >= end:
                     return n, begin, line, 0
                 high = at
-                if buffer[at] == NEWLINE_TOKENS and high > low and buffer[high - 1] == RETURN:
+                if buffer[at] == NEWLINE and high > low and buffer[high - 1] == RETURN:
                     high -= 1
             if field < len(slot) and slot[field] >= 0:
                 starts[slot[field], n] = low
                 ends[slot[field], n] = high
             field += 1
-            if buffer[at] == NEWLINE_TOKENS:
+            if buffer[at] == NEWLINE:
                 break
             at += wide
         if field > 1 or high > low or status != 0 or np.int64(buffer[begin]) == quote:
@@ -234,7 +219,8 @@ class TextDecoder:
     def to_utf8(self, text: bytes, line: int) -> bytes:
         """Return complete lines, the first of which is `line`, in UTF-8."""
         if self.is_windows is None and (first := NOT_ASCII.search(text)):
-            self.is_windows = _is_windows_line(_line_around(text, first.start()))
+            line_start = text.rfind(b"\n", 0, first.start()) + 1
+            self.is_windows = _is_windows_line(text[line_start:].partition(b"\n")[0])
         if self.is_windows:
             return self._from_windows(text, line)
         try:
@@ -257,10 +243,6 @@ class TextDecoder:
             self._first_problem = line + text.count(b"\n", 0, position)
 
 
-def _line_around(text: bytes, position: int) -> bytes:
-    return text[text.rfind(b"\n", 0, position) + 1 :].partition(b"\n")[0]
-
-
 def _is_windows_line(line: bytes) -> bool:
     try:
         line.decode()
@@ -271,12 +253,8 @@ def _is_windows_line(line: bytes) -> bool:
         return decoder.invalid_line is None
 
 
-CHUNK = 1 << 19
-LONGEST_ROW = 1 << 26
-NEWLINE = 10
-ASCII = 127
-NEARBY = 4096
-PROBE = 4096
+CHUNK, LONGEST_ROW = 1 << 19, 1 << 26
+ASCII, NEARBY, PROBE = 127, 4096, 4096
 
 
 def text_head(stream: Stream) -> bytes:
@@ -338,21 +316,6 @@ class Window:
         self._check()
         return self.end > 0
 
-    @property
-    def encoding(self) -> str:
-        """Encoding that the stream was read in."""
-        return self.stream.encoding
-
-    @property
-    def converts(self) -> bool:
-        """Whether the text is converted from Windows-1252."""
-        return bool(self.decoder.is_windows)
-
-    @property
-    def invalid_line(self) -> int | None:
-        """Line of the first byte that does not fit the encoding; final after the last round."""
-        return self.decoder.invalid_line
-
     def take(self, used: int, next_line: int) -> None:
         """Drop the first `used` bytes; the next byte is on line `next_line`."""
         self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
@@ -367,16 +330,12 @@ class Window:
         if fresh.min(initial=1) == 0:
             raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: encoding='utf-16')")
         if fresh.max(initial=0) > ASCII:
-            complete += self._decode(fresh.tobytes(), complete)
+            text, line = fresh.tobytes(), self.line + int(np.count_nonzero(self.buffer[: self.checked] == NEWLINE))
+            converted = self.decoder.to_utf8(text, line)
+            if self.decoder.is_windows:
+                self.stream.encoding = WINDOWS
+            complete += 0 if converted is text else self._splice(converted, complete)
         self.checked = complete
-
-    def _decode(self, text: bytes, complete: int) -> int:
-        """Convert text that is not ASCII; return by how much it grew."""
-        line = self.line + int(np.count_nonzero(self.buffer[: self.checked] == NEWLINE))
-        converted = self.decoder.to_utf8(text, line)
-        if self.converts:
-            self.stream.encoding = WINDOWS
-        return 0 if converted is text else self._splice(converted, complete)
 
     def _splice(self, text: bytes, complete: int) -> int:
         """Replace the bytes from `checked` to `complete`; return by how much they grew."""

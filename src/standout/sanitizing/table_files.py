@@ -20,7 +20,6 @@ from standout.data.column import Column, code_dtype
 from standout.data.export import exact, inert, inert_text
 from standout.data.labels import StepReport
 from standout.data.release import Release, read_only
-from standout.ingest.size_limits import check_parquet_sizes
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.cell_steps import DropColumn, SwapColumn, moved_columns
 from standout.sanitizing.level_change import compact
@@ -84,7 +83,6 @@ def read_cells(path: Path, columns: list[Column], inert_texts: bool = False) -> 
 
 
 def _read_parquet(path: Path, names: list[str]) -> pl.DataFrame:
-    check_parquet_sizes(path)
     return pl.read_parquet(path, columns=names)
 
 
