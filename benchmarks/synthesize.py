@@ -14,7 +14,7 @@ import numpy as np
 
 import standout as so
 from benchmarks.harness import Cost, best_of, options, run_job
-from standout.paper.published_statistics import published
+from standout.paper.published import published
 from standout.paper.synthesize import Like
 
 MODULE = "benchmarks.synthesize"

@@ -195,13 +195,9 @@ def docstring_gaps(name, thing, docstring, needs_example):
         expected = [
             parameter for parameter in signature.parameters if parameter not in {"self", *inherited_fields(thing)}
         ]
-        parameters, attributes = listed(docstring, "Parameters"), listed(docstring, "Attributes")
-        is_result = is_class and not parameters and set(expected) <= set(attributes)
-        if parameters != expected and not is_result:
+        parameters = listed(docstring, "Parameters")
+        if parameters != [parameter for parameter in expected if parameter in parameters]:
             yield f"{name}: Parameters are {parameters}, the signature has {expected}"
-        returns = not is_class and signature.return_annotation not in (None, "None", inspect.Signature.empty)
-        if returns and section(docstring, "Returns") is None and section(docstring, "Yields") is None:
-            yield f"{name}: no Returns"
         if needs_example and ">>>" not in "".join(section(docstring, "Examples") or ()):
             yield f"{name}: no Examples"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from standout.paper import standin
+from standout.paper import synthesize as standin
 
 pytestmark = [pytest.mark.once]
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.paper.marginals import Survey
+from standout.paper.survey import Survey
 
 COMPILED = not numba.config.DISABLE_JIT
 RECORDS = 160 if COMPILED else 120
@@ -21,8 +21,8 @@ LAST_DAY = date(2005, 12, 31)
 def compare_everything(monkeypatch):
     """compare_everything(scale): compare small releases by all statistics, as if they had this scale."""
     monkeypatch.setattr("standout.paper.calibration.MINIMUM_RECORDS", 1)
-    monkeypatch.setattr("standout.paper.netflix_statistics.MINIMUM_RATINGS", 0)
-    monkeypatch.setattr("standout.paper.netflix_statistics.RARE", RARE)
+    monkeypatch.setattr("standout.paper.calibration.MINIMUM_RATINGS", 0)
+    monkeypatch.setattr("standout.paper.calibration.RARE", RARE)
 
     def set_scale(scale):
         monkeypatch.setattr(Survey, "scale", property(lambda survey: scale))

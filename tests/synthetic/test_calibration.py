@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.paper.marginals import Statistic
+from standout.paper.calibration import Statistic
 
 
 def test_a_number_is_met_within_its_tolerance_and_near_within_twice_the_tolerance():

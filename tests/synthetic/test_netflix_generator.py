@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.paper import netflix_generator
+from standout.paper import netflix
 
 
 @pytest.mark.parametrize(("stride", "threads"), [(1, 1), (7, 2), (64, 3)])
 def test_portions_and_threads_change_nothing(monkeypatch, stride, threads):
     sizes = {"like": "netflix", "records": 60, "items": 80, "entries": 900, "seed": 9}
     whole = so.synthesize(**sizes, threads=1)
-    monkeypatch.setattr(netflix_generator, "STRIDE", stride)
+    monkeypatch.setattr(netflix, "STRIDE", stride)
     assert so.synthesize(**sizes, threads=threads).fingerprint == whole.fingerprint
 
 

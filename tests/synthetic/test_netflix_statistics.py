@@ -11,7 +11,7 @@ import pytest
 
 import naive
 import standout as so
-from standout.paper.published_statistics import published, published_lengths, published_support
+from standout.paper.published import published, published_lengths, published_support
 
 PEOPLE = published()["sizes"]["records"]
 LAST_DAY = date(2005, 12, 31)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from standout.paper.netflix_generator import alias_tables, expected_supports, fit_weights
+from standout.paper.netflix import alias_tables, expected_supports, fit_weights
 
 
 def test_an_alias_table_has_the_shares_from_which_it_was_made():

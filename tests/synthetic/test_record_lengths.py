@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from standout.paper.netflix_generator import qualifying_entries, record_lengths
-from standout.paper.published_statistics import published, published_lengths
+from standout.paper.published import published, published_lengths, qualifying_entries, record_lengths
 
 PEOPLE = published()["sizes"]["records"]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import standout as so
-from standout.paper.published_statistics import published, published_support
+from standout.paper.published import published, published_support
 
 TIMEOUT = 120
 LIKE = ("quick", "netflix", "flat")

@@ -6,35 +6,75 @@ dates) if the release does not have the full size, and statistics of films that 
 than 50 ratings. The deviation of films' mean ratings, and its correlation with popularity, are corrected for
 the noise of fewer ratings. Nearest neighbours are compared at any size, although they are farther away in
 smaller releases: the paper does not state among how many people they were searched.
+
+A tolerance is the sum of a stated number and the sampling error for the release's number of people. For a
+small share, the stated number is at most a part of the share itself.
 """
 
+import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
-from typing import get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
 import polars as pl
 
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints, mean_ranks
 from standout.core.errors import ParameterError, whole_number
-from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
+from standout.data.describe import outside_top
 from standout.data.release import Release
 from standout.evaluate.cell import TableResult
-from standout.paper.marginals import Statistic, Survey, Verdict
-from standout.paper.netflix_statistics import GROUPS, nearest_neighbours
-from standout.paper.published_statistics import published
+from standout.know.similarity import Equal, Present, Similarity
+from standout.measure.sparsity import sparsity
+from standout.paper.published import published
+from standout.paper.survey import (
+    Survey,
+    date_bits,
+    mean_error,
+    near_counts,
+    numbers_after,
+    quantile_error,
+    sd_error,
+    share_error,
+    top_share,
+    value_bits,
+)
 
-__all__ = ["Calibration", "calibration", "check_records"]
-
+Verdict = Literal["met", "near", "missed"]
 MINIMUM_RECORDS = 1_000
-COLUMNS = {
-    "group": pl.String,
-    "statistic": pl.String,
-    "published": pl.Float64,
-    "measured": pl.Float64,
-    "tolerance": pl.Float64,
-    "verdict": pl.String,
-}
+MINIMUM_RATINGS = 50
+"""Ratings that a film is expected to have before it is compared."""
+POPULAR, RARE = (1, 100), (5_000, 10_000)
+"""Popularity ranks of the films for which the paper says what a rating and a date add."""
+VALUE_ERROR, TIME_ERROR = 1, 14
+WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+EPOCH = date(1970, 1, 1)
+
+
+class Statistic(NamedTuple):
+    """A published number, and the same number measured on a release.
+
+    >>> [Statistic("lengths", "median", 96, measured, tolerance=2).verdict for measured in (97, 93, 90)]
+    ['met', 'near', 'missed']
+    """
+
+    group: str
+    statistic: str
+    published: float
+    measured: float
+    tolerance: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """met: within the tolerance; near: within twice the tolerance; otherwise missed."""
+        difference, tolerance = abs(self.measured - self.published), (1 + 1e-9) * self.tolerance
+        return "met" if difference <= tolerance else "near" if difference <= 2 * tolerance else "missed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +95,9 @@ class Calibration(TableResult):
     def table(self) -> pl.DataFrame:
         """One row for each statistic: group, statistic, published, measured, tolerance, verdict."""
         rows = [(*statistic, statistic.verdict) for statistic in self.statistics]
-        return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+        numbers = dict.fromkeys(("published", "measured", "tolerance"), pl.Float64)
+        schema = {"group": pl.String, "statistic": pl.String, **numbers, "verdict": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -86,22 +128,6 @@ def calibration(
         dates, only the other statistics are compared.
     nearest
         Number of records, drawn at random, whose nearest neighbours are searched among all records; 0: none.
-    seed
-        Seed of this draw.
-    threads
-        Number of threads; default: all cores.
-    progress
-        True shows a bar; a function is called with (stage, done, total).
-
-    Returns
-    -------
-    Calibration
-        One row for each published statistic.
-
-    Raises
-    ------
-    ParameterError
-        If the release has too few records, other values than 1 to 5, or times in other units than days.
 
     Examples
     --------
@@ -110,11 +136,16 @@ def calibration(
     88 published statistics: ... met, ... near, ... missed
     """
     nearest, seed = whole_number("nearest", nearest, 0), check_seed(seed)
-    _check_release(release)
+    check_records(release.n_records)
+    if release.levels is not None and not set(release.levels) <= {1, 2, 3, 4, 5}:
+        raise ParameterError("calibration needs ratings from 1 to 5; the release has other values")
+    if release.clock is not None and release.clock.unit != "day":
+        raise ParameterError(f"calibration needs times in days; the release has times by {release.clock.unit}")
     survey = Survey(release.check(), progress)
-    statistics = [statistic for group in GROUPS for statistic in group(survey)]
+    statistics = [Statistic(name, *row) for name, group in GROUPS.items() for row in group(survey)]
     if nearest:
-        statistics += nearest_neighbours(survey, nearest, seed, threads, progress)
+        rows = _nearest_neighbours(survey, nearest, seed, threads, progress)
+        statistics += [Statistic("nearest neighbour", *row) for row in rows]
     return Calibration(tuple(statistics))
 
 
@@ -124,10 +155,271 @@ def check_records(records: int) -> None:
         raise ParameterError(f"calibration needs at least {MINIMUM_RECORDS:,} records, got {records:,}")
 
 
-def _check_release(release: Release) -> None:
-    check_records(release.n_records)
-    ratings = range(1, len(published()["ratings"]["shares"]) + 1)
-    if release.levels is not None and not set(release.levels) <= set(ratings):
-        raise ParameterError("calibration needs ratings from 1 to 5; the release has other values")
-    if release.clock is not None and release.clock.unit != "day":
-        raise ParameterError(f"calibration needs times in days; the release has times by {release.clock.unit}")
+# The statistics, one group after another.
+
+
+Rows = Iterator[tuple[str, float, float, float]]
+"""Name, published number, measured number, tolerance."""
+
+
+def _sizes(survey: Survey) -> Rows:
+    """Totals, only at the full size."""
+    if survey.has_full_size:
+        section, release = published()["sizes"], survey.release
+        yield "people", section["records"], release.n_records, 0
+        yield "films", section["items"], release.n_items, 0
+        yield "ratings", section["entries"], release.n_entries, 0
+
+
+def _ratings(survey: Survey) -> Rows:
+    """Shares of the ratings 1 to 5, their mean and deviation."""
+    if not survey.has_values:
+        return
+    section, counts = published()["ratings"], survey.item_levels.sum(axis=0)
+    shares, between = counts / counts.sum(), float(survey.person_means[0].std())
+    mean = float((shares * survey.levels).sum())
+    sd = math.sqrt(float((shares * (survey.levels - mean) ** 2).sum()))
+    correlation = (between / sd) ** 2 if sd else 1.0  # the part of the variance between people
+    for star, reference in enumerate(section["shares"], 1):
+        measured = float(shares[survey.levels == star].sum())
+        yield f"share of {star}", reference, measured, 0.003 + survey.ratings_error(reference, correlation)
+    tolerance = 0.01 + 2 * between / math.sqrt(survey.effective_people)
+    yield "mean", section["mean"], mean, tolerance
+    yield "standard deviation", section["sd"], sd, tolerance
+
+
+def _lengths(survey: Survey) -> Rows:
+    """Number of ratings of a person; extremes only at the full size."""
+    section, n = published()["lengths"], survey.release.lengths.astype(np.float64)
+    yield "mean", section["mean"], float(n.mean()), 0.005 * section["mean"] + mean_error(n)
+    yield "standard deviation", section["sd"], float(n.std()), 0.03 * section["sd"] + sd_error(n)
+    yield from _quantiles(section, "q", n, 0.02)
+    if survey.has_full_size:
+        yield "fewest", section["min"], float(n.min()), 0
+        yield "most", section["max"], float(n.max()), 0.1 * section["max"]
+    for key, condition, is_short in (("one", "with 1", n == 1), ("below_10", "with fewer than 10", n < 10)):
+        reference = section[key] / published()["sizes"]["records"]
+        tolerance = 0.1 * reference + share_error(reference, len(n))
+        yield f"share of people {condition}", reference, float(is_short.mean()), tolerance
+    for percent in numbers_after("top_", section):
+        share, error = top_share(n, percent / 100)
+        yield f"share of the most active {percent} %", section[f"top_{percent}"], share, 0.01 + error
+
+
+def _person_means(survey: Survey) -> Rows:
+    """Mean rating of a person: mean and deviation over people, and the deviation within a person."""
+    if not survey.has_values:
+        return
+    section, (mean, within) = published()["people"], survey.person_means
+    yield "mean", section["mean"], float(mean.mean()), 0.02 + mean_error(mean)
+    yield "standard deviation", section["sd"], float(mean.std()), 0.02 + sd_error(mean)
+    if len(within):
+        yield "deviation within a person, mean", section["within"], float(within.mean()), 0.02 + mean_error(within)
+
+
+def _supports(survey: Survey) -> Rows:
+    """Number of ratings of a film: quantiles as shares of people, and the share of the most rated films."""
+    section, size = published()["support"], published()["sizes"]["records"]
+    support, n = survey.support, survey.release.n_records
+    for percent in numbers_after("q", section):
+        reference = section[f"q{percent}"] / size
+        if reference * n >= MINIMUM_RATINGS:
+            measured = float(np.quantile(support, percent / 100)) / n
+            yield f"{_quantile(percent)}, share of people", reference, measured, 0.05 * reference + 0.5 / n
+    reference = section["max"] / size
+    yield "most, share of people", reference, float(support[0]) / n, 0.05 * reference + share_error(reference, n)
+    if survey.has_full_size:
+        yield "fewest", section["min"], float(survey.release.support.min()), 2
+    reference = section["sd"] / section["mean"]
+    yield "standard deviation ÷ mean", reference, float(support.std() / support.mean()), 0.03 * reference
+    for top in numbers_after("top_", section):
+        reference, measured = section[f"top_{top}"], float(support[:top].sum() / support.sum())
+        yield f"share of the {top:,} most rated", reference, measured, 0.01 + survey.ratings_error(reference)
+
+
+def _supports_by_rank(survey: Survey) -> Rows:
+    """Supports by popularity rank in bits, and the differences over all ranks that can be compared."""
+    section, n = published()["bits"], survey.release.n_records
+    expected = survey.expected_support[survey.expected_support >= MINIMUM_RATINGS]
+    support = np.maximum(survey.support, 0.5)  # a film without ratings is far off, not infinitely far
+    for rank, reference in zip(section["ranks"], section["film"], strict=True):
+        if rank <= len(expected):
+            share = 2.0**-reference  # the order of similarly popular films is random
+            tolerance = 0.1 + share_error(share, n) / share / math.log(2) / math.sqrt(rank)
+            yield f"bits of the film of rank {rank:,}", reference, -math.log2(support[rank - 1] / n), tolerance
+    if len(expected):
+        ratio = np.abs(elementary.log(support[: len(expected)] / expected))
+        name = f"|ln ratio|, ranks 1 to {len(expected):,}"
+        yield f"mean {name}", 0.0, float(ratio.mean()), 0.05
+        yield f"largest {name}", 0.0, float(ratio.max()), 0.2
+
+
+def _film_means(survey: Survey) -> Rows:
+    """Mean rating of a film, over films.
+
+    In a smaller release a film has fewer ratings, and its mean is noisier. The additional noise is removed
+    from the deviation and from the correlation.
+    """
+    if not survey.has_values or published()["support"]["q50"] * survey.scale < MINIMUM_RATINGS:
+        return
+    section, rated = published()["films"], survey.item_levels.sum(axis=1) > 0
+    counts = survey.item_levels[rated]
+    n = counts.sum(axis=1)
+    mean = elementary.weighted_sum(counts, survey.levels) / n
+    squares = elementary.weighted_sum(counts, survey.levels**2) - n * mean**2
+    within = float(squares.sum() / max(int((n - 1).sum()), 1))
+    noise = within * float((1 / n).mean()) * max(1 - survey.scale, 0)
+    sd = math.sqrt(max(float(mean.var()) - noise, 0))
+    ranks = np.array([mean_ranks(mean), mean_ranks(survey.release.support[rated])])
+    spearman = float(np.corrcoef(ranks)[0, 1]) if (ranks.std(axis=1) > 0).all() else 0.0
+    correlation = spearman * float(mean.std()) / sd if sd else 0.0
+    yield "mean", section["mean"], float(mean.mean()), 0.03
+    yield "standard deviation", section["sd"], sd, 0.03
+    yield "Spearman with popularity", section["with_popularity"], correlation, 0.03
+
+
+def _films_outside_top(survey: Survey) -> Rows:
+    """The table of the paper's appendix: people with films outside the most rated ones."""
+    for top, shares in outside_top(survey.release).items():
+        for (least, measured), reference in zip(shares.items(), published()["outside"][f"top_{top}"], strict=True):
+            tolerance = 0.02 + share_error(reference, survey.release.n_records)
+            yield f"≥ {least} films outside the top {top:,}", reference, measured, tolerance
+
+
+def _dates(survey: Survey) -> Rows:
+    """Ratings by year, quarter and weekday, and the bits of a date; extremes only at the full size."""
+    clock = survey.release.clock
+    if clock is None or not survey.has_times:
+        return
+    section, days = published()["dates"], survey.days
+    if survey.has_full_size:
+        end, last = f"days before {section['last']}", (section["last"] - EPOCH).days
+        yield f"first, {end}", (section["last"] - section["first"]).days, last - clock.origin, 7
+        yield f"last, {end}", 0, last - clock.origin - len(days) + 1, 1
+    shares = days / days.sum()
+    for name, reference, is_part, length in _parts_of_calendar(np.arange(clock.origin, clock.origin + len(days))):
+        error = survey.ratings_error(reference, survey.share_of_pairs_within(length))
+        yield name, reference, float(shares[is_part].sum()), min(0.005, 0.2 * reference) + error
+    for reach in numbers_after("bits_", section):
+        near = near_counts(np.arange(len(days)), days, reach)
+        bits = np.where(days > 0, -elementary.log2(np.maximum(near, 1) / days.sum()), 0.0)
+        measured = float((shares * bits).sum())
+        tolerance = 0.05 + 2 * math.sqrt(float((shares * (bits - measured) ** 2).sum()) / survey.effective_people)
+        yield f"bits of a date ± {reach} days", section[f"bits_{reach}"], measured, tolerance
+
+
+def _parts_of_calendar(day: Ints) -> Iterator[tuple[str, float, Bools, int]]:
+    """Parts of the calendar: name, published share, which days belong to it, and its length in days."""
+    section, calendar = published()["dates"], day.astype("datetime64[D]")
+    year = calendar.astype("datetime64[Y]").astype(np.int64) + EPOCH.year
+    quarter = calendar.astype("datetime64[M]").astype(np.int64) % 12 // 3
+    weekday = (day + EPOCH.weekday()) % 7
+    for number, reference in enumerate(section["years"], section["last"].year - len(section["years"]) + 1):
+        yield str(number), reference, year == number, 365
+    for number in numbers_after("quarters_", section):
+        for i, reference in enumerate(section[f"quarters_{number}"]):
+            yield f"{number}, quarter {i + 1}", reference, (year == number) & (quarter == i), 90
+    for i, reference in enumerate(section["weekdays"]):
+        yield WEEK[i], reference, weekday == i, 0
+
+
+def _first_and_last_days(survey: Survey) -> Rows:
+    """First and last days of people's ratings."""
+    clock, people = survey.release.clock, survey.people
+    if clock is None or not survey.has_times:
+        return
+    section, end = published()["joined"], published()["dates"]["last"]
+    for name, column in (("first", people.first), ("last", people.last)):
+        codes = column[people.timed > 0]
+        for percent in numbers_after(f"{name}_q", section):
+            reference = (end - section[f"{name}_q{percent}"]).days
+            measured = (end - EPOCH).days - clock.origin - float(np.quantile(codes, percent / 100))
+            tolerance = max(7, 0.05 * reference) + quantile_error(codes, percent / 100)
+            yield f"{name}, {_quantile(percent)}", reference, measured, tolerance
+
+
+def _spans(survey: Survey) -> Rows:
+    """Days from a person's first to the last rating."""
+    section, people = published()["joined"], survey.people
+    if survey.has_times:
+        span = (people.last - people.first)[people.timed > 0].astype(np.float64)
+        yield "mean", section["span_mean"], float(span.mean()), 0.05 * section["span_mean"] + mean_error(span)
+        yield from _quantiles(section, "span_q", span, 0.05)
+
+
+def _bursts(survey: Survey) -> Rows:
+    """How close two ratings of a person are: share of all pairs of a person, mean over people."""
+    if not survey.has_times:
+        return
+    section, timed, column = published()["bursts"], survey.people.timed, survey.reaches.tolist().index
+    (reach,) = numbers_after("within_", section)
+    parts = [(days, 2, math.inf, reference) for days, reference in zip(section["days"], section["within"], strict=True)]
+    limits = zip(section["sizes"], [*section["sizes"][1:], math.inf], section[f"within_{reach}"], strict=True)
+    parts += [(reach, low, high, reference) for low, high, reference in limits]
+    for days, low, high, reference in parts:
+        near = survey.people.near[(timed >= low) & (timed < high), column(days)]
+        if len(near) > 1:
+            name = f"within {days} days" if days else "on the same day"
+            if days == reach:
+                name += f", people with {f'{low:,} to {high - 1:,}' if high < math.inf else f'≥ {low:,}'}"
+            yield name, reference, float(near.mean()), 0.03 + mean_error(near)
+
+
+def _added_bits(survey: Survey) -> Rows:
+    """Bits that a rating and a date add to those of a film, mean over films."""
+    section, order = published()["bits"], np.argsort(survey.release.rank)
+    near = np.abs(survey.levels[:, None] - survey.levels) <= VALUE_ERROR
+    for name, (low, high) in (("popular", POPULAR), ("rare", RARE)):
+        if high > survey.release.n_items or survey.expected_support[(low + high) // 2 - 1] < MINIMUM_RATINGS:
+            continue
+        items, ranks = order[low - 1 : high], f"ranks {low:,} to {high:,}"
+        if survey.has_values:
+            measured = float(value_bits(survey.item_levels[items], near).mean())
+            yield f"rating ± {VALUE_ERROR}, {ranks}", section[f"rating_{name}"], measured, 0.05
+        if survey.has_times:
+            measured = float(date_bits(survey.release, items, TIME_ERROR).mean())
+            yield f"date ± {TIME_ERROR} days, {ranks}", section[f"date_{name}"], measured, 0.2
+
+
+GROUPS = {
+    "sizes": _sizes,
+    "ratings": _ratings,
+    "ratings of a person": _lengths,
+    "a person's mean rating": _person_means,
+    "ratings of a film": _supports,
+    "support by rank": _supports_by_rank,
+    "a film's mean rating": _film_means,
+    "films outside the most rated": _films_outside_top,
+    "dates of ratings": _dates,
+    f"first, last: days before {published()['dates']['last']}": _first_and_last_days,
+    "days from first to last rating": _spans,
+    "two ratings of a person": _bursts,
+    "bits added to those of a film": _added_bits,
+}
+"""All groups except the nearest neighbours, which take longer."""
+
+
+def _nearest_neighbours(survey: Survey, sample: int, seed: int, threads: int | None, progress: Progress) -> Rows:
+    """Similarity of the nearest neighbours of a sample of people, searched among all records."""
+    section = published()["nearest"]
+    kinds: list[tuple[str, str, Similarity]] = [("sets", "films in common", Present())]
+    if survey.has_values:
+        kinds.append(("ratings", "equal ratings", Equal()))
+    for key, name, kind in kinds:
+        neighbours = sparsity(survey.release, kind, sample=sample, seed=seed, threads=threads, progress=progress)
+        for similarity, reference in zip(section["similarity"], section[key], strict=True):
+            share = neighbours.survival(similarity)
+            tolerance = min(0.05, 0.25 * reference) + share_error(reference, share.n)
+            yield f"{name} ≥ {similarity:.2f}", reference, share.value, tolerance
+
+
+def _quantiles(section: dict[str, Any], prefix: str, values: Floats, share: float) -> Rows:
+    """The quantiles in a section of the published numbers."""
+    for percent in numbers_after(prefix, section):
+        reference, at = section[f"{prefix}{percent}"], percent / 100
+        tolerance = share * reference + quantile_error(values, at)
+        yield _quantile(percent), reference, float(np.quantile(values, at)), tolerance
+
+
+def _quantile(percent: int) -> str:
+    return "median" if percent == 50 else f"{percent} % quantile"

@@ -49,7 +49,7 @@ __all__ = [
 # The numbers of the paper: its bars and its curves of nearest neighbours.
 #
 # The bars are read off the figures of the 2008 version, to about ± 0.003. The published statistics of the data,
-# on which the stand-in is calibrated, are in `standout.paper.published_statistics`.
+# on which the stand-in is calibrated, are in `standout.paper.published`.
 
 
 TARGETS = 150

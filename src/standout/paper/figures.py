@@ -17,10 +17,10 @@ from standout.paper.attack_runner import NEIGHBOUR_SECONDS, AttackRunner, NotPos
 from standout.paper.comparison_rows import PEOPLE as RESULT_PEOPLE
 from standout.paper.comparison_rows import Bar, ComparisonRow, Setting, bars, comparison_row, exact_estimate, neighbours
 from standout.paper.figure import Figure, FigureResult
-from standout.paper.marginals import date_bits, item_levels, near_bits
-from standout.paper.published_statistics import published, published_lengths, published_support
+from standout.paper.published import published, published_lengths, published_support
 from standout.paper.readings import draw_qualifying
 from standout.paper.sentences import qualifying_note, scaling_note
+from standout.paper.survey import Survey, date_bits, value_bits
 from standout.paper.synthesize import qualifying_of_standin
 from standout.report.charts import Axis, Point
 
@@ -121,7 +121,7 @@ def bits_by_rank(release: Release, value: float = 1, time: float = 14) -> ItemBi
     alone = elementary.log2(release.n_records / release.support[order])
     with_value, with_time = alone, alone
     if release.levels is not None:
-        with_value = alone + near_bits(item_levels(release)[order], _near_levels(release.levels, value))
+        with_value = alone + value_bits(Survey(release).item_levels[order], _near_levels(release.levels, value))
     if release.span:
         reach = int(min(time / days_per_unit(release) + ROUNDING, release.span))
         with_time = alone + date_bits(release, order, reach)

@@ -1,4 +1,4 @@
-"""`so.synthesize`: synthetic releases."""
+"""`so.synthesize`: synthetic releases, in memory or as an index."""
 
 import json
 from collections.abc import Sequence
@@ -6,76 +6,72 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from standout._version import __version__
 from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError, not_one_of
-from standout.core.jit import Array, Int, kernel
+from standout.core.jit import Array, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.data.build_kernels import ColumnSizes
+from standout.data.index_files import is_index
 from standout.data.labels import Clock, Labels, Provenance
-from standout.data.release import RecordEntries, Release, code_type, read_only
+from standout.data.release import RecordEntries, Release, read_only
 from standout.data.sharded_index import BuildSettings, build_shards, open_resumable_build, write_release
 from standout.data.shards import RecordChange, ShardPlan, choose_bounds
-from standout.data.store import open_index
-from standout.paper import netflix_generator
-from standout.paper.netflix_generator import CLOCK as NETFLIX_CLOCK
-from standout.paper.netflix_generator import LEVELS as NETFLIX_LEVELS
-from standout.paper.netflix_generator import Histories, fit_lengths, invented_titles, qualifying_entries, record_lengths
-from standout.paper.published_statistics import published, published_support
-
-__all__ = [
-    "CLOCK",
-    "CLOCK_QUICK_GENERATOR",
-    "LEVELS",
-    "LEVELS_QUICK_GENERATOR",
-    "LIKE",
-    "Like",
-    "generate_entries",
-    "generate_entries_quick_generator",
-    "give_unused_items",
-    "item_ranks",
-    "number_labels",
-    "qualifying_of_standin",
-    "read_only_labels",
-    "release_sizes",
-    "scaled_records",
-    "synthesize",
-    "synthesize_index",
-]
-
-# Numbers of records, items and entries of a synthetic release, and its ids.
-
+from standout.data.store import open_index, save
+from standout.paper.netflix import Histories
+from standout.paper.published import (
+    CLOCK,
+    LEVELS,
+    empty_entries,
+    fit_lengths,
+    invented_titles,
+    published,
+    published_support,
+    qualifying_entries,
+    record_lengths,
+)
 
 Like = Literal["quick", "netflix", "flat"]
-LIKE = ("quick", "netflix", "flat")
 MOST_CODES, MOST_ENTRIES = (1 << 31) - 1, 1 << 40
 """Largest numbers of records or items, and of entries."""
+STRIDE = 1 << 14
+CLOCKS = {
+    "quick": Clock("day", (date(1999, 12, 1) - date(1970, 1, 1)).days, 2_223),
+    "netflix": CLOCK,
+    "flat": Clock("day", (date(2000, 1, 1) - date(1970, 1, 1)).days, 2_000),
+}
+FLAT_SPAN, QUICK_SPAN = CLOCKS["flat"].span, CLOCKS["quick"].span
 
 
 def release_sizes(like: Like, records: int | None, items: int | None, entries: int | None) -> tuple[int, int, int]:
     """(records, items, entries) with defaults filled in, checked."""
-    if like not in LIKE:
-        raise ParameterError(not_one_of("like", like, LIKE))
-    for name, size, most in (
+    if like not in get_args(Like):
+        raise ParameterError(not_one_of("like", like, get_args(Like)))
+    given: tuple[tuple[str, Any, int], ...] = (
         ("records", records, MOST_CODES),
         ("items", items, MOST_CODES),
         ("entries", entries, MOST_ENTRIES),
-    ):
-        _check_size(name, size, most)
-    sizes = published()["sizes"]
+    )
+    for name, size, most in given:
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
+            raise ParameterError(f"{name} must be a whole number, got {size!r}")
+        if size is not None and size > most:
+            raise ParameterError(f"{name} must be at most {most:,}, got a number of {size.bit_length()} bits")
+    sizes, is_standin = published()["sizes"], like == "netflix"
     if records is None:
-        records = sizes["records"] if like == "netflix" else 10_000
-    if items is None:
-        items = _items_rated_by(records) if like == "netflix" else 2_000
+        records = int(sizes["records"]) if is_standin else 10_000
+    if items is None:  # the stand-in has those of Netflix's films that this number of people would have rated
+        rated = int((published_support() * (records / sizes["records"]) >= 1).sum())
+        items = max(rated, 1) if is_standin else 2_000
     if entries is None:
-        usual = -(-sizes["entries"] * records // sizes["records"]) if like == "netflix" else 50 * records
+        usual = -(-sizes["entries"] * records // sizes["records"]) if is_standin else 50 * records
         entries = min(max(usual, items), records * items)
     if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
         raise ParameterError(
@@ -85,20 +81,7 @@ def release_sizes(like: Like, records: int | None, items: int | None, entries: i
     return records, items, entries
 
 
-def _check_size(name: str, size: Any, most: int) -> None:
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
-        raise ParameterError(f"{name} must be a whole number, got {size!r}")
-    if size is not None and size > most:
-        raise ParameterError(f"{name} must be at most {most:,}, got a number of {size.bit_length()} bits")
-
-
-def _items_rated_by(records: int) -> int:
-    """Number of Netflix's films that this number of people would have rated."""
-    support = published_support() * (records / published()["sizes"]["records"])
-    return max(int((support >= 1).sum()), 1)
-
-
-def item_ranks(items: int, first_ones: bool) -> Floats:
+def _item_ranks(items: int, first_ones: bool) -> Floats:
     """Ranks of the items among Netflix's films: the first ones, or spread over all."""
     if first_ones:
         return np.arange(1.0, items + 1)
@@ -106,50 +89,34 @@ def item_ranks(items: int, first_ones: bool) -> Floats:
     return np.asarray((np.arange(items) + 0.5) * distance + 0.5)
 
 
-def number_labels(count: int) -> Labels:
+def _number_labels(count: int) -> Labels:
     """The ids 1 … count."""
-    return read_only_labels(Labels.of(map(str, range(1, count + 1))))
+    return _read_only(Labels.of(map(str, range(1, count + 1))))
 
 
-def read_only_labels(labels: Labels) -> Labels:
-    """Labels with read-only arrays."""
+def _read_only(labels: Labels) -> Labels:
     return Labels(read_only(labels.offsets), read_only(labels.data))
 
 
-# Releases without any structure, as a control in tests.
+# Flat: a release without any structure, as a control in tests.
 #
 # Record lengths differ by at most one entry. Items, values and days are drawn uniformly.
 
 
-LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-CLOCK = Clock("day", (date(2000, 1, 1) - date(1970, 1, 1)).days, 2_000)
-N_LEVELS, SPAN = len(LEVELS), CLOCK.span
-STRIDE = 1 << 14
-
-
-def generate_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
+def _flat_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
     """Entries by record; some items may have none."""
     length, longer = divmod(entries, records)
     start = np.arange(records + 1) * length + np.minimum(np.arange(records + 1), longer)
-    columns = RecordEntries(
-        start,
-        np.empty(entries, code_type(items)),
-        np.empty(entries, code_type(len(LEVELS) + 1)),
-        np.empty(entries, code_type(CLOCK.span + 1)),
-    )
-    stream = rng.key(seed, "flat")
+    columns, stream = empty_entries(start, items, FLAT_SPAN), rng.key(seed, "flat")
     for low in range(0, records, STRIDE):
         progress("making records", low, records)
-        _fill(stream, low, min(low + STRIDE, records), items, columns)
+        _fill_flat(stream, low, min(low + STRIDE, records), items, columns)
     return columns
 
 
 @kernel
-def _fill(stream: np.uint64, low: Int, high: Int, items: Int, columns: Any) -> None:
-    """Fill the records low … high - 1.
-
-    Floyd's method draws n different items in n draws.
-    """
+def _fill_flat(stream: np.uint64, low: Int, high: Int, items: Int, columns: Any) -> None:
+    """Fill the records low … high - 1. Floyd's method draws n different items in n draws."""
     start, item, value, time = columns
     last_record = np.zeros(items, np.int64)
     for record in range(low, high):
@@ -163,14 +130,14 @@ def _fill(stream: np.uint64, low: Int, high: Int, items: Int, columns: Any) -> N
                 drawn = items - n + i
             last_record[drawn] = mark
             item[begin + i] = drawn
-            value[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 1)) * N_LEVELS)
-            time[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 2)) * SPAN)
+            value[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 1)) * 5)
+            time[begin + i] = np.int64(rng.uniform(key, np.uint64(3 * i + 2)) * FLAT_SPAN)
         item[begin:end].sort()
 
 
-# Releases with the shape of real ones: long-tailed popularity and record lengths, ratings, dates in bursts.
+# Quick: the shape of real releases, not calibrated on any data set, for demonstrations, tests and benchmarks.
 #
-# This quick generator is for demonstrations, tests and benchmarks. It is not calibrated on any data set.
+# Popularity and record lengths have long tails, ratings depend on person and item, dates come in bursts.
 
 
 SPREAD = 1.25
@@ -179,47 +146,13 @@ HEAD = 0.03
 """Popularity falls as 1 / (rank + HEAD·items)²."""
 DENSE = 4
 """Records with more than items ÷ DENSE entries are drawn by `_draw_dense`."""
-FIRST_DAY, LAST_DAY = date(1999, 12, 1), date(2005, 12, 31)
-CLOCK_QUICK_GENERATOR = Clock("day", (FIRST_DAY - date(1970, 1, 1)).days, (LAST_DAY - FIRST_DAY).days + 1)
-SPAN_QUICK_GENERATOR = CLOCK_QUICK_GENERATOR.span
-LEVELS_QUICK_GENERATOR = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-STRIDE_QUICK_GENERATOR = 1 << 14
 
 
-class _Items(NamedTuple):
-    """The items: their order by popularity, their appeal, and those given to each record in advance.
-
-    by_rank             the item of each popularity rank
-    given_start, given  the items given to each record, one record after the other
-    last_record         the last record (+ 1) that drew each item, to draw no item twice
-    """
-
-    by_rank: NDArray[np.uint32]
-    appeal: Floats
-    given_start: Ints
-    given: NDArray[np.uint32]
-    last_record: Ints
-
-
-def generate_entries_quick_generator(
-    records: int, items: int, entries: int, seed: int, progress: Progress
-) -> RecordEntries:
+def _quick_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
     """Entries by record; every item has at least one."""
     draw = rng.generator(seed, "synthetic", "lengths")
     start = offsets(fit_lengths(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw))
-    columns = RecordEntries(
-        start,
-        np.empty(entries, code_type(items)),
-        np.empty(entries, code_type(len(LEVELS_QUICK_GENERATOR) + 1)),
-        np.empty(entries, code_type(CLOCK_QUICK_GENERATOR.span + 1)),
-    )
-    _fill_quick_generator(columns, items, seed, progress)
-    return columns
-
-
-def _fill_quick_generator(columns: RecordEntries, items: int, seed: int, progress: Progress) -> None:
-    start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.item))
-    draw = rng.generator(seed, "synthetic", "items")
+    columns, draw = empty_entries(start, items, QUICK_SPAN), rng.generator(seed, "synthetic", "items")
     by_rank = draw.permutation(items).astype(np.uint32)
     appeal = draw.standard_normal(items)
     # one entry is reserved for every item, so that each item has at least one
@@ -227,19 +160,22 @@ def _fill_quick_generator(columns: RecordEntries, items: int, seed: int, progres
     record_of = np.searchsorted(start, reserved, side="right") - 1
     given = draw.permutation(items).astype(np.uint32)
     given_start = np.searchsorted(record_of, np.arange(records + 1))
-    tables = _Items(by_rank, appeal, given_start, given, last_record=np.zeros(items, np.int64))
+    tables = by_rank, appeal, given_start, given, np.zeros(items, np.int64)
     stream = rng.key(seed, "synthetic", "records")
-    for low in range(0, records, STRIDE_QUICK_GENERATOR):
+    for low in range(0, records, STRIDE):
         progress("making records", low, records)
-        high = min(low + STRIDE_QUICK_GENERATOR, records)
-        _fill_records(stream, low, high, tables, columns)
+        _fill_quick(stream, low, min(low + STRIDE, records), tables, columns)
+    return columns
 
 
 @kernel
-def _fill_records(stream: np.uint64, low: Int, high: Int, tables: Any, columns: Any) -> None:
-    """Fill the records low … high - 1; every draw depends only on the seed and the record."""
+def _fill_quick(stream: np.uint64, low: Int, high: Int, tables: Any, columns: Any) -> None:
+    """Fill the records low … high - 1; every draw depends only on the seed and the record.
+
+    tables: the item of each popularity rank, the appeal of each item, the items that are given to each record
+    in advance, and the last record (+ 1) that drew each item, to draw no item twice.
+    """
     by_rank, appeal, given_start, given, last_record = tables
-    n_items = len(by_rank)
     start, item, value, time = columns
     for record in range(low, high):
         key = rng.mix(stream, np.uint64(record))
@@ -249,7 +185,7 @@ def _fill_records(stream: np.uint64, low: Int, high: Int, tables: Any, columns: 
             last_record[given[i]] = record + 1
             item[at] = given[i]
             at += 1
-        if end - begin > n_items // DENSE:
+        if end - begin > len(by_rank) // DENSE:
             _draw_dense(key, by_rank, last_record, record + 1, item[at:end])
         else:
             _draw_sparse(key, by_rank, last_record, record + 1, item[at:end])
@@ -258,7 +194,7 @@ def _fill_records(stream: np.uint64, low: Int, high: Int, tables: Any, columns: 
         _draw_dates(key, time[begin:end])
 
 
-@kernel
+@subroutine
 def _draw_sparse(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, out: Array) -> None:
     """Draw items by popularity until enough are new; 1 / (rank + q)² has a closed inverse."""
     n_items = len(by_rank)
@@ -275,7 +211,7 @@ def _draw_sparse(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, 
             n += 1
 
 
-@kernel
+@subroutine
 def _draw_dense(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, out: Array) -> None:
     """Take the items with the shortest exponential waiting times: the same distribution, no rejections."""
     n_items = len(by_rank)
@@ -291,7 +227,7 @@ def _draw_dense(key: np.uint64, by_rank: Array, last_record: Array, mark: Int, o
         last_record[out[n]] = mark
 
 
-@kernel
+@subroutine
 def _draw_ratings(record_key: np.uint64, appeal: Array, item: Array, value: Array) -> None:
     """Draw ratings 1 to 5 (codes 0 to 4) from the person's mood, the item's appeal, and noise."""
     key = rng.mix(record_key, np.uint64(1 << 40))
@@ -301,7 +237,7 @@ def _draw_ratings(record_key: np.uint64, appeal: Array, item: Array, value: Arra
         value[i] = min(max(int(np.floor(stars + 0.5)), 1), 5) - 1
 
 
-@kernel
+@subroutine
 def _bell(key: np.uint64, draw: Int) -> float:
     """Sum of four uniform numbers, nearly normal with deviation 1."""
     total = 0.0
@@ -310,19 +246,19 @@ def _bell(key: np.uint64, draw: Int) -> float:
     return (total - 2.0) * 1.7320508075688772
 
 
-@kernel
+@subroutine
 def _draw_dates(record_key: np.uint64, time: Array) -> None:
     """Draw dates in bursts: people join late in the period and come back several times."""
     key = rng.mix(record_key, np.uint64(1 << 41))
-    joined = int(SPAN_QUICK_GENERATOR * rng.uniform(key, np.uint64(0)) ** 0.3)
+    joined = int(QUICK_SPAN * rng.uniform(key, np.uint64(0)) ** 0.3)
     visits = 1 + int(len(time) ** 0.6)
     for i in range(len(time)):
         visit = int(visits * rng.uniform(key, np.uint64(2 * i + 1)) ** 2)
         later = rng.uniform(key, np.uint64((1 << 32) + visit)) ** 1.5 if visit > 0 else 0.0
-        time[i] = joined + int((SPAN_QUICK_GENERATOR - 1 - joined) * later)
+        time[i] = joined + int((QUICK_SPAN - 1 - joined) * later)
 
 
-# Every item of a synthetic release has an entry: items that nobody has drawn are given to somebody.
+# All kinds.
 
 
 def give_unused_items(parts: Sequence[RecordEntries], items: int, seed: int) -> list[tuple[int, int]]:
@@ -344,25 +280,13 @@ def give_unused_items(parts: Sequence[RecordEntries], items: int, seed: int) -> 
         support[item] = 1
         part.item[position] = item
         record = int(np.searchsorted(part.start, position, side="right")) - 1
-        _sort_record(part, record)
+        entries = slice(*part.start[record : record + 2])
+        order = np.argsort(part.item[entries], kind="stable")
+        for column in part[1:]:
+            assert column is not None
+            column[entries] = column[entries][order]
         changed.append((number, record))
     return changed
-
-
-def _sort_record(columns: RecordEntries, record: int) -> None:
-    """Sort the entries of a record by item."""
-    entries = slice(*columns.start[record : record + 2])
-    order = np.argsort(columns.item[entries], kind="stable")
-    for column in columns[1:]:
-        assert column is not None
-        column[entries] = column[entries][order]
-
-
-SCALES = {
-    "quick": (LEVELS_QUICK_GENERATOR, CLOCK_QUICK_GENERATOR),
-    "netflix": (NETFLIX_LEVELS, NETFLIX_CLOCK),
-    "flat": (LEVELS, CLOCK),
-}
 
 
 @with_progress
@@ -378,38 +302,21 @@ def synthesize(
 ) -> Release:
     """Make a synthetic release with exactly these numbers of records, items and entries.
 
-    The same sizes and seed give the same release, byte for byte, for any number of threads.
+    The same sizes and seed give the same release, byte for byte, for any number of threads. It has ratings
+    from 1 to 5 and days, and every record and every item has at least one entry.
 
     Parameters
     ----------
     like
         "quick": long tails, ratings, and dates in bursts, not calibrated on any data. "netflix": a stand-in
-        for the Netflix Prize data, calibrated on its published statistics (docs/standin.md). "flat": no
-        structure.
+        for the Netflix Prize data, calibrated on its published statistics. "flat": no structure.
     records
         Number of records; default: 10,000, or 480,189 with like="netflix".
     items
         Number of items; default: 2,000. With like="netflix", the default is the number of Netflix's 17,770
         films that this number of people would have rated.
     entries
-        Number of entries; default: 50 per record, or 209 with like="netflix". More entries make a denser
-        release.
-    seed
-        Seed of every random draw.
-    threads
-        Number of threads; default: all cores.
-    progress
-        True shows a bar; a function is called with (stage, done, total).
-
-    Returns
-    -------
-    Release
-        A release with ratings from 1 to 5 and days. Every record and every item has at least one entry.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or if the numbers of records, items and entries contradict each other.
+        Number of entries; default: 50 per record, or 209 with like="netflix".
 
     Examples
     --------
@@ -419,41 +326,56 @@ def synthesize(
     (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
     """
     rng.check_seed(seed)
-    n_records, n_items, n_entries = release_sizes(like, records, items, entries)
+    sizes = n_records, n_items, n_entries = release_sizes(like, records, items, entries)
     threads = thread_count(threads)
     if like == "netflix":
-        ranks = item_ranks(n_items, first_ones=items is None)
-        columns = netflix_generator.generate_entries(n_records, ranks, n_entries, seed, threads, progress)
+        histories = Histories.draw(record_lengths(*sizes, seed), _item_ranks(n_items, items is None), seed)
+        columns = histories.entries(0, n_records, threads, progress)
     else:
-        generate = generate_entries_quick_generator if like == "quick" else generate_entries
-        columns = generate(n_records, n_items, n_entries, seed, progress)
+        columns = (_quick_entries if like == "quick" else _flat_entries)(*sizes, seed, progress)
     give_unused_items([columns], n_items, seed)
-    by_record, levels, clock = drop_unused_codes(columns, *SCALES[like])
+    by_record, levels, clock = drop_unused_codes(columns, LEVELS, CLOCKS[like])
     return Release(
-        records=number_labels(n_records),
-        items=number_labels(n_items),
-        titles=read_only_labels(invented_titles(n_items, seed)) if like == "netflix" else None,
+        records=_number_labels(n_records),
+        items=_number_labels(n_items),
+        titles=_read_only(invented_titles(n_items, seed)) if like == "netflix" else None,
         levels=None if levels is None else read_only_levels(levels),
         clock=clock,
         by_record=read_only_entries(by_record),
         by_item=pack_by_item(by_record, n_items, levels, clock, progress),
-        provenance=Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=n_entries),
+        provenance=_provenance(like, seed, n_entries),
     )
 
 
-def qualifying_of_standin(release: Release) -> Ints | None:
-    """Number of ratings of each person that the stand-in held back for the contest; None for other data.
+def _provenance(like: Like, seed: int, entries: int) -> Provenance:
+    return Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=entries)
 
-    >>> qualifying_of_standin(synthesize(records=20, items=10, entries=60)) is None
-    True
-    """
+
+def is_standin(release: Release) -> bool:
+    """Whether a release is a stand-in for the Netflix Prize data, of any size."""
     provenance = release.provenance
-    if provenance.format != "synthetic" or provenance.settings.get("like") != "netflix":
+    return provenance.format == "synthetic" and provenance.settings.get("like") == "netflix"
+
+
+def qualifying_of_standin(release: Release) -> Ints | None:
+    """Number of ratings of each person that the stand-in held back for the contest; None for other data."""
+    if not is_standin(release):
         return None
-    return qualifying_entries(release.n_records, int(provenance.settings["seed"]))
+    return qualifying_entries(release.n_records, int(release.provenance.settings["seed"]))
 
 
-# `so.synthesize_index`: write synthetic releases as an index, also if memory does not hold them.
+def open_or_make_standin(
+    folder: Path, records: int | None, seed: int = 0, threads: int | None = None, progress: Progress = no_progress
+) -> Release:
+    """The stand-in with this number of people, read from an index in the folder, or made and saved there."""
+    records = records or int(published()["sizes"]["records"])
+    path = folder / f"standin-{records}-{seed}-{__version__}.index"
+    if not is_index(path):
+        save(synthesize(like="netflix", records=records, seed=seed, threads=threads, progress=progress), path, progress)
+    return open_index(path).check()
+
+
+# As an index, also if memory does not hold the release.
 
 
 PER_PERSON, PER_ENTRY, PROGRAM = 250, 14, 10**9
@@ -463,11 +385,7 @@ IN_MEMORY = 16
 
 
 def scaled_records(scale: float) -> int:
-    """Number of people of a stand-in with this many times the people of the Netflix Prize data.
-
-    >>> scaled_records(10)
-    4801890
-    """
+    """Number of people of a stand-in with this many times the people of the Netflix Prize data."""
     if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale <= 1000:
         raise ParameterError(f"scale must be a number above 0, up to 1000, got {scale!r:.100}")
     return max(1, round(scale * int(published()["sizes"]["records"])))
@@ -502,20 +420,6 @@ def synthesize_index(
         Number of shards; default: none if memory suffices, otherwise as few as fit.
     memory
         Bytes of memory that may be used, such as "4GB"; default: 60 % of what is available.
-    threads, progress
-        As in `synthesize`.
-
-    Returns
-    -------
-    Release
-        The release in the index.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or `memory` does not suffice.
-    StoreError
-        If the index cannot be written.
 
     Examples
     --------
@@ -560,31 +464,28 @@ class _StandIn:
 
     @cached_property
     def histories(self) -> Histories:
-        return Histories.draw(self.lengths, item_ranks(self.n_items, self.first_items), self.seed)
+        return Histories.draw(self.lengths, _item_ranks(self.n_items, self.first_items), self.seed)
 
     def bounds(self, settings: BuildSettings) -> tuple[int, ...]:
-        limit = settings.limit
-        room = limit - PROGRAM - PER_PERSON * self.n_records
-        return choose_bounds(self.lengths, settings.shards, room, limit=limit, per_entry=PER_ENTRY)
+        room = settings.limit - PROGRAM - PER_PERSON * self.n_records
+        return choose_bounds(self.lengths, settings.shards, room, limit=settings.limit, per_entry=PER_ENTRY)
 
     def plan(self, bounds: tuple[int, ...]) -> ShardPlan:
         return ShardPlan(
-            records=number_labels(self.n_records),
-            items=number_labels(self.n_items),
-            titles=read_only_labels(invented_titles(self.n_items, self.seed)),
+            records=_number_labels(self.n_records),
+            items=_number_labels(self.n_items),
+            titles=_read_only(invented_titles(self.n_items, self.seed)),
             lengths=self.lengths,
-            sizes=ColumnSizes(self.n_items, NETFLIX_LEVELS, NETFLIX_CLOCK),
+            sizes=ColumnSizes(self.n_items, LEVELS, CLOCK),
             bounds=bounds,
             repeats="keep",
-            provenance=Provenance(
-                "synthetic", settings={"like": "netflix", "seed": str(self.seed)}, rows=self.n_entries
-            ),
+            provenance=_provenance("netflix", self.seed, self.n_entries),
             is_built=True,
         )
 
     def entries(self, plan: ShardPlan, shard: int, progress: Progress) -> tuple[RecordEntries, int]:
         """Draw the entries of a shard; none repeats."""
-        low, high = plan.bounds[shard], plan.bounds[shard + 1]
+        low, high = plan.bounds[shard : shard + 2]
         return self.histories.entries(low, high, self.threads, progress), 0
 
     def discard(self, shard: int) -> None:

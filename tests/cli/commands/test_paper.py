@@ -67,7 +67,7 @@ def test_the_stand_in_is_made_once(run, tmp_path, monkeypatch):
     outcome = run(*command)
     assert (outcome.code, outcome.err) == (0, "") and "stand-in" in outcome.out
     assert len(list((tmp_path / "out").glob("standin-1000-0-*.index"))) == 1
-    monkeypatch.setattr("standout.paper.standin.synthesize", lambda **sizes: pytest.fail("made again"))
+    monkeypatch.setattr("standout.paper.synthesize.synthesize", lambda **sizes: pytest.fail("made again"))
     assert run(*command).out == outcome.out
 
 

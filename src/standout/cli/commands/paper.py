@@ -119,7 +119,7 @@ def paper(
     from standout.paper.figures import select_figures
     from standout.paper.readings import find_qualifying
     from standout.paper.reproduce import reproduce
-    from standout.paper.standin import open_or_make_standin
+    from standout.paper.synthesize import open_or_make_standin
 
     keys = {figure.key for figure in select_figures(only)}
     if data is not None and records is not None:
