@@ -31,7 +31,7 @@ from standout.attack.table_scores import Preparation
 from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
 from standout.data.release import Release
-from standout.know.table_adversary import RowFacts
+from standout.know.facts import KnownFacts
 from standout.measure.classes import identity_risk
 
 MODULE = "benchmarks.tables"
@@ -77,7 +77,7 @@ def csv_file(folder: Path, rows: int, columns: int) -> Path:
     return path
 
 
-def numpy_best(table: Release, facts: RowFacts, attack: so.TableLikelihood, who: so.TableAdversary) -> Floats:
+def numpy_best(table: Release, facts: KnownFacts, attack: so.TableLikelihood, who: so.Adversary) -> Floats:
     """The best score of each target: NumPy looks up each fact's numbers and adds them."""
     preparation = Preparation(table, attack, who)
     best = np.zeros(len(facts))
@@ -86,8 +86,8 @@ def numpy_best(table: Release, facts: RowFacts, attack: so.TableLikelihood, who:
     addend = np.empty(table.n_records, np.int32)
     for query in range(len(facts)):
         score[:] = 0
-        for fact in range(int(facts.first[query]), int(facts.first[query + 1])):
-            column, code = int(facts.column[fact]), int(facts.code[fact])
+        for fact in range(int(facts.cells.first[query]), int(facts.cells.first[query + 1])):
+            column, code = int(facts.cells.column[fact]), int(facts.cells.code[fact])
             if (column, code) not in tables:
                 window = attack.window(preparation.evidence[column], code, None)
                 numbers = np.full(table.columns[column].n_levels + 1, window.outside)
@@ -114,17 +114,17 @@ def _words(column: Column) -> NDArray[np.uint64]:
 def attack_ratios(table: Release, rounds: int) -> Iterator[RatioRow]:
     """The attack relative to NumPy and to reading memory, per target, fact and row."""
     for wrong in (0, 1):
-        who = so.TableAdversary(knows=KNOWN, wrong=wrong)
+        who = so.Adversary(knows=KNOWN, wrong=wrong)
         attack = so.TableLikelihood(who)
         targets = np.random.default_rng(1).permutation(table.n_records)[:TARGETS]
-        facts = who.observe(table, targets, 1)
+        facts = who.observe_all(table, targets, 1)
         best = attack_rows(table, facts, attack, who, threads=1).best_likelihood
         assert best is not None
         assert np.allclose(-np.log(best), numpy_best(table, facts, attack, who)), "different best scores"
         jobs: dict[str, Callable[[], object]] = {
             "ours": partial(attack_rows, table, facts, attack, who, threads=1),
             "NumPy": partial(numpy_best, table, facts, attack, who),
-            "reading": partial(sum_words, [_words(table.columns[c]) for c in facts.column.tolist()]),
+            "reading": partial(sum_words, [_words(table.columns[c]) for c in facts.cells.column.tolist()]),
         }
         per_target = {name: seconds / TARGETS for name, seconds in interleaved(rounds, jobs).items()}
         ours, numpy, reading = per_target.values()
@@ -198,7 +198,7 @@ def risk_job(path: str) -> Callable[[], object]:
 def simulate_job(path: str) -> Callable[[], object]:
     """1,000 targets, present and absent, 6 facts of which 1 is wrong."""
     table = so.read_table(path)
-    who = so.TableAdversary(knows=KNOWN, wrong=1)
+    who = so.Adversary(knows=KNOWN, wrong=1)
     so.simulate_table(table.rows(np.arange(100)), who, targets=2)
     return lambda: len(so.simulate_table(table, who, targets=PEOPLE).targets)
 

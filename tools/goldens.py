@@ -44,12 +44,12 @@ def read_people(path: Path, **options: Any) -> Any:
 
 def known_columns(**knowledge: Any) -> Any:
     """The adversary who knows attributes of a table."""
-    return so.TableAdversary(**knowledge)
+    return so.Adversary(**knowledge)
 
 
 def people_and_entries(known: Any, entries: so.Adversary) -> Any:
     """The adversary who knows attributes and entries."""
-    return so.TableAdversary(knows=known.knows, wrong=known.wrong, entries=entries)
+    return so.Adversary(knows=known.knows, wrong=known.wrong, entries=entries)
 
 
 def history_audit(release: Any, **settings: Any) -> Numbers:
@@ -606,7 +606,7 @@ def table(folder: Path) -> Numbers:
 
 def table_of_all_kinds(folder: Path) -> Numbers:
     people = read_people(odd_table(folder), schema=MIXED_SCHEMA, id=False)
-    who = known_columns(knows=3, wrong=1, error=1, choose="rarest")
+    who = known_columns(knows=3, wrong=1, error=1, items="rarest")
     return (
         people_audit(people, quick=True)
         | people_simulation_numbers(people, who)

@@ -35,15 +35,13 @@ what was missing. Largest gain of a rival now: {best:.1f} percentage points.
 """
 
 
-def adversaries(most_wrong: int = 1) -> dict[str, so.TableAdversary]:
+def adversaries(most_wrong: int = 1) -> dict[str, so.Adversary]:
     """Adversaries who know 6 of the 8 quasi-identifiers."""
     several = {}
     for wrong in range(most_wrong + 1):
         for error in (0.0, AGE_ERROR):
             name = f"{'none' if wrong == 0 else wrong} wrong, age {'exact' if error == 0 else f'± {error:g}'}"
-            several[name] = so.TableAdversary(
-                KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0, errors={"age": error}
-            )
+            several[name] = so.Adversary(KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0, errors={"age": error})
     return several
 
 

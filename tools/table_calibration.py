@@ -60,11 +60,11 @@ def calibration_part(table: so.Release) -> Iterator[str]:
     yield SHOWS
 
 
-def _several() -> dict[str, so.TableAdversary]:
+def _several() -> dict[str, so.Adversary]:
     eight = tuple(QUASI_IDENTIFIERS)
     return {f"6 known, {name}": adversary for name, adversary in adversaries().items()} | {
-        "8 known, none wrong, age exact": so.TableAdversary(columns=eight, error=0.0),
-        f"8 known, 1 wrong, age ± {AGE_ERROR:g}": so.TableAdversary(
+        "8 known, none wrong, age exact": so.Adversary(columns=eight, error=0.0),
+        f"8 known, 1 wrong, age ± {AGE_ERROR:g}": so.Adversary(
             columns=eight, wrong=1, error=0.0, errors={"age": AGE_ERROR}
         ),
     }

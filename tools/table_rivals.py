@@ -19,7 +19,7 @@ import standout as so
 from standout.core.arrays import Bools, Floats, Ints
 from standout.data.column import Column, Near, near_levels
 from standout.evaluate.simulate_table import table_targets
-from standout.know.table_adversary import RowFacts
+from standout.know.facts import KnownFacts
 
 __all__ = ["Known", "Rival", "found", "known_facts", "most_matches", "rivals"]
 
@@ -34,15 +34,15 @@ class Known:
     """A table, its adversary, and what is known about some of its people."""
 
     table: so.Release
-    adversary: so.TableAdversary
+    adversary: so.Adversary
     targets: Ints
-    facts: RowFacts
+    facts: KnownFacts
     near: tuple[Near, ...]
 
     def of(self, query: int) -> list[tuple[int, int]]:
         """The known (column, level) of a target."""
-        part = slice(int(self.facts.first[query]), int(self.facts.first[query + 1]))
-        return list(zip(self.facts.column[part].tolist(), self.facts.code[part].tolist(), strict=True))
+        part = slice(int(self.facts.cells.first[query]), int(self.facts.cells.first[query + 1]))
+        return list(zip(self.facts.cells.column[part].tolist(), self.facts.cells.code[part].tolist(), strict=True))
 
     def agrees(self, column: int, code: int) -> Bools:
         """Which levels are near a known one; the last element is an empty cell."""
@@ -59,11 +59,11 @@ class Known:
 Rival = Callable[[Known, int], Floats]
 
 
-def known_facts(table: so.Release, adversary: so.TableAdversary, targets: int, seed: int) -> Known:
+def known_facts(table: so.Release, adversary: so.Adversary, targets: int, seed: int) -> Known:
     """The targets and facts of `so.simulate_table` with this seed."""
     rows, _ = table_targets(table, adversary, targets, seed)
     near = tuple(near_levels(column, adversary.error_of(column)) for column in table.columns)
-    return Known(table, adversary, rows, adversary.observe(table, rows, seed), near)
+    return Known(table, adversary, rows, adversary.observe_all(table, rows, seed), near)
 
 
 def found(known: Known, rival: Rival) -> Floats:
@@ -76,7 +76,7 @@ def found(known: Known, rival: Rival) -> Floats:
     return right
 
 
-def rivals(table: so.Release, adversary: so.TableAdversary) -> dict[str, Rival]:
+def rivals(table: so.Release, adversary: so.Adversary) -> dict[str, Rival]:
     """All rivals by name."""
     return {
         "most matches": most_matches,

@@ -140,7 +140,7 @@ def _our_rows(table: so.Release, released: so.Release) -> Iterator[Row]:
     for label in ("exact match", "likelihood"):
         cells, begun = [], time.process_time()
         for each, wrong in ((table, 0), (released, 0), (table, 1)):
-            adversary = so.TableAdversary(KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0)
+            adversary = so.Adversary(KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0)
             simulation = so.simulate_table(each, adversary, label, targets=TARGETS, seed=SEED)
             cells.append(interval(simulation.identified))
         took = (time.process_time() - begun) / 3

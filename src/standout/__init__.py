@@ -102,7 +102,6 @@ _MODULES = {
     "SuppressCells": "sanitizing.cell_steps",
     "SuppressToK": "sanitizing.cell_steps",
     "SwapColumn": "sanitizing.cell_steps",
-    "TableAdversary": "know.table_adversary",
     "TableAdvice": "advising.table_advice",
     "TableAttack": "attack.table_attacks",
     "TableCandidate": "attack.row_verdicts",

@@ -56,7 +56,6 @@ from standout.know.places import PlaceDecay, PlaceSimilarity, PlacesWithin
 from standout.know.record_similarity import record_similarity
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import Custom, Decay, Equal, Present, Similarity, Within
-from standout.know.table_adversary import TableAdversary
 from standout.linking.links import Links, link
 from standout.measure import bounds, prize
 from standout.measure.altered import Altered, altered
@@ -169,7 +168,6 @@ __all__ = [
     "SuppressCells",
     "SuppressToK",
     "SwapColumn",
-    "TableAdversary",
     "TableAdvice",
     "TableAttack",
     "TableAudit",

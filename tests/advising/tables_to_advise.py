@@ -8,7 +8,7 @@ from standout.data.release import Release
 
 __all__ = ["ADVERSARY", "MENU", "people_table"]
 
-ADVERSARY = so.TableAdversary(knows=3, error=0.0)
+ADVERSARY = so.Adversary(knows=3, error=0.0)
 MENU = ("round:age=10", "round:age=40", "drop-column:zip", "swap:zip=0.5", "suppress-to-k:age,zip=4")
 
 

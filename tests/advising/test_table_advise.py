@@ -111,7 +111,7 @@ def test_columns_of_every_type_are_searched(monkeypatch):
     monkeypatch.setattr(table_runner, "ROUNDS", (4,))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
     table = random_table(120, 1)
-    advice = so.advise(table, so.TableAdversary(knows=2, wrong=1), 0.3, targets=40)
+    advice = so.advise(table, so.Adversary(knows=2, wrong=1), 0.3, targets=40)
     changed = " ".join(candidate.name for candidate in advice.candidates)
     assert advice.complete and all(f":{name}" in changed for name in table.column_names)
     assert advice.to_dict()["candidates"][0]["steps"] == []
@@ -120,7 +120,7 @@ def test_columns_of_every_type_are_searched(monkeypatch):
 def test_a_history_stays_and_counts_if_the_adversary_knows_it():
     history = so.synthesize(records=60, items=30, entries=600, seed=7)
     table = replace(history, columns=people_table(60).columns)
-    known = so.TableAdversary(knows=1, entries=so.Adversary(knows=3))
+    known = so.Adversary(knows=1, entries=so.Adversary(knows=3))
     advice = so.advise(table, known, 0.5, candidates=["drop-column:age"], targets=20)
     assert "3 entries of the history" in advice.summary and advice.candidates[1].rate.value > 0.5
     assert any("history" in limit for limit in advice.findings.limits)
@@ -157,7 +157,7 @@ def test_impossible_parameters_are_errors(table):
         ({"candidates": "round:age=5"}, "list of steps"),
         ({"candidates": []}, "at least one"),
         ({"candidates": [so.DropEntries(0.5)]}, "sequences of steps|steps on tables"),
-        ({"adversary": so.Adversary(knows=4)}, "TableAdversary"),
+        ({"adversary": 4}, "Adversary"),
         ({"limit": 1.0}, "limit"),
         ({"among": "all"}, "among"),
         ({"attacks": [so.Likelihood()]}, "attacks on tables"),

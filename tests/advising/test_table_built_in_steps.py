@@ -19,7 +19,7 @@ from standout.data.release import Release
 from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
-ANYBODY = so.TableAdversary(knows=2)
+ANYBODY = so.Adversary(knows=2)
 
 
 @pytest.mark.parametrize("table", [people_table(), random_table(200, 1)], ids=["people", "all types"])
@@ -40,7 +40,7 @@ def test_each_column_and_the_classes_are_families_of_alternatives():
 
 
 def test_only_columns_that_the_adversary_may_know_are_changed():
-    adversary = so.TableAdversary(knows=1, columns=("age", "sex"))
+    adversary = so.Adversary(knows=1, columns=("age", "sex"))
     steps = [str(step) for step in table_built_in_steps(people_table(), adversary)]
     assert steps and not any("zip" in step or "job" in step for step in steps)
 

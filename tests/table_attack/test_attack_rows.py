@@ -1,5 +1,7 @@
 """Attacks on tables agree with a slow twin that knows neither codes, windows nor kernels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
@@ -8,10 +10,10 @@ from naive import table_attack as naive
 from standout.attack.row_verdicts import attack_rows, weighted_votes
 from standout.attack.table_attacks import TableLikelihood
 from standout.evaluate.simulate_table import table_attack_named
-from standout.know.table_adversary import TableAdversary
+from standout.know.adversary import Adversary
 
 ATTACKS = ("likelihood", "paper", "threshold", "exact match")
-ADVERSARY = TableAdversary(knows=4, wrong=1)
+ADVERSARY = Adversary(knows=4, wrong=1)
 EACH = TableLikelihood(ADVERSARY, counted=False)
 
 
@@ -20,8 +22,10 @@ def twins(table, adversary):
 
 
 def facts_of(table, facts, query):
-    owned = range(facts.first[query], facts.first[query + 1])
-    levels = [(int(facts.column[f]), table.columns[facts.column[f]].levels[facts.code[f]]) for f in owned]
+    owned = range(facts.cells.first[query], facts.cells.first[query + 1])
+    levels = [
+        (int(facts.cells.column[f]), table.columns[facts.cells.column[f]].levels[facts.cells.code[f]]) for f in owned
+    ]
     return [(column, level if isinstance(level, str) else float(level)) for column, level in levels]
 
 
@@ -39,7 +43,7 @@ def agrees(verdicts, query, expected):
 def test_each_attack_agrees_with_its_slow_twin_on_columns_of_every_kind(attack, absent):
     table = made_table(50, seed=3)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
-    facts = ADVERSARY.observe(table, rows, seed=5)
+    facts = ADVERSARY.observe_all(table, rows, seed=5)
     chosen = EACH if attack == "likelihood" else table_attack_named(attack, ADVERSARY)
     verdicts = attack_rows(table, facts, chosen, ADVERSARY, absent=absent, threads=2)
     columns = twins(table, ADVERSARY)
@@ -53,7 +57,7 @@ def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
     table = made_table(50, seed=4)
     released = released_table(table, seed=1)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
-    facts = ADVERSARY.observe(table, rows, seed=5)
+    facts = ADVERSARY.observe_all(table, rows, seed=5)
     attack = EACH
     verdicts = attack_rows(released, facts, attack, ADVERSARY)
     columns = sanitized_twins(table, released)
@@ -89,7 +93,8 @@ def sanitized_twins(table, released):
 def test_votes_for_a_hidden_column_are_sums_of_posteriors():
     table = made_table(50, seed=6)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:5]
-    facts = ADVERSARY.observe(table, rows, seed=1).without(4)
+    facts = ADVERSARY.observe_all(table, rows, seed=1)
+    facts = replace(facts, cells=facts.cells.where(facts.cells.column != 4))
     votes = weighted_votes(table, facts, EACH, ADVERSARY, "job")
     columns, jobs = twins(table, ADVERSARY), cells_of(table.column("job"))
     for query in range(len(rows)):
@@ -104,8 +109,8 @@ def test_neither_threads_nor_the_other_targets_change_a_result():
     table = made_table(300, seed=8)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(300)))
     attack = table_attack_named("likelihood", ADVERSARY)
-    facts = ADVERSARY.observe(table, rows, seed=2)
+    facts = ADVERSARY.observe_all(table, rows, seed=2)
     whole = attack_rows(table, facts, attack, ADVERSARY, threads=1)
-    part = attack_rows(table, ADVERSARY.observe(table, rows[7:20], seed=2), attack, ADVERSARY, threads=2)
+    part = attack_rows(table, ADVERSARY.observe_all(table, rows[7:20], seed=2), attack, ADVERSARY, threads=2)
     assert (whole.posterior[7:20] == part.posterior).all()
     assert (whole.guess[7:20] == part.guess).all()

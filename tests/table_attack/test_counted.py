@@ -11,8 +11,8 @@ from naive import table_attack as naive
 from standout.attack.row_verdicts import attack_rows, weighted_votes
 from standout.attack.table_attacks import TableLikelihood
 from standout.data.release import Release
+from standout.know.adversary import Adversary
 from standout.know.sanitized import sanitized_rows
-from standout.know.table_adversary import TableAdversary
 
 LAST_DIGITS = 1e-9
 
@@ -24,9 +24,9 @@ def as_plain(level):
 def attributes_of(table, facts, query):
     """The facts of a query, one list of (column, level) for each attribute."""
     groups = {}
-    for f in range(facts.first[query], facts.first[query + 1]):
-        column = table.columns[facts.column[f]]
-        fact = int(facts.column[f]), as_plain(column.levels[facts.code[f]])
+    for f in range(facts.cells.first[query], facts.cells.first[query + 1]):
+        column = table.columns[facts.cells.column[f]]
+        fact = int(facts.cells.column[f]), as_plain(column.levels[facts.cells.code[f]])
         groups.setdefault(column.attribute, []).append(fact)
     return list(groups.values())
 
@@ -44,9 +44,9 @@ def tuple_table():
 @pytest.mark.parametrize("wrong", [1, 2, 4])
 @pytest.mark.parametrize("make", [lambda: made_table(50, seed=3), tuple_table])
 def test_all_choices_of_wrong_facts_count(wrong, absent, make):
-    table, adversary = make(), TableAdversary(knows=4, wrong=wrong)
+    table, adversary = make(), Adversary(knows=4, wrong=wrong)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:5]
-    facts = adversary.observe(table, rows, seed=5)
+    facts = adversary.observe_all(table, rows, seed=5)
     verdicts = attack_rows(table, facts, TableLikelihood(adversary), adversary, absent=absent, threads=2)
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     for query, row in enumerate(rows.tolist()):
@@ -65,9 +65,9 @@ def test_all_choices_of_wrong_facts_count(wrong, absent, make):
 
 
 def test_votes_are_sums_of_probabilities():
-    table, adversary = made_table(50, seed=6), TableAdversary(knows=4, wrong=1)
+    table, adversary = made_table(50, seed=6), Adversary(knows=4, wrong=1)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:5]
-    facts = adversary.observe(table, rows, seed=1)
+    facts = adversary.observe_all(table, rows, seed=1)
     votes = weighted_votes(table, facts, TableLikelihood(adversary), adversary, "job")
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     jobs = cells_of(table.column("job"))
@@ -79,7 +79,7 @@ def test_votes_are_sums_of_probabilities():
 
 
 def test_without_wrong_facts_it_is_the_sum_of_logarithms():
-    table, adversary = made_table(60, seed=2), TableAdversary(knows=4, wrong=0)
+    table, adversary = made_table(60, seed=2), Adversary(knows=4, wrong=0)
     assert not TableLikelihood(adversary).counts_wrong
     counted, each = (
         so.simulate_table(table, adversary, TableLikelihood(adversary, counted=c), targets=20) for c in (True, False)
@@ -88,10 +88,10 @@ def test_without_wrong_facts_it_is_the_sum_of_logarithms():
 
 
 def test_a_dropped_column_may_have_been_the_wrong_one():
-    table, adversary = made_table(50, seed=4), TableAdversary(columns=("born", "age", "job"), wrong=1)
+    table, adversary = made_table(50, seed=4), Adversary(columns=("born", "age", "job"), wrong=1)
     released = released_table(table, seed=1)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:8]
-    facts = adversary.observe(table, rows, seed=5)
+    facts = adversary.observe_all(table, rows, seed=5)
     attack = TableLikelihood(adversary)
     verdicts = attack_rows(released, facts, attack, adversary)
     assert np.isfinite(verdicts.posterior).all()
@@ -105,7 +105,7 @@ def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
     columns = tuple(
         so.Column(f"c{i}", "category", tuple("abcdef"), draw.integers(0, 6, 3000, np.uint8)) for i in range(6)
     )
-    adversary = TableAdversary(knows=6, wrong=2)
+    adversary = Adversary(knows=6, wrong=2)
     counted, each = (
         so.simulate_table(Release.of_columns(columns), adversary, TableLikelihood(adversary, counted=c), targets=400)
         for c in (True, False)
@@ -129,9 +129,9 @@ def full_sets():
 
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_a_fact_that_cannot_be_wrong_counts_as_right(wrong):
-    table, adversary = full_sets(), TableAdversary(knows=4, wrong=wrong)
+    table, adversary = full_sets(), Adversary(knows=4, wrong=wrong)
     rows = np.arange(8)
-    facts = adversary.observe(table, rows, seed=2)
+    facts = adversary.observe_all(table, rows, seed=2)
     verdicts = attack_rows(table, facts, TableLikelihood(adversary), adversary)
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     for query in range(len(rows)):
@@ -144,7 +144,7 @@ def test_a_fact_that_cannot_be_wrong_counts_as_right(wrong):
 def test_hundreds_of_known_columns_still_identify_everybody(wrong):
     draw = np.random.default_rng(3)
     columns = [so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8)) for i in range(600)]
-    adversary = TableAdversary(knows=600, wrong=wrong)
+    adversary = Adversary(knows=600, wrong=wrong)
     simulation = so.simulate_table(Release.of_columns(tuple(columns)), adversary, targets=10)
     assert simulation.identified.value == 1
 
@@ -153,7 +153,7 @@ def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
     draw = np.random.default_rng(4)
     levels = np.arange(100.0)
     columns = [so.Column(n, "number", levels, draw.permutation(100).astype(np.uint8)) for n in "cd"]
-    table, adversary, kept = Release.of_columns(tuple(columns)), TableAdversary(knows=2), np.arange(0, 100, 2)
+    table, adversary, kept = Release.of_columns(tuple(columns)), Adversary(knows=2), np.arange(0, 100, 2)
     shown = tuple(column.rows(kept) for column in columns)
     released = sanitized_rows(table, kept, shown)
     rates = so.simulate_table(released, adversary, targets=None, population=100).population

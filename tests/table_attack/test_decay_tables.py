@@ -9,7 +9,7 @@ from tests.table_attack.made_tables import made_table
 from standout.attack import table_attacks as evidence
 from standout.attack.row_verdicts import attack_rows
 from standout.attack.table_attacks import DecayBlocks, DecayTable, TableScoreboard
-from standout.know.table_adversary import TableAdversary
+from standout.know.adversary import Adversary
 
 
 @pytest.mark.parametrize("scale", [0.3, 4.0, 1e6])
@@ -27,8 +27,8 @@ def test_a_table_in_blocks_equals_one_exponential_per_level(scale):
 
 @pytest.mark.parametrize("absent", [False, True])
 def test_the_paper_s_attack_says_the_same_of_columns_with_many_levels(monkeypatch, absent):
-    table, adversary = made_table(50, seed=6), TableAdversary(knows=4, wrong=1)
-    facts = adversary.observe(table, np.flatnonzero(adversary.eligible(table, np.arange(50))), 3)
+    table, adversary = made_table(50, seed=6), Adversary(knows=4, wrong=1)
+    facts = adversary.observe_all(table, np.flatnonzero(adversary.eligible(table, np.arange(50))), 3)
     few = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)
     monkeypatch.setattr(evidence, "MANY_LEVELS", 200)
     many = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)

@@ -52,7 +52,7 @@ def brute_force(known, query, row):
 
 @pytest.mark.parametrize("wrong", [0, 1, 2])
 def test_exact_count_is_the_sum_over_all_choices_of_wrong_facts(table, wrong):
-    known = known_facts(table, so.TableAdversary(knows=3, wrong=wrong), 6, 1)
+    known = known_facts(table, so.Adversary(knows=3, wrong=wrong), 6, 1)
     for query in range(6):
         scores = exact_count(known, query)
         for row in range(table.n_records):
@@ -62,7 +62,7 @@ def test_exact_count_is_the_sum_over_all_choices_of_wrong_facts(table, wrong):
 
 
 def test_without_wrong_or_inexact_facts_all_attacks_find_what_exact_matching_finds(table):
-    adversary = so.TableAdversary(knows=3, error=0.0)
+    adversary = so.Adversary(knows=3, error=0.0)
     known = known_facts(table, adversary, 50, 1)
     exact = so.simulate_table(table, adversary, "exact match", targets=50, seed=1).verdicts.found
     for rival in (exact_count, most_matches, leave_out):
@@ -70,7 +70,7 @@ def test_without_wrong_or_inexact_facts_all_attacks_find_what_exact_matching_fin
 
 
 def test_targets_and_facts_are_those_of_the_simulation(table):
-    adversary = so.TableAdversary(knows=3, wrong=1)
+    adversary = so.Adversary(knows=3, wrong=1)
     simulation = so.simulate_table(table, adversary, targets=20, seed=5)
     assert known_facts(table, adversary, 20, 5).targets.tolist() == simulation.targets.tolist()
 

@@ -10,9 +10,9 @@ from standout.attack.row_verdicts import attack_rows
 from standout.auditing.plain_rows import plain_verdict
 from standout.auditing.table_runs import ATTACKS
 from standout.evaluate.simulate_table import table_attack_named
-from standout.know.table_adversary import TableAdversary
+from standout.know.adversary import Adversary
 
-ADVERSARY = TableAdversary(knows=4, wrong=1)
+ADVERSARY = Adversary(knows=4, wrong=1)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -22,7 +22,7 @@ def test_the_plain_attack_agrees_with_the_kernels(attack, absent, released):
     original = made_table(40, seed=2)
     table = released_table(original, seed=1) if released else original
     rows = np.flatnonzero(ADVERSARY.eligible(original, np.arange(40)))[:10]
-    facts = ADVERSARY.observe(original, rows, seed=4)
+    facts = ADVERSARY.observe_all(original, rows, seed=4)
     verdicts = attack_rows(table, facts, table_attack_named(attack, ADVERSARY), ADVERSARY, absent=absent)
     agree = 0
     for query in range(len(facts)):

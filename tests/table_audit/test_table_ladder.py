@@ -15,7 +15,6 @@ from standout.auditing.table_ladder import (
     resolve_table_ladder,
     with_attributes,
 )
-from standout.auditing.table_runs import first_attributes
 from standout.core.errors import ParameterError
 from standout.data.column import Column
 
@@ -30,7 +29,7 @@ def test_the_ladder_in_the_docs_is_the_default_one():
 def test_an_adversary_knows_no_more_attributes_than_the_table_has_and_says_so():
     fitted = fit_table_ladder(resolve_table_ladder(None), made_table(), ["age", "job"])
     colleague = next(rung for rung in fitted.rungs if rung.name == "colleague")
-    assert (colleague.known.most, colleague.known.wrong) == (8, 2)
+    assert (colleague.known.knows, colleague.known.wrong) == (8, 2)
     assert colleague.note == "the table has 8 attributes, so the adversary knows 8 attributes, 2 of them wrong"
 
 
@@ -40,9 +39,9 @@ def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells(
     full = Column("full", "category", ("a", "b"), np.zeros(100, np.uint8))
     empty = Column("empty", "category", ("a", "b"), codes)
     fitted = fit_table_ladder(
-        resolve_table_ladder({"x": so.TableAdversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"]
+        resolve_table_ladder({"x": so.Adversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"]
     )
-    assert fitted.rungs[0].known.most == 1
+    assert fitted.rungs[0].known.knows == 1
     assert "fewer than 5 % of the rows have 2 cells" in fitted.rungs[0].note
 
 
@@ -55,21 +54,21 @@ def test_equal_adversaries_are_tried_once():
 
 
 def test_fewer_attributes_keep_the_share_of_wrong_ones():
-    adversary = so.TableAdversary(knows=10, wrong=2)
+    adversary = so.Adversary(knows=10, wrong=2)
     assert [with_attributes(adversary, n).wrong for n in (1, 2, 3, 5, 8, 10)] == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(
     ("adversary", "sentence"),
     [
-        (so.TableAdversary(columns=("age", "job"), error=0), "Knows age and job. Values are exact."),
+        (so.Adversary(columns=("age", "job"), error=0), "Knows age and job. Values are exact."),
         (
-            so.TableAdversary(knows=3, wrong=1, columns=("age", "job", "born", "grade")),
+            so.Adversary(knows=3, wrong=1, columns=("age", "job", "born", "grade")),
             "Knows 3 of age, job, born and grade, drawn at random for each person, 1 of them "
             "wrong. The other values are imprecise: age ± 2, born ± 5 days and grade ± 1 step.",
         ),
         (
-            so.TableAdversary(knows=2, choose="rarest", error=0),
+            so.Adversary(knows=2, items="rarest", error=0),
             "Knows the 2 of the 8 attributes whose values the fewest people share. Values are exact.",
         ),
     ],
@@ -83,10 +82,10 @@ def test_what_an_adversary_knows_is_one_plain_sentence(adversary, sentence):
     [
         ("knows = 3", "name is missing"),
         ('name = "x"\nvalue_error = 1', "unknown option 'value_error'; the options are name"),
-        ('name = "x"\nknows = 2\nwrong = 3', "wrong must be at most knows = 2"),
+        ('name = "x"\nknows = 2\nwrong = 3', "wrong must be at most knows (2)"),
         ('name = "x"\ncolumns = "all"', "columns must be a list of column names"),
         ('name = "x"\ncolumns = "quasi-identifiers"\nwrong = 1', "wrong must not be given with columns"),
-        ('name = "x"\nknows = 2\n[adversary.errors]\nage = -1', "the error of age must be"),
+        ('name = "x"\nknows = 2\n[adversary.errors]\nage = -1', "age must be a finite number"),
     ],
 )
 def test_a_wrong_ladder_is_refused_with_the_adversary_and_the_option(tmp_path, text, message):
@@ -103,12 +102,12 @@ def test_a_ladder_may_name_columns_and_their_errors(tmp_path):
     fitted = fit_table_ladder(resolve_table_ladder(path), made_table(), ["age"])
     assert fitted.rungs[0].known.error_of(made_table().column("age")) == 5
     with pytest.raises(so.StandoutError, match="no column 'height'"):
-        fit_table_ladder(resolve_table_ladder({"x": so.TableAdversary(columns=("height",))}), made_table(), ["age"])
+        fit_table_ladder(resolve_table_ladder({"x": so.Adversary(columns=("height",))}), made_table(), ["age"])
 
 
 def known_to(facts, q):
-    part = slice(facts.first[q], facts.first[q + 1])
-    return list(zip(facts.column[part].tolist(), facts.code[part].tolist(), strict=True))
+    part = slice(facts.cells.first[q], facts.cells.first[q + 1])
+    return list(zip(facts.cells.column[part].tolist(), facts.cells.code[part].tolist(), strict=True))
 
 
 def test_a_curve_knows_the_first_attributes_that_were_learned():
@@ -117,22 +116,22 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
     columns = [so.Column(c.name, c.kind, c.levels, c.codes, c.starts, c.similarity, c.error, c.hierarchy,
                          attribute=names.get(c.name, c.name)) for c in table.columns]  # fmt: skip
     table = so.Release.of_columns(tuple(columns))
-    adversary = so.TableAdversary(knows=4)
+    adversary = so.Adversary(knows=4)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(30)))
-    facts = adversary.observe(table, rows, 3)
+    facts = adversary.observe_all(table, rows, 3)
     attribute_of = [column.attribute for column in table.columns]
     for most in (1, 2, 4):
-        few = first_attributes(facts, table, most)
+        few = facts.cells.first_attributes(table, most)
         for q in range(len(rows)):
             every, kept = (
                 list(zip(f.column[f.first[q] : f.first[q + 1]], f.code[f.first[q] : f.first[q + 1]], strict=True))
-                for f in (facts, few)
+                for f in (facts.cells, few)
             )
             assert kept == naive.first_attributes(every, attribute_of, most)
 
 
 def test_an_adversary_that_equals_another_keeps_its_say_about_the_threshold():
-    table, adversary = made_table(60), so.TableAdversary(knows=3)
+    table, adversary = made_table(60), so.Adversary(knows=3)
     rungs = [TableRung("w", "W", adversary, gate=False), TableRung("g", "G", adversary, gate=True)]
     fitted = fit_table_ladder(resolve_table_ladder(rungs), table, ())
     assert [(rung.name, rung.gate) for rung in fitted.rungs] == [("w", True)]

@@ -25,7 +25,6 @@ from standout.findings.advice import Among
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import TableAdversary
 from standout.sanitizing.sanitize import parse_step, sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.table_step import TableStep
@@ -40,7 +39,7 @@ COMPOSITION_SEEDS = (3, 4)
 @overload
 def advise(
     release: Release,
-    adversary: TableAdversary | None = None,
+    adversary: Adversary | None = None,
     limit: float = 0.05,
     *,
     candidates: Iterable[TableStep | str | Sequence[TableStep | str]] | None = None,
@@ -78,7 +77,7 @@ def advise(
 @with_progress
 def advise(
     release: Release | Release | Any,
-    adversary: Adversary | TableAdversary | None = None,
+    adversary: Adversary | None = None,
     limit: float = 0.05,
     *,
     candidates: Iterable[Any] | None = None,
@@ -107,7 +106,7 @@ def advise(
     release
         Original release or table. A path or frame is read with the default options of `standout.read`.
     adversary
-        Adversary to protect against, for a table a `TableAdversary`; default: the headline adversary of the
+        Adversary to protect against, for a table a `Adversary`; default: the headline adversary of the
         audit's ladder.
     limit
         Largest acceptable share of identified people, above 0 and below 1. The upper end of the interval
@@ -164,10 +163,10 @@ def advise(
             threads=threads,
             work=work,
         )
-        return advise_table(release, cast(TableAdversary | None, adversary), float(limit), settings, progress)
+        return advise_table(release, adversary, float(limit), settings, progress)
     release = as_release(release)
     _check(release, adversary)
-    adversary = headline_adversary(release.check()) if adversary is None else cast(Adversary, adversary)
+    adversary = headline_adversary(release.check()) if adversary is None else adversary
     if work is not None:
         check_checkpoint_key(adversary, "work")
     own_attacks = {} if attacks is None else attacks_by_name(attacks)

@@ -23,7 +23,7 @@ from standout.core.text import count
 from standout.data.release import Release
 from standout.evaluate.estimates import percent
 from standout.findings.advice import Among, TableAdviceFindings, TableCandidateFindings, TableSize, TableUtilityFindings
-from standout.know.table_adversary import TableAdversary
+from standout.know.adversary import Adversary
 
 __all__ = ["TABLES", "TableAdvice", "known_attributes", "table_limitations"]
 
@@ -33,18 +33,18 @@ __all__ = ["TABLES", "TableAdvice", "known_attributes", "table_limitations"]
 IMPOSSIBLE = "their steps do not fit the table, or nothing would be left of it"
 
 
-def known_attributes(adversary: TableAdversary, table: Release) -> str:
+def known_attributes(adversary: Adversary, table: Release) -> str:
     """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
     named = adversary.columns
     total = len(table.attributes) if named is None else len(named)
-    if named is not None and adversary.most == total:
+    if named is not None and adversary.knows == total:
         known = ", ".join(named)
-    elif adversary.most == total:
+    elif adversary.knows == total:
         known = count(total, "attribute", "attributes")
     else:
-        known = f"{adversary.most} of {total} attributes"
+        known = f"{adversary.knows} of {total} attributes"
     parts = [known]
-    if adversary.choose == "rarest":
+    if str(adversary.items) == "rarest":
         parts.append("those whose value fewest people share")
     errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
     parts.append("imprecise" if any(errors) else "exact")
@@ -72,7 +72,7 @@ TABLES = Wording(
 )
 
 
-def table_limitations(result: SearchResult[Any], table: Release, adversary: TableAdversary) -> list[str]:
+def table_limitations(result: SearchResult[Any], table: Release, adversary: Adversary) -> list[str]:
     """What the numbers do not say."""
     sentences = [
         RISK_LIMITATION,
@@ -117,7 +117,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
 
     original: Release
     search: SearchResult[TableCandidateUtility]
-    adversary: TableAdversary
+    adversary: Adversary
     limit: float
     among: Among
     seed: int

@@ -38,9 +38,8 @@ from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulate_table import AttackName, table_attack_named, table_targets
 from standout.findings.advice import Among, Stage
-from standout.know.adversary import check_checkpoint_key
+from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import TableAdversary
 from standout.measure.classes import known_columns
 from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
 from standout.sanitizing.table_step import TableStep
@@ -63,7 +62,7 @@ ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
 
 def table_identification_risk(
     table: Release,
-    adversary: TableAdversary,
+    adversary: Adversary,
     targets: int,
     seed: int,
     threads: int | None = None,
@@ -77,7 +76,7 @@ def table_identification_risk(
     by chance. `own_attacks` are tried as well.
     """
     rows, _ = table_targets(table, adversary, targets, seed)
-    facts = adversary.observe(original_of(table), rows, seed)
+    facts = adversary.observe_all(original_of(table), rows, seed)
     attacks = {name: table_attack_named(name, adversary) for name in ATTACKS} | dict(own_attacks or {})
     is_present = representing_rows(table)[rows] >= 0
     success = {
@@ -131,7 +130,7 @@ class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
     """One table and one adversary. All candidates are measured with the same people."""
 
     table: Release
-    adversary: TableAdversary
+    adversary: Adversary
     targets: int
     seed: int
     among: Among = "released"
@@ -151,7 +150,7 @@ class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
     def propose(self, tried: Mapping[Steps, Candidate[TableCandidateUtility]], limit: float, count: int) -> list[Steps]:
         """Combinations of tried steps on different columns."""
         attributes = len(self.table.attributes if self.adversary.columns is None else self.adversary.columns)
-        return propose_table_combinations(tried, limit, count, min(1.0, self.adversary.most / attributes))
+        return propose_table_combinations(tried, limit, count, min(1.0, self.adversary.knows / attributes))
 
     def _run(self, stage: Stage, steps: Steps) -> Candidate[TableCandidateUtility]:
         fresh = FRESH if stage == "fresh" else 0
@@ -213,15 +212,15 @@ class TableAdviceSettings:
 
 
 def advise_table(
-    table: Release, adversary: TableAdversary | None, limit: float, settings: TableAdviceSettings, progress: Progress
+    table: Release, adversary: Adversary | None, limit: float, settings: TableAdviceSettings, progress: Progress
 ) -> TableAdvice:
     """Search for the smallest change of a table; see `standout.advise`."""
     if isinstance(table, Sanitized):
         raise ParameterError("release is sanitized already: give advise the original")
     if adversary is None:
         adversary = headline_table_adversary(table)
-    if not isinstance(adversary, TableAdversary):
-        raise ParameterError(f"adversary must be a TableAdversary for a table, got {type(adversary).__name__}")
+    if not isinstance(adversary, Adversary):
+        raise ParameterError(f"adversary must be a Adversary for a table, got {type(adversary).__name__}")
     if settings.work is not None and adversary.entries is not None:
         check_checkpoint_key(adversary.entries, "work")
     runner = TableCandidateRunner(
@@ -249,7 +248,7 @@ def advise_table(
 
 def headline_table_adversary(
     table: Release, ladder: TableLadderSource = None, headline: str | None = None
-) -> TableAdversary:
+) -> Adversary:
     """The headline adversary of a ladder, adapted to the table; default: the acquaintance."""
     resolved = resolve_table_ladder(ladder, headline)
     rung = next(rung for rung in resolved.rungs if rung.name == resolved.headline)

@@ -16,8 +16,8 @@ from standout.core.rng import generator
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
+from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import TableAdversary
 from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn
 from standout.sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
 from standout.sanitizing.table_step import TableStep
@@ -63,7 +63,7 @@ def step_columns(step: TableStep) -> tuple[str, ...]:
     return tuple(getattr(step, "columns", ())) or tuple(filter(None, [getattr(step, "column", "")]))
 
 
-def table_built_in_steps(table: Release, adversary: TableAdversary) -> list[TableStep]:
+def table_built_in_steps(table: Release, adversary: Adversary) -> list[TableStep]:
     """Single steps that suit a table and an adversary, for at most 64 of them.
 
     Only columns that the adversary may know are changed. Quasi-identifiers come first, then columns with much
@@ -82,7 +82,7 @@ def table_built_in_steps(table: Release, adversary: TableAdversary) -> list[Tabl
     return [*steps, *drops, *classes]
 
 
-def _known_columns(table: Release, adversary: TableAdversary) -> list[Column]:
+def _known_columns(table: Release, adversary: Adversary) -> list[Column]:
     """Columns that vary and that the adversary may know, the most important first."""
     names = None if adversary.columns is None else set(adversary.columns)
     columns = [

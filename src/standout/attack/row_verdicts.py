@@ -32,7 +32,9 @@ from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.know.table_adversary import RowFacts, TableAdversary, typed_facts
+from standout.know.adversary import Adversary
+from standout.know.fact import Fact
+from standout.know.facts import Aux, KnownFacts, encode_auxes
 
 __all__ = ["RowVerdicts", "TableCandidate", "TableLineup", "attack_rows", "table_lineup", "weighted_votes"]
 
@@ -96,9 +98,9 @@ class _Scores:
 
 def attack_rows(
     table: Release,
-    facts: RowFacts,
+    facts: KnownFacts,
     attack: TableAttack,
-    adversary: TableAdversary | None = None,
+    adversary: Adversary | None = None,
     *,
     absent: bool = False,
     probabilities: bool = True,
@@ -111,11 +113,11 @@ def attack_rows(
     ----------
     table : Release
         The released table.
-    facts : RowFacts
+    facts : KnownFacts
         What is known; its targets are rows of the original.
     attack : TableAttack
         The attack.
-    adversary : TableAdversary, optional
+    adversary : Adversary, optional
         The adversary whose errors the facts have. Default: each column's own error.
     absent : bool
         Remove each target's row, and count without it.
@@ -132,7 +134,7 @@ def attack_rows(
     RowVerdicts
         One element per target.
     """
-    rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
+    rows = np.where(facts.cells.target >= 0, representing_rows(table)[facts.cells.target], -1)
     scores = _Scores(
         RowSummaries.empty(len(facts)),
         np.zeros(len(facts), np.int32),
@@ -242,9 +244,9 @@ def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> Ro
 
 def weighted_votes(
     table: Release,
-    facts: RowFacts,
+    facts: KnownFacts,
     attack: TableAttack,
-    adversary: TableAdversary | None,
+    adversary: Adversary | None,
     name: str,
     *,
     absent: bool = False,
@@ -253,7 +255,7 @@ def weighted_votes(
 ) -> Floats:
     """For each target, the posterior of each level of a released column (the last one: an empty cell)."""
     column = table.column(name)
-    rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
+    rows = np.where(facts.cells.target >= 0, representing_rows(table)[facts.cells.target], -1)
     votes = np.zeros((len(facts), column.n_levels + 1))
     if isinstance(attack, TableLikelihood) and attack.counts_wrong:
         assert attack.adversary is not None
@@ -346,7 +348,7 @@ def table_lineup(
     known: Mapping[str, float | str | date],
     attack: TableAttack | None = None,
     *,
-    adversary: TableAdversary | None = None,
+    adversary: Adversary | None = None,
     population: int | None = None,
     top: int = 10,
 ) -> TableLineup:
@@ -361,7 +363,7 @@ def table_lineup(
         no row has stands for the nearest one.
     attack : TableAttack, optional
         An attack with a posterior. Default: `TableLikelihood` with each column's own error.
-    adversary : TableAdversary, optional
+    adversary : Adversary, optional
         Whose errors the known values have.
     population : int, optional
         Number of people of whom the table is a sample.
@@ -391,7 +393,9 @@ def table_lineup(
     if not attack.has_posterior:
         raise ParameterError("attack must have a posterior, such as TableLikelihood")
     people = table.n_records if population is None else whole_number("population", population, table.n_records)
-    facts = typed_facts(original_of(table), known)
+    if not known:
+        raise ParameterError("known must have at least one column")
+    facts = encode_auxes(original_of(table), [Aux([_fact(*fact) for fact in known.items()])])
     scores, parts = _scores(table, facts, attack, adversary)
     best = float(scores.max(initial=0.0))
     weight = elementary.exp(scores - best)
@@ -412,23 +416,28 @@ def table_lineup(
     return TableLineup(candidates, ties, outside / total, math.log2(total))
 
 
+def _fact(column: str, value: float | str | date) -> Fact:
+    return Fact(column, time=value) if isinstance(value, date) else Fact(column, value)
+
+
 def _scores(
-    table: Release, facts: RowFacts, attack: TableAttack, adversary: TableAdversary | None
+    table: Release, facts: KnownFacts, attack: TableAttack, adversary: Adversary | None
 ) -> tuple[Floats, dict[str, Floats]]:
     """Scores of all rows, and what each known column adds to them."""
     names = original_of(table).column_names
     parts = {
-        names[facts.column[f]]: _part(table, fact, attack, adversary) for f, fact in enumerate(_single_facts(facts))
+        names[facts.cells.column[f]]: _part(table, fact, attack, adversary)
+        for f, fact in enumerate(_single_facts(facts))
     }
     return np.sum([*parts.values()], axis=0), parts
 
 
-def _single_facts(facts: RowFacts) -> list[RowFacts]:
-    one = np.array([0, 1])
-    return [RowFacts(one, facts.column[[f]], facts.code[[f]], facts.target) for f in range(len(facts.column))]
+def _single_facts(facts: KnownFacts) -> list[KnownFacts]:
+    number = np.arange(len(facts.cells.column))
+    return [replace(facts, cells=facts.cells.where(number == f)) for f in number]
 
 
-def _part(table: Release, fact: RowFacts, attack: TableAttack, adversary: TableAdversary | None) -> Floats:
+def _part(table: Release, fact: KnownFacts, attack: TableAttack, adversary: Adversary | None) -> Floats:
     score = np.zeros(table.n_records, np.int32)
     for batch in Preparation(table, attack, adversary).batches(fact):
         scores_of_rows(batch.columns, batch.facts, batch.more, attack.takes_smallest, score)

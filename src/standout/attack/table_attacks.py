@@ -19,8 +19,8 @@ from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError, positive_share
 from standout.core.jit import Array, Int, Real, kernel
 from standout.data.column import REACH, ROUNDING, Column, Near, near_levels
+from standout.know.adversary import Adversary
 from standout.know.sanitized import Channel
-from standout.know.table_adversary import TableAdversary
 
 __all__ = [
     "LARGEST_SET",
@@ -399,7 +399,7 @@ class TableLikelihood(TableAttack):
 
     Parameters
     ----------
-    adversary : TableAdversary, optional
+    adversary : Adversary, optional
         The adversary whose errors the facts have. Default: a tenth of the facts may be wrong.
     coverage : float
         The share of facts that are about cells of the table; the rest are about something else.
@@ -409,11 +409,11 @@ class TableLikelihood(TableAttack):
 
     Examples
     --------
-    >>> TableLikelihood(TableAdversary(knows=4, wrong=1)).wrong
+    >>> TableLikelihood(Adversary(knows=4, wrong=1)).wrong
     0.25
     """
 
-    adversary: TableAdversary | None = None
+    adversary: Adversary | None = None
     coverage: float = COVERAGE
     counted: bool = True
     name: ClassVar[str] = "likelihood"
@@ -426,13 +426,13 @@ class TableLikelihood(TableAttack):
     @property
     def wrong(self) -> float:
         """The share of wrong facts."""
-        return GUESSED_WRONG if self.adversary is None else self.adversary.wrong / self.adversary.most
+        return GUESSED_WRONG if self.adversary is None else self.adversary.wrong / self.adversary.knows
 
     @property
     def counts_wrong(self) -> bool:
         """Whether the number of wrong facts is used, with products instead of sums of logarithms."""
         adversary = self.adversary
-        return self.counted and adversary is not None and (adversary.wrong > 0 or adversary.most > MANY)
+        return self.counted and adversary is not None and (adversary.wrong > 0 or adversary.knows > MANY)
 
     def window(self, evidence: ColumnEvidence, code: int, own: int | None) -> Window:
         """The log-likelihood ratio of a known level, by code."""

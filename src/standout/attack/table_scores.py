@@ -45,7 +45,6 @@ from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import Decay, Within
-from standout.know.table_adversary import RowFacts, TableAdversary
 
 __all__ = [
     "EMPTY_SET",
@@ -83,8 +82,7 @@ def history_scores(
 
 
 def _select(known: KnownFacts, queries: slice) -> KnownFacts:
-    first = known.first[queries.start : queries.stop + 1]
-    return known.select(np.arange(queries.start, queries.stop), np.arange(first[0], first[-1]), first - first[0])
+    return known.of(np.arange(queries.start, queries.stop))
 
 
 def _release_attack(attack: TableAttack, entries: Adversary) -> AnyAttack:
@@ -179,7 +177,7 @@ class Preparation:
 
     table: Release
     attack: TableAttack
-    adversary: TableAdversary | None
+    adversary: Adversary | None
     absent: bool = False
     threads: int | None = None
     tables: dict[tuple[int, int, int], "_FactRow"] = field(default_factory=dict)
@@ -203,22 +201,22 @@ class Preparation:
             if column.name in names
         }
 
-    def batches(self, facts: RowFacts) -> Iterator[Prepared]:
+    def batches(self, facts: KnownFacts) -> Iterator[Prepared]:
         """The queries in slices whose tables fit into memory."""
         usable = self.usable(facts)
         for queries in self.slices(facts):
             yield self._prepare(facts, usable, queries)
 
-    def usable(self, facts: RowFacts) -> NDArray[np.bool_]:
+    def usable(self, facts: KnownFacts) -> NDArray[np.bool_]:
         """Which facts are about columns that the table has."""
-        return np.isin(facts.column, list(self.evidence))
+        return np.isin(facts.cells.column, list(self.evidence))
 
-    def slices(self, facts: RowFacts) -> Iterator[slice]:
+    def slices(self, facts: KnownFacts) -> Iterator[slice]:
         """Slices of queries whose tables fit into memory."""
         sizes = np.where(self.usable(facts), self._table_sizes(facts), 0)
-        per_query = np.add.reduceat(np.append(sizes, 0), facts.first[:-1]) * (np.diff(facts.first) > 0)
+        per_query = np.add.reduceat(np.append(sizes, 0), facts.cells.first[:-1]) * (np.diff(facts.cells.first) > 0)
         members = max(MEMBERS // max(self.table.n_records, 1), 16)
-        most = len(facts) if facts.entries is None else max(HISTORY // max(4 * self.table.n_records, 1), 1)
+        most = len(facts) if not len(facts.item) else max(HISTORY // max(4 * self.table.n_records, 1), 1)
         low = 0
         while low < len(facts):
             high, total, seen = low, 0, 0
@@ -229,29 +227,29 @@ class Preparation:
             yield slice(low, high)
             low = high
 
-    def _n_members(self, facts: RowFacts, query: int) -> int:
-        columns = facts.column[facts.first[query] : facts.first[query + 1]].tolist()
+    def _n_members(self, facts: KnownFacts, query: int) -> int:
+        columns = facts.cells.column[facts.cells.first[query] : facts.cells.first[query + 1]].tolist()
         return sum(c in self.evidence and self.evidence[c].original.starts is not None for c in columns)
 
-    def _table_sizes(self, facts: RowFacts) -> Ints:
+    def _table_sizes(self, facts: KnownFacts) -> Ints:
         """Upper bound of the length of each fact's table."""
-        sizes = np.zeros(len(facts.column), np.int64)
+        sizes = np.zeros(len(facts.cells.column), np.int64)
         for column, evidence in self.evidence.items():
-            about = np.flatnonzero(facts.column == column)
+            about = np.flatnonzero(facts.cells.column == column)
             sizes[about] = max(evidence.released.n_levels + 1, NARROW_TABLE)
             if evidence.released.n_levels < NARROW_TABLE or evidence.original.starts is not None:
                 sizes[about] = NARROW_TABLE
             elif isinstance(self.attack, ExactMatch):
                 sizes[about] = 2
             elif isinstance(self.attack, TableLikelihood) and evidence.channel is None:
-                codes = facts.code[about]
+                codes = facts.cells.code[about]
                 sizes[about] = evidence.near.high[codes] - evidence.near.low[codes] + 1
         return sizes
 
-    def _prepare(self, facts: RowFacts, usable: NDArray[np.bool_], queries: slice) -> Prepared:
-        positions = np.arange(facts.first[queries.start], facts.first[queries.stop])
+    def _prepare(self, facts: KnownFacts, usable: NDArray[np.bool_], queries: slice) -> Prepared:
+        positions = np.arange(facts.cells.first[queries.start], facts.cells.first[queries.stop])
         positions = positions[usable[positions]]
-        query = np.searchsorted(facts.first, positions, side="right") - 1 - queries.start
+        query = np.searchsorted(facts.cells.first, positions, side="right") - 1 - queries.start
         counts = np.bincount(query, minlength=queries.stop - queries.start)
         dense, members = (dense_columns(self.table), Members(self.table, len(dense_columns(self.table).columns.narrow)))
         rows = [
@@ -261,19 +259,19 @@ class Preparation:
         more = self.history(facts, queries)
         return Prepared(queries, members.added_to(dense.columns), _fact_tables(counts, rows, self.threads), more)
 
-    def history(self, facts: RowFacts, queries: slice) -> NDArray[np.int32]:
+    def history(self, facts: KnownFacts, queries: slice) -> NDArray[np.int32]:
         """What is known of the history, as scores by query and row."""
-        if facts.entries is None or self.adversary is None or self.adversary.entries is None:
+        if self.adversary is None or self.adversary.entries is None:
             return NO_HISTORY
-        target = facts.target[queries]
+        target = facts.cells.target[queries]
         rows = np.where(target >= 0, representing_rows(self.table)[target], -1)
         excluded = rows if self.absent else np.full(len(rows), -1)
-        return history_scores(self.table, facts.entries, queries, self.attack, self.adversary.entries, excluded)
+        return history_scores(self.table.history, facts, queries, self.attack, self.adversary.entries, excluded)
 
-    def _fact(self, facts: RowFacts, f: int, query: int, dense: _Dense, members: "Members") -> "_FactRow":
-        column, code = int(facts.column[f]), int(facts.code[f])
+    def _fact(self, facts: KnownFacts, f: int, query: int, dense: _Dense, members: "Members") -> "_FactRow":
+        column, code = int(facts.cells.column[f]), int(facts.cells.code[f])
         evidence = self.evidence[column]
-        target = int(facts.target[query])
+        target = int(facts.cells.target[query])
         if evidence.original.starts is not None:
             return self._member_fact(evidence, column, code, target, members)
         own = int(evidence.original.codes[target]) if self.absent and target >= 0 else -1
@@ -499,9 +497,9 @@ class _Fact:
 
 def count_facts(
     preparation: Preparation,
-    facts: RowFacts,
+    facts: KnownFacts,
     rows: Ints,
-    adversary: TableAdversary,
+    adversary: Adversary,
     threads: int | None,
     progress: Progress,
     codes: NDArray[np.unsignedinteger] = NO_CODES,
@@ -547,26 +545,26 @@ def _run(
 
 def _prepare(
     preparation: Preparation,
-    facts: RowFacts,
+    facts: KnownFacts,
     usable: NDArray[np.bool_],
     queries: slice,
-    adversary: TableAdversary,
+    adversary: Adversary,
     scale: Floats,
 ) -> tuple[DenseColumns, CountedFacts]:
     """The look-up tables of some queries; adds the logarithms of their divisors to `scale`."""
-    positions = np.arange(facts.first[queries.start], facts.first[queries.stop])
+    positions = np.arange(facts.cells.first[queries.start], facts.cells.first[queries.stop])
     positions = positions[usable[positions]]
-    query = np.searchsorted(facts.first, positions, side="right") - 1 - queries.start
+    query = np.searchsorted(facts.cells.first, positions, side="right") - 1 - queries.start
     n = queries.stop - queries.start
     dense = dense_columns(preparation.table)
     members = Members(preparation.table, len(dense.columns.narrow))
     kept: dict[tuple[int, int, int], _Fact] = {}
     made = [
-        _fact(preparation, facts, f, int(facts.target[queries.start + q]), dense.place, members, kept)
+        _fact(preparation, facts, f, int(facts.cells.target[queries.start + q]), dense.place, members, kept)
         for f, q in zip(positions.tolist(), query.tolist(), strict=True)
     ]
     np.add.at(scale, query, elementary.log(np.array([fact.divisor for fact in made])))
-    ends = _last_of_attribute(preparation, facts.column[positions], query)
+    ends = _last_of_attribute(preparation, facts.cells.column[positions], query)
     counts = np.bincount(query, minlength=n)
     attributes = np.bincount(query[ends], minlength=n)
     share = np.array([_shares(adversary, int(known)) for known in attributes])
@@ -575,14 +573,14 @@ def _prepare(
 
 def _fact(
     preparation: Preparation,
-    facts: RowFacts,
+    facts: KnownFacts,
     f: int,
     target: int,
     place: dict[str, tuple[int, int]],
     members: Members,
     kept: dict[tuple[int, int, int], _Fact],
 ) -> _Fact:
-    column, code = int(facts.column[f]), int(facts.code[f])
+    column, code = int(facts.cells.column[f]), int(facts.cells.code[f])
     evidence, absent = preparation.evidence[column], preparation.absent and target >= 0
     if evidence.original.starts is not None:
         return _member_fact(evidence, code, target if absent else -1, members)
@@ -616,12 +614,12 @@ def _last_of_attribute(preparation: Preparation, column: Ints, query: Ints) -> N
     return ends
 
 
-def _shares(adversary: TableAdversary, known: int) -> Floats:
+def _shares(adversary: Adversary, known: int) -> Floats:
     """P(j of the `known` attributes are wrong) / number of choices of j, for each j.
 
     Of the attributes that the adversary knows, some may not be in the table; wrong ones may be among those.
     """
-    most, wrong = adversary.most, adversary.wrong
+    most, wrong = adversary.knows, adversary.wrong
     ways = [math.comb(most - known, wrong - j) if j <= known else 0 for j in range(wrong + 1)]
     return np.array(ways) / math.comb(most, wrong)
 

@@ -33,8 +33,8 @@ from standout.data.release import Release
 from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.audit import Check
 from standout.findings.tables import TableFindings
+from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import TableAdversary
 from standout.measure.classes import known_columns
 from standout.report.audit_output import AuditOutput
 
@@ -59,7 +59,7 @@ class TableAudit(AuditOutput):
         The table that was audited.
     findings : TableFindings
         Everything that was found; docs/table-findings.schema.json describes its JSON form.
-    adversaries : Mapping[str, TableAdversary]
+    adversaries : Mapping[str, Adversary]
         The adversaries by name, as they were adapted to the table.
     complete : bool
         Whether the audit finished. False if it was interrupted.
@@ -71,7 +71,7 @@ class TableAudit(AuditOutput):
 
     table: Release
     findings: TableFindings
-    adversaries: Mapping[str, TableAdversary]
+    adversaries: Mapping[str, Adversary]
     complete: bool
     seed: int = 0
     threads: int | None = None

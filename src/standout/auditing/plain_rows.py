@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from standout.data.column import Column
 from standout.data.release import Release
+from standout.know.adversary import Adversary
+from standout.know.facts import KnownFacts
 from standout.know.sanitized import Channel, Sanitized
-from standout.know.table_adversary import RowFacts, TableAdversary
 
 __all__ = ["PlainVerdict", "plain_verdict"]
 
@@ -41,11 +42,11 @@ class PlainVerdict(NamedTuple):
 
 
 def plain_verdict(
-    table: Release, facts: RowFacts, query: int, attack: str, adversary: TableAdversary, absent: bool = False
+    table: Release, facts: KnownFacts, query: int, attack: str, adversary: Adversary, absent: bool = False
 ) -> PlainVerdict:
     """Attack the target of one query."""
     original = table.original if isinstance(table, Sanitized) else table
-    target = int(facts.target[query])
+    target = int(facts.cells.target[query])
     row = target
     if isinstance(table, Sanitized):
         rows = np.flatnonzero(table.original_row == target)
@@ -55,13 +56,13 @@ def plain_verdict(
             column,
             table.column(column.name),
             table.channels.get(column.name) if isinstance(table, Sanitized) else None,
-            int(facts.code[f]),
+            int(facts.cells.code[f]),
             adversary.error_of(column),
-            adversary.wrong / adversary.most,
+            adversary.wrong / adversary.knows,
             target if absent else None,
         )
-        for f in range(int(facts.first[query]), int(facts.first[query + 1]))
-        if (column := original.columns[int(facts.column[f])]).name in table.column_names
+        for f in range(int(facts.cells.first[query]), int(facts.cells.first[query + 1]))
+        if (column := original.columns[int(facts.cells.column[f])]).name in table.column_names
     ]
     if attack == "likelihood" and adversary.wrong:
         return _counted_verdict(_counted(known, adversary, table.n_records), row, absent)
@@ -74,7 +75,7 @@ def plain_verdict(
     return _verdict(scores, row, attack, absent)
 
 
-def _counted(known: list["_Fact"], adversary: TableAdversary, n_rows: int) -> Numbers:
+def _counted(known: list["_Fact"], adversary: Adversary, n_rows: int) -> Numbers:
     """P(facts | row) if exactly so many attributes are wrong: the sum over all choices of these."""
     right: dict[str, Numbers] = {}
     wrong: dict[str, Numbers] = {}
@@ -84,11 +85,11 @@ def _counted(known: list["_Fact"], adversary: TableAdversary, n_rows: int) -> Nu
         wrong[name] = wrong.get(name, np.ones(n_rows)) * fact.chances(1.0)
     total = np.zeros(n_rows)
     for number in range(min(adversary.wrong, len(right)) + 1):
-        ways = math.comb(adversary.most - len(right), adversary.wrong - number)
+        ways = math.comb(adversary.knows - len(right), adversary.wrong - number)
         for chosen in combinations(right, number) if ways else ():
             factors = [wrong[name] if name in chosen else right[name] for name in right]
             total += ways * np.prod([np.ones(n_rows), *factors], axis=0)
-    return total / math.comb(adversary.most, adversary.wrong)
+    return total / math.comb(adversary.knows, adversary.wrong)
 
 
 def _counted_verdict(chances: Numbers, row: int, absent: bool) -> PlainVerdict:

@@ -222,9 +222,9 @@ def _adversary(plan: TablePlan, run: TableRun, curve: TableCurve | None) -> Tabl
         title=rung.title,
         description=describe_table_adversary(adversary, plan.original),
         gate=rung.gate,
-        knows=adversary.most,
+        knows=adversary.knows,
         wrong=adversary.wrong,
-        choose=adversary.choose,
+        choose="rarest" if str(adversary.items) == "rarest" else "any",
         columns=adversary.columns,
         errors=column_errors(adversary, plan.original),
         note=rung.note,
@@ -273,11 +273,11 @@ def _curve_note(curve: TableCurve) -> str:
     if adversary.wrong:
         are = "is" if adversary.wrong == 1 else "are"
         notes.append(
-            f"{adversary.wrong} of {adversary.most} attributes {are} wrong, and on average the same share of "
+            f"{adversary.wrong} of {adversary.knows} attributes {are} wrong, and on average the same share of "
             "fewer attributes"
         )
     if curve.n_left_out:
-        notes.append(f"the curve covers only people with at least {adversary.most} cells")
+        notes.append(f"the curve covers only people with at least {adversary.knows} cells")
     return "; ".join(notes)
 
 

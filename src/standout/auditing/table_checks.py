@@ -26,8 +26,9 @@ from standout.evaluate.estimates import Estimate, beta_binomial_tail, binomial_t
 from standout.evaluate.simulate_table import table_attack_named
 from standout.findings.audit import Check, Trust
 from standout.findings.tables import TableFindings
+from standout.know.adversary import Adversary
+from standout.know.facts import KnownFacts, cell_facts
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import RowFacts, TableAdversary
 from standout.measure.classes import cell_codes
 
 __all__ = ["check_table_findings", "check_table_runs", "planted_table"]
@@ -51,22 +52,21 @@ def check_table_runs(plan: TablePlan, run: TableRun) -> list[Check]:
     return [*checks, _threads(plan, run)]
 
 
-def _few(facts: RowFacts, most: int) -> RowFacts:
+def _few(plan: TablePlan, facts: KnownFacts, most: int) -> KnownFacts:
     """The first queries of some facts, without what is known of a history."""
     n = min(most, len(facts))
-    end = int(facts.first[n])
-    return RowFacts(facts.first[: n + 1], facts.column[:end], facts.code[:end], facts.target[:n])
+    return cell_facts(plan.original, facts.cells.of(np.arange(n)))
 
 
-def _without_history(adversary: TableAdversary) -> TableAdversary:
+def _without_history(adversary: Adversary) -> Adversary:
     return replace(adversary, entries=None)
 
 
 def _attack(
     plan: TablePlan,
-    facts: RowFacts,
+    facts: KnownFacts,
     name: Any,
-    adversary: TableAdversary,
+    adversary: Adversary,
     *,
     table: Release | None = None,
     absent: bool = False,
@@ -84,7 +84,7 @@ def _attack(
 
 def _recomputed(plan: TablePlan, run: TableRun) -> Check:
     """Some targets are attacked again by a plain implementation, present and absent."""
-    adversary, facts = _without_history(run.rung.known), _few(run.facts, RECOMPUTED)
+    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, RECOMPUTED)
     agree = total = 0
     cases = [(name, adversary) for name in ATTACKS]
     if adversary.wrong:  # likelihood has another kernel if no fact is wrong
@@ -146,8 +146,8 @@ def _planted(plan: TablePlan) -> Check:
     knows = max(1, min(PLANTED_FACTS, int(filled.min())))
     rows, hits = np.flatnonzero(filled >= knows), 0
     if len(rows):
-        adversary = TableAdversary(knows=knows, columns=tuple(names), error=0.0)
-        facts = adversary.observe(table, rows, plan.seed)
+        adversary = Adversary(knows=knows, columns=tuple(names), error=0.0)
+        facts = adversary.observe_all(table, rows, plan.seed)
         for name in ATTACKS:
             hits += int(np.count_nonzero(_attack(plan, facts, name, adversary, table=table).found > 0))
     total = len(ATTACKS) * len(rows)
@@ -165,10 +165,10 @@ def _planted(plan: TablePlan) -> Check:
 
 def _guessing(plan: TablePlan, run: TableRun) -> Check:
     """Facts about somebody else must not identify a target more often than guessing does."""
-    adversary, facts = _without_history(run.rung.known), _few(run.facts, PAIRS)
-    swapped = replace(facts, target=np.roll(facts.target, 1))
+    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, PAIRS)
+    swapped = replace(facts, cells=facts.cells._replace(target=np.roll(facts.cells.target, 1)))
     verdicts = _attack(plan, swapped, run.strongest.name, adversary)
-    differ = facts.target != swapped.target
+    differ = facts.cells.target != swapped.cells.target
     hits, n = math.floor(math.fsum(verdicts.found[differ]) + 1e-9), int(differ.sum())
     chance = 1.0 / plan.table.n_records
     passed = n < 2 or binomial_tail(hits, n, min(chance, 1.0)) >= RARE
@@ -206,14 +206,13 @@ def _absent(plan: TablePlan, run: TableRun) -> Check:
 
 def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
     """A target counted as absent must give what a table without the row gives."""
-    adversary, facts = _without_history(run.rung.known), _few(run.facts, REBUILT)
+    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, REBUILT)
     name, agree = run.strongest.name, 0
     counted = _attack(plan, facts, name, adversary, absent=True)
-    for query, row in enumerate(facts.target.tolist()):
+    for query, row in enumerate(facts.cells.target.tolist()):
         others = np.delete(np.arange(plan.table.n_records), row)
         rest = Release.of_columns(tuple(column.rows(others) for column in plan.table.columns))
-        begin, end = int(facts.first[query]), int(facts.first[query + 1])
-        alone = RowFacts(np.array([0, end - begin]), facts.column[begin:end], facts.code[begin:end], np.array([-1]))
+        alone = cell_facts(rest, facts.cells.of(np.array([query]))._replace(target=np.array([-1])))
         verdict = _attack(plan, alone, name, adversary, table=rest)
         agree += int(verdict.ties[0]) == int(counted.ties[query]) and math.isclose(
             float(verdict.posterior[0]), float(counted.posterior[query]), rel_tol=1e-6, abs_tol=1e-12
@@ -231,7 +230,7 @@ def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
 
 def _threads(plan: TablePlan, run: TableRun) -> Check:
     """One thread and two give the same results."""
-    adversary, facts = _without_history(run.rung.known), _few(run.facts, THREADED)
+    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, THREADED)
     one, two = (_attack(plan, facts, run.strongest.name, adversary, threads=n) for n in (1, 2))
     same = np.array_equal(one.found, two.found) and np.array_equal(one.posterior, two.posterior)
     return _check(

@@ -14,7 +14,6 @@ from standout.data.column import Column
 from standout.data.release import Release
 from standout.findings.tables import ColumnError
 from standout.know.adversary import Adversary
-from standout.know.table_adversary import TableAdversary
 
 __all__ = [
     "FittedTableLadder",
@@ -61,12 +60,12 @@ class TableRung:
 
     name: str
     title: str
-    adversary: TableAdversary | None
+    adversary: Adversary | None
     gate: bool = True
     note: str = ""
 
     @property
-    def known(self) -> TableAdversary:
+    def known(self) -> Adversary:
         """What is known, once the ladder is fitted to a table."""
         assert self.adversary is not None
         return self.adversary
@@ -88,15 +87,15 @@ class FittedTableLadder(NamedTuple):
     limits: tuple[str, ...]
 
 
-TableLadderSource: TypeAlias = str | Path | Mapping[str, TableAdversary] | Sequence[TableRung] | None
+TableLadderSource: TypeAlias = str | Path | Mapping[str, Adversary] | Sequence[TableRung] | None
 """Path of a TOML file, adversaries by name, rungs, or None for the default ladder."""
 
 LADDER = (
     TableRung("register", "The owner of a register", None),
-    TableRung("stranger", "A stranger", TableAdversary(knows=3)),
-    TableRung("acquaintance", "An acquaintance", TableAdversary(knows=6, wrong=1)),
-    TableRung("colleague", "A colleague", TableAdversary(knows=10, wrong=2)),
-    TableRung("worst", "The worst case", TableAdversary(knows=6, choose="rarest", error=0.0), gate=False),
+    TableRung("stranger", "A stranger", Adversary(knows=3)),
+    TableRung("acquaintance", "An acquaintance", Adversary(knows=6, wrong=1)),
+    TableRung("colleague", "A colleague", Adversary(knows=10, wrong=2)),
+    TableRung("worst", "The worst case", Adversary(knows=6, items="rarest", error=0.0), gate=False),
 )
 """The default ladder. The worst case is a bound rather than a likely adversary: it does not count for the
 threshold."""
@@ -121,7 +120,7 @@ def resolve_table_ladder(ladder: TableLadderSource, headline: str | None = None)
 
 
 def _own_rung(name: object, adversary: object) -> TableRung:
-    if not isinstance(name, str) or not isinstance(adversary, TableAdversary):
+    if not isinstance(name, str) or not isinstance(adversary, Adversary):
         raise ParameterError(f"{WRONG_LADDER}, got {type(adversary).__name__} as an adversary")
     return TableRung(name, name, adversary)
 
@@ -187,20 +186,20 @@ def _friend(history: Release) -> TableRung:
     entries = Adversary(
         knows=ENTRIES, value_error=0 if history.n_levels else None, time_error=ENTRY_DAYS if history.span else None
     )
-    return TableRung("friend", "A friend", TableAdversary(knows=6, wrong=1, entries=entries))
+    return TableRung("friend", "A friend", Adversary(knows=6, wrong=1, entries=entries))
 
 
 def _fitted(rung: TableRung, table: Release, quasi_identifiers: Sequence[str]) -> TableRung | str:
     """The adversary with as many attributes as the table has; the reason, if it does not apply."""
     adversary = rung.adversary
     if adversary is None:
-        adversary = TableAdversary(columns=tuple(quasi_identifiers), error=0.0)
+        adversary = Adversary(columns=tuple(quasi_identifiers), error=0.0)
     for name in (*(adversary.columns or ()), *adversary.errors):
         if name not in table.attributes:
             table.column_position(name)
     notes = []
     attributes = _attribute_count(adversary, table)
-    if adversary.most > attributes:
+    if adversary.knows > attributes:
         of = "the table has" if adversary.columns is None else "it may know"
         fewer = with_attributes(adversary, attributes)
         notes.append(f"{of} {attributes} attributes, so the adversary knows {_attributes(fewer)}")
@@ -208,46 +207,46 @@ def _fitted(rung: TableRung, table: Release, quasi_identifiers: Sequence[str]) -
     fitting = with_enough_rows(adversary, table)
     if fitting is None:
         return "no row has a cell that the adversary could know"
-    if fitting.most < adversary.most:
+    if fitting.knows < adversary.knows:
         notes.append(
-            f"fewer than {100 * FEW:g} % of the rows have {adversary.most} cells that the adversary could "
+            f"fewer than {100 * FEW:g} % of the rows have {adversary.knows} cells that the adversary could "
             f"know, so the adversary knows {_attributes(fitting)}"
         )
     note = "; ".join([*filter(None, [rung.note]), *notes])
     return replace(rung, adversary=fitting, note=note)
 
 
-def _attribute_count(adversary: TableAdversary, table: Release) -> int:
+def _attribute_count(adversary: Adversary, table: Release) -> int:
     if adversary.columns is None:
         return len(table.attributes)
     names = {name if name in table.attributes else table.column(name).attribute for name in adversary.columns}
     return len(names)
 
 
-def with_enough_rows(adversary: TableAdversary, table: Release) -> TableAdversary | None:
+def with_enough_rows(adversary: Adversary, table: Release) -> Adversary | None:
     """The adversary with the most attributes that a few of the rows have."""
     some = eligible_rows(with_attributes(adversary, 1), table)
-    for knows in range(adversary.most, 0, -1):
-        fewer = adversary if knows == adversary.most else with_attributes(adversary, knows)
+    for knows in range(adversary.knows, 0, -1):
+        fewer = adversary if knows == adversary.knows else with_attributes(adversary, knows)
         if eligible_rows(fewer, table) >= max(FEW * some, 1):
             return fewer
     one = with_attributes(adversary, 1)
     return one if eligible_rows(one, table) else None
 
 
-def eligible_rows(adversary: TableAdversary, table: Release) -> int:
+def eligible_rows(adversary: Adversary, table: Release) -> int:
     """Number of rows about which an adversary can know enough."""
     return int(np.count_nonzero(adversary.eligible(table, np.arange(table.n_records))))
 
 
-def with_attributes(adversary: TableAdversary, knows: int) -> TableAdversary:
+def with_attributes(adversary: Adversary, knows: int) -> Adversary:
     """The adversary with another number of attributes and the same share of them wrong (half is right)."""
-    wrong = -(-(2 * knows * adversary.wrong - adversary.most) // (2 * adversary.most))
+    wrong = -(-(2 * knows * adversary.wrong - adversary.knows) // (2 * adversary.knows))
     return replace(adversary, knows=knows, wrong=max(0, min(wrong, knows)))
 
 
-def _attributes(adversary: TableAdversary) -> str:
-    known = f"{adversary.most} attribute{'' if adversary.most == 1 else 's'}"
+def _attributes(adversary: Adversary) -> str:
+    known = f"{adversary.knows} attribute{'' if adversary.knows == 1 else 's'}"
     return f"{known}, {adversary.wrong} of them wrong" if adversary.wrong else known
 
 
@@ -269,7 +268,7 @@ TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 def read_table_ladder(path: str | Path) -> TableLadder:
     """The ladder in a TOML file: one table [[adversary]] for each adversary, and optionally `headline`.
 
-    The options of a table are those of so.TableAdversary, and name, title and gate.
+    The options of a table are those of so.Adversary, and name, title and gate.
     """
     content = read_toml(Path(path))
     if unknown := sorted({*content} - {"adversary", "headline"}):
@@ -310,15 +309,19 @@ def _rung(table: dict[str, Any], where: str) -> TableRung:
     return TableRung(table["name"], title, _adversary(table, where), gate)
 
 
-def _adversary(table: dict[str, Any], where: str) -> TableAdversary:
+def _adversary(table: dict[str, Any], where: str) -> Adversary:
     options = {name: table[name] for name in OPTIONS[3:] if name in table}
+    if "knows" not in options and not options.get("columns"):
+        raise ParameterError(f"{where}: knows or columns must be given")
+    if options.get("choose", "any") not in ("any", "rarest"):
+        raise ParameterError(f"{where}: choose must be {TYPES['choose'][1]}")
     columns = options.get("columns")
     if columns is not None:
         if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
             raise ParameterError(f"{where}: columns must be {TYPES['columns'][1]}")
         options["columns"] = tuple(columns)
     try:
-        return TableAdversary(**options)
+        return Adversary(items=options.pop("choose", "any"), **options)
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
 
@@ -332,12 +335,12 @@ MOST_ERRORS = 4
 """Number of columns whose error a sentence gives: the report lists all of them in a table."""
 
 
-def describe_table_adversary(adversary: TableAdversary, table: Release) -> str:
+def describe_table_adversary(adversary: Adversary, table: Release) -> str:
     """What the adversary knows.
 
     >>> import numpy as np
     >>> age = Column("age", "number", np.arange(90.0), np.zeros(2, np.uint8), error=2.0)
-    >>> describe_table_adversary(TableAdversary(knows=1), Release.of_columns((age,)))
+    >>> describe_table_adversary(Adversary(knows=1), Release.of_columns((age,)))
     'Knows the only attribute. Values are imprecise: age ± 2.'
     """
     errors = [f"{error.column} {error.text}" for error in column_errors(adversary, table) if error.error]
@@ -356,15 +359,15 @@ def describe_table_adversary(adversary: TableAdversary, table: Release) -> str:
     return f"Knows {_what(adversary, table)}{wrong}. {precision}{entries}"
 
 
-def _what(adversary: TableAdversary, table: Release) -> str:
-    n, known = adversary.most, adversary.columns
+def _what(adversary: Adversary, table: Release) -> str:
+    n, known = adversary.knows, adversary.columns
     total = len(table.attributes) if known is None else len(known)
     if known is not None and n == total:
         return listed(list(known))
     if n == total:
         return "the only attribute" if n == 1 else f"all {total} attributes"
     among = f"{n} of the {total} attributes" if known is None else f"{n} of {listed(list(known))}"
-    if adversary.choose == "rarest":
+    if str(adversary.items) == "rarest":
         if n == 1:
             return f"the one{among.removeprefix('1')} whose value the fewest people share"
         return f"the {among} whose values the fewest people share"
@@ -378,7 +381,7 @@ def listed(names: list[str], most: int = MOST_NAMES) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def column_errors(adversary: TableAdversary, table: Release) -> tuple[ColumnError, ...]:
+def column_errors(adversary: Adversary, table: Release) -> tuple[ColumnError, ...]:
     """How inaccurate the adversary's knowledge of each column is."""
     known = None if adversary.columns is None else set(adversary.columns)
     errors = []

@@ -27,7 +27,7 @@ from standout.findings.tables import (
     RiskAbove,
     SmallClasses,
 )
-from standout.know.table_adversary import TableAdversary
+from standout.know.adversary import Adversary
 from standout.measure.classes import IdentityRisk, identity_risk
 from standout.measure.column_sets import find_keys
 from standout.measure.disclosure import attribute_disclosure
@@ -122,7 +122,7 @@ def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> 
 
 def disclosures(
     plan: TablePlan,
-    adversary: TableAdversary,
+    adversary: Adversary,
     sensitive: Sequence[str],
     quasi_identifiers: Sequence[str],
     progress: Progress,
@@ -132,7 +132,7 @@ def disclosures(
 
 
 def _disclosure(
-    plan: TablePlan, adversary: TableAdversary, name: str, quasi_identifiers: Sequence[str], progress: Progress
+    plan: TablePlan, adversary: Adversary, name: str, quasi_identifiers: Sequence[str], progress: Progress
 ) -> Disclosure:
     column = plan.original.column(name)
     counts = column.counts[:-1]
@@ -179,14 +179,14 @@ def _diversity(table: Release, name: str, quasi_identifiers: Sequence[str]) -> D
     )
 
 
-def _without(adversary: TableAdversary, hidden: Column, table: Release) -> TableAdversary | None:
+def _without(adversary: Adversary, hidden: Column, table: Release) -> Adversary | None:
     """The adversary who knows as many attributes as before, but not the hidden one; None if none is left."""
     allowed = table.attributes if adversary.columns is None else adversary.columns
     others = tuple(name for name in allowed if name not in (hidden.name, hidden.attribute))
     if not others:
         return None
-    most = min(adversary.most, len(others))
-    fewer = adversary if most == adversary.most else with_attributes(adversary, most)
+    most = min(adversary.knows, len(others))
+    fewer = adversary if most == adversary.knows else with_attributes(adversary, most)
     return with_enough_rows(replace(fewer, columns=others, knows=most), table)
 
 
@@ -195,10 +195,10 @@ def learned(table: Release, run: TableRun) -> Learned:
 
     A set counts as a column, but has no bits.
     """
-    released, original, facts = representing_rows(table)[run.facts.target], original_of(table), run.facts
+    released, original, facts = representing_rows(table)[run.facts.cells.target], original_of(table), run.facts
     targets = np.flatnonzero(released >= 0)
     is_known = np.zeros((len(facts), original.n_columns), np.bool_)
-    is_known[np.repeat(np.arange(len(facts)), np.diff(facts.first)), facts.column] = True
+    is_known[np.repeat(np.arange(len(facts)), np.diff(facts.cells.first)), facts.cells.column] = True
     further, with_bits, bits = (np.zeros(len(targets)) for _ in range(3))
     for column in table.columns:
         rows = released[targets]

@@ -23,7 +23,8 @@ from standout.evaluate.simulate_table import (
     table_targets,
 )
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
-from standout.know.table_adversary import RowFacts, TableAdversary
+from standout.know.adversary import Adversary
+from standout.know.facts import KnownFacts
 
 __all__ = [
     "ATTACKS",
@@ -32,7 +33,6 @@ __all__ = [
     "TablePlan",
     "TableRun",
     "attack_original_table",
-    "first_attributes",
     "run_curve",
     "run_table_adversary",
     "strongest_verdicts",
@@ -108,7 +108,7 @@ class TableRun:
     """
 
     rung: TableRung
-    facts: RowFacts
+    facts: KnownFacts
     n_left_out: int
     attacks: tuple[TableAttackRun, ...]
 
@@ -122,7 +122,7 @@ class TableRun:
 class TableCurve:
     """What each attack identifies, by number of known attributes; `adversary` knows the most of these."""
 
-    adversary: TableAdversary
+    adversary: Adversary
     knows: tuple[int, ...]
     n_left_out: int
     identified: dict[str, tuple[Estimate, ...]]
@@ -132,7 +132,7 @@ def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) ->
     """All attacks of an adversary exactly as it is named."""
     adversary = rung.known
     rows, left_out = table_targets(plan.table, adversary, plan.targets, plan.seed)
-    facts = adversary.observe(plan.original, rows, plan.seed)
+    facts = adversary.observe_all(plan.original, rows, plan.seed)
     strongest = _strongest(plan, adversary, rows, progress)
     names = sorted(ATTACKS, key=lambda name: name != strongest)
     runs = [_run_attack(plan, adversary, name, facts, left_out, progress) for name in names]
@@ -140,29 +140,29 @@ def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) ->
 
 
 def strongest_verdicts(
-    plan: TablePlan, adversary: TableAdversary, facts: RowFacts, progress: Progress
+    plan: TablePlan, adversary: Adversary, facts: KnownFacts, progress: Progress
 ) -> tuple[str, RowVerdicts]:
     """Name of the strongest attack, chosen on other targets, and its verdicts."""
-    strongest = _strongest(plan, adversary, facts.target, progress)
+    strongest = _strongest(plan, adversary, facts.cells.target, progress)
     return strongest, _verdicts(plan, adversary, strongest, facts, progress)
 
 
-def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progress: Progress) -> AttackName:
+def _strongest(plan: TablePlan, adversary: Adversary, reported: Ints, progress: Progress) -> AttackName:
     """Name of the attack that identifies most people other than those it is reported on."""
     order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
     targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_records, PILOT_TARGETS // 3))
     pilot = (others if len(others) >= FEWEST else order)[:targets]
-    facts = adversary.observe(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
+    facts = adversary.observe_all(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
     success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
     return max(ATTACKS, key=lambda name: success[name])  # the first of equally strong ones
 
 
 def _verdicts(
     plan: TablePlan,
-    adversary: TableAdversary,
+    adversary: Adversary,
     name: AttackName,
-    facts: RowFacts,
+    facts: KnownFacts,
     progress: Progress,
     *,
     absent: bool = False,
@@ -181,7 +181,7 @@ def _verdicts(
 
 
 def _run_attack(
-    plan: TablePlan, adversary: TableAdversary, name: AttackName, facts: RowFacts, left_out: int, progress: Progress
+    plan: TablePlan, adversary: Adversary, name: AttackName, facts: KnownFacts, left_out: int, progress: Progress
 ) -> TableAttackRun:
     verdicts = _verdicts(plan, adversary, name, facts, progress, probabilities=True)
     absent = _verdicts(plan, adversary, name, facts, progress, absent=True, probabilities=plan.population is not None)
@@ -190,7 +190,7 @@ def _run_attack(
     if plan.population is not None:
         population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_records)
     simulation = TableSimulation(
-        adversary, attack, facts.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
+        adversary, attack, facts.cells.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
     )
     by_posterior = name != "paper"
     rates = ClaimRates(
@@ -199,7 +199,7 @@ def _run_attack(
         _strength(absent, by_posterior)[:, None],
         0.0 if by_posterior else 2.0 / max(plan.table.n_records, 2),
     )
-    present = representing_rows(plan.table)[facts.target] >= 0
+    present = representing_rows(plan.table)[facts.cells.target] >= 0
     return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
 
 
@@ -211,7 +211,7 @@ def _strength(verdicts: RowVerdicts, by_posterior: bool) -> Floats:
     return np.where(verdicts.ties > 0, strength, -1.0)
 
 
-def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) -> TableCurve:
+def run_curve(plan: TablePlan, adversary: Adversary, progress: Progress) -> TableCurve:
     """What each attack identifies with other numbers of attributes, on the same targets.
 
     The known attributes of a point are the first that the adversary of the largest point learns. So a smaller
@@ -221,11 +221,11 @@ def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) ->
     longest = with_attributes(adversary, most)
     targets = min(plan.targets, max(CURVE_WORK // plan.table.n_records, FEWEST))
     rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
-    facts = longest.observe(plan.original, rows, plan.seed)
+    facts = longest.observe_all(plan.original, rows, plan.seed)
     knows = tuple(sorted({*(size for size in plan.knows if size < most), most}))
     identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}
     for size in knows:
-        known = first_attributes(facts, plan.original, size)
+        known = replace(facts, cells=facts.cells.first_attributes(plan.original, size))
         for name in ATTACKS:
             verdicts = _verdicts(plan, longest, name, known, progress)
             estimate = rate(min(math.fsum(verdicts.found), len(rows)), len(rows), 1.0 / max(verdicts.candidates, 1))
@@ -233,7 +233,7 @@ def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) ->
     return TableCurve(longest, knows, left_out, {name: tuple(points) for name, points in identified.items()})
 
 
-def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
+def _most_attributes(plan: TablePlan, adversary: Adversary) -> int:
     """The largest number of attributes in the curve.
 
     If the table has too few attributes for a larger one, it is the adversary's own: the curve reaches the
@@ -241,28 +241,11 @@ def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
     """
     names = plan.original.attributes if adversary.columns is None else adversary.columns
     enough = CURVE_SHARE * plan.original.n_records
-    own = {adversary.most} if adversary.most < max(plan.knows) else set()
+    own = {adversary.knows} if adversary.knows < max(plan.knows) else set()
     for size in sorted({*plan.knows, *own}, reverse=True):
         if size <= len(names) and eligible_rows(with_attributes(adversary, size), plan.original) >= enough:
             return size
     return 1
-
-
-def first_attributes(facts: RowFacts, table: Release, most: int) -> RowFacts:
-    """The facts about the first attributes that each query learned."""
-    attribute_of = np.zeros(table.n_columns, np.int64)
-    for number, columns in enumerate(table.attributes.values()):
-        attribute_of[list(columns)] = number
-    attribute = attribute_of[facts.column]
-    query = np.repeat(np.arange(len(facts)), np.diff(facts.first))
-    is_new = np.ones(len(attribute), np.bool_)
-    is_new[1:] = (attribute[1:] != attribute[:-1]) | (query[1:] != query[:-1])
-    counted = np.cumsum(is_new)
-    before = counted[facts.first[:-1][query]] - 1 if len(attribute) else counted
-    kept = counted - before <= most
-    counts = np.bincount(query[kept], minlength=len(facts))
-    first = np.append(0, np.cumsum(counts))
-    return RowFacts(first, facts.column[kept], facts.code[kept], facts.target, facts.entries)
 
 
 # What the adversaries of an audit identify in the original table, to compare with the sanitized one.

@@ -336,7 +336,7 @@ def lineup_of_table(
 ) -> None:
     """Read the table, rank its rows, and print them."""
     from standout.attack.row_verdicts import table_lineup
-    from standout.know.table_adversary import TableAdversary
+    from standout.know.adversary import Adversary
 
     typed = [_split(fact) for fact in knows]
     if not typed:
@@ -346,7 +346,7 @@ def lineup_of_table(
     known = {name: _value_table_lineup_screen(rows.column(name), value) for name, value in typed}
     if len(known) < len(typed):
         raise ParameterError("--knows names a column twice: a person has one value of each")
-    adversary = None if wrong is None else TableAdversary(knows=len(known), wrong=wrong)
+    adversary = None if wrong is None else Adversary(knows=len(known), wrong=wrong)
     found = table_lineup(rows, known, adversary=adversary, population=population, top=top)
     if as_json:
         print_json(_as_json(found, rows, population))

@@ -236,6 +236,11 @@ class Release(ResultView, FrameExport):
         return self.has_repeats or self.provenance.repeats > 0
 
     @cached_property
+    def history(self) -> "Release":
+        """The entries of a mix alone, as a release without columns."""
+        return replace(self, columns=()) if self.columns else self
+
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """Number of entries of every record, |r|."""
         return read_only(np.diff(self.by_record.start))

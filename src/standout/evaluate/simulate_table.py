@@ -15,8 +15,8 @@ from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, mean, rate
+from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.know.table_adversary import TableAdversary
 
 __all__ = [
     "AttackName",
@@ -128,7 +128,7 @@ class TableSimulation:
         Rates if the table is a sample of a population.
     """
 
-    adversary: TableAdversary
+    adversary: Adversary
     attack: TableAttack
     targets: Ints
     n_left_out: int
@@ -186,7 +186,7 @@ def _claims(attack: TableAttack, verdicts: RowVerdicts, posterior: float, phi: f
     return np.asarray((verdicts.posterior >= posterior) & (verdicts.ties > 0))
 
 
-def table_attack_named(attack: AttackName | TableAttack, adversary: TableAdversary) -> TableAttack:
+def table_attack_named(attack: AttackName | TableAttack, adversary: Adversary) -> TableAttack:
     """The attack of this name, with the adversary's errors."""
     if isinstance(attack, TableAttack):
         return attack
@@ -202,7 +202,7 @@ def table_attack_named(attack: AttackName | TableAttack, adversary: TableAdversa
 
 
 def table_targets(
-    table: Release, adversary: TableAdversary, targets: int | None, seed: int, purpose: str = "table"
+    table: Release, adversary: Adversary, targets: int | None, seed: int, purpose: str = "table"
 ) -> tuple[Ints, int]:
     """Random rows of the original about whom the adversary can know enough, and how many were left out."""
     original = original_of(table)
@@ -210,14 +210,14 @@ def table_targets(
     order = generator(seed, purpose, "targets").permutation(original.n_records)
     eligible = order[adversary.eligible(original, order)]
     if not len(eligible):
-        raise ParameterError(f"no row has {adversary.most} attributes that are not missing: lower knows")
+        raise ParameterError(f"no row has {adversary.knows} attributes that are not missing: lower knows")
     return eligible[:wanted], original.n_records - len(eligible)
 
 
 @with_progress
 def simulate_table(
     table: Release,
-    adversary: TableAdversary,
+    adversary: Adversary,
     attack: AttackName | TableAttack = "likelihood",
     *,
     targets: int | None = 1000,
@@ -235,7 +235,7 @@ def simulate_table(
     ----------
     table : Release
         The table; if it was sanitized, adversaries know facts about the original.
-    adversary : TableAdversary
+    adversary : Adversary
         Who knows what.
     attack : str or TableAttack
         "likelihood", "paper" (Algorithm 1B), "threshold" (Algorithm 1A), "exact match", or an attack.
@@ -272,14 +272,14 @@ def simulate_table(
     >>> columns = [Column(f"c{i}", "category", tuple("abcdefgh"), draw.integers(0, 8, 500, np.uint8))
     ...            for i in range(8)]
     >>> table = Release.of_columns(tuple(columns))
-    >>> simulate_table(table, TableAdversary(knows=6, wrong=1), targets=100).identified.value
+    >>> simulate_table(table, Adversary(knows=6, wrong=1), targets=100).identified.value
     0.9...
     """
     attack = table_attack_named(attack, adversary)
     people = _population(table, population)
     positive_share("posterior", posterior)
     rows, left_out = table_targets(table, adversary, targets, check_seed(seed), purpose)
-    facts = adversary.observe(original_of(table), rows, seed)
+    facts = adversary.observe_all(original_of(table), rows, seed)
     verdicts, absent = (
         attack_rows(
             table,
@@ -337,7 +337,7 @@ class Inference:
 @with_progress
 def infer_column(
     table: Release,
-    adversary: TableAdversary,
+    adversary: Adversary,
     column: str,
     attack: AttackName | TableAttack = "likelihood",
     *,
@@ -352,7 +352,7 @@ def infer_column(
     ----------
     table : Release
         The table.
-    adversary : TableAdversary
+    adversary : Adversary
         Who knows what; the column must not be among what is known.
     column : str
         The column to guess; it must not be a set.
@@ -378,7 +378,7 @@ def infer_column(
     >>> draw = np.random.default_rng(7)
     >>> columns = [Column(f"c{i}", "category", tuple("abcd"), draw.integers(0, 4, 500, np.uint8))
     ...            for i in range(8)]
-    >>> adversary = TableAdversary(columns=("c0", "c1", "c2", "c3", "c4", "c5"))
+    >>> adversary = Adversary(columns=("c0", "c1", "c2", "c3", "c4", "c5"))
     >>> inference = infer_column(Release.of_columns(tuple(columns)), adversary, "c7", targets=100)
     >>> inference.guessed.value > 0.8 > 0.5 > inference.control.value
     True
@@ -390,8 +390,8 @@ def infer_column(
         raise ParameterError("column must not be a set, and attack must have a posterior")
     rows, _ = table_targets(table, adversary, None, check_seed(seed), "inference")
     rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)][:targets]
-    facts = adversary.observe(original, rows, seed)
-    facts = facts.without(original.column_position(column))
+    facts = adversary.observe_all(original, rows, seed)
+    facts = replace(facts, cells=facts.cells.where(facts.cells.column != original.column_position(column)))
     true = _released_codes(table, column, rows)
     shares = []
     for gone in (False, True):

@@ -1,8 +1,8 @@
 """The adversary: how many facts are known, how imprecise they are, and how many are wrong  [Aux(r)]."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -11,9 +11,11 @@ import numpy as np
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import NotFoundError, ParameterError, did_you_mean, whole_number
 from standout.core.rng import key as stream_key
+from standout.data.column import Column
 from standout.data.labels import position_of_id
 from standout.data.release import Release
-from standout.know.facts import Aux, KnownFacts
+from standout.know.cells import cells_known, observe_cells
+from standout.know.facts import Aux, KnownFacts, cell_facts
 from standout.know.observation import Choice, ChosenObserver, Observer, TargetEntries, check_known_facts, observe_each
 
 __all__ = ["Adversary", "Choice", "check_checkpoint_key", "has_own_draws", "known_facts", "outside_top"]
@@ -22,6 +24,10 @@ WrongFacts = Literal["values", "items", "any items"]
 WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
+OF_COLUMNS = ("columns", "error", "errors", "entries")
+"""Parameters about columns. They are in the key of an adversary only if they are given."""
+USUAL: Any = None
+"""Default of `knows`: all of `columns`, or 8."""
 DRAWS = ("choose", "observe", "observe_all", "eligible")
 """Methods that decide what a subclass knows."""
 
@@ -52,7 +58,8 @@ class Adversary:
     """Somebody who knows a few facts about a target, some of them wrong  [section 5: "m movies out of m′"].
 
     "6 of 8" is `knows=8, wrong=2`. Every draw depends only on (seed, adversary, record), not on the other
-    targets or their order.
+    targets or their order. In a release with columns, a known fact is an attribute of the person; what is
+    also known of the history is another adversary, `entries`.
 
     For an adversary of your own, subclass it as a frozen dataclass and override `choose`, which says which
     entries are known; or `observe`, which gives any facts about one target; or `observe_all`, which gives
@@ -61,7 +68,8 @@ class Adversary:
     Parameters
     ----------
     knows : int
-        Number of known facts, m′; the largest number in an adversary of your own.
+        Number of known facts, m′; the largest number in an adversary of your own. Default: all of `columns`
+        if these are given, otherwise 8.
     wrong : int
         Number of wrong facts among them, m′ − m.
     wrong_facts : {"values", "items", "any items"}
@@ -76,11 +84,19 @@ class Adversary:
         Which entries of the record are known. "any": equally likely; `outside_top(k)`: of items not among
         the k most popular; "rarest": of the rarest items first; "popular": drawn by popularity of the item;
         "recent": the latest first; "burst": close in time. If an item repeats, several entries of it may be
-        known.
+        known. Of columns: "any", or "rarest" for the attributes whose value fewest people share.
     length_error : float, optional
         The number of entries of the record is known to within this share; None: not known.
     joined_error : float, optional
         The date of its first entry is known to within this many days; None: not known.
+    columns : sequence of str, optional
+        Columns or attributes that may be known, such as quasi-identifiers. Default: all.
+    error : float
+        How inaccurate right facts about columns are, as a multiple of each column's own error: 0 is exact.
+    errors : mapping, optional
+        Errors of single columns, in their units, instead.
+    entries : Adversary, optional
+        What is also known of the person's history, in a release with columns.
 
     Raises
     ------
@@ -97,7 +113,7 @@ class Adversary:
     (8, True)
     """
 
-    knows: int = 8
+    knows: int = USUAL
     wrong: int = 0
     wrong_facts: WrongFacts = "values"
     value_error: float | None = 0
@@ -105,6 +121,10 @@ class Adversary:
     items: Choice | str = "any"
     length_error: float | None = None
     joined_error: float | None = None
+    columns: tuple[str, ...] | None = None
+    error: float = 1.0
+    errors: Mapping[str, float] = field(default_factory=dict, hash=False)
+    entries: "Adversary | None" = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super(Adversary, cls).__init_subclass__(**options)
@@ -116,7 +136,10 @@ class Adversary:
 
     def __post_init__(self) -> None:
         _check_dataclass(type(self))
-        object.__setattr__(self, "knows", whole_number("knows", self.knows, 1))
+        if self.columns is not None:
+            object.__setattr__(self, "columns", tuple(self.columns))
+        knows = self.knows if self.knows is not None else len(self.columns) if self.columns else 8
+        object.__setattr__(self, "knows", whole_number("knows", knows, 1))
         object.__setattr__(self, "wrong", whole_number("wrong", self.wrong, 0))
         if self.wrong > self.knows:
             raise ParameterError(f"wrong must be at most knows ({self.knows}), got {self.wrong}")
@@ -124,6 +147,11 @@ class Adversary:
             raise ParameterError(f"wrong_facts must be values, items or any items, got {self.wrong_facts!r}")
         for name in ERRORS:
             object.__setattr__(self, name, _error(name, getattr(self, name)))
+        for name, error in (("error", self.error), *self.errors.items()):
+            if error is None or _error(name, error) is None:
+                raise ParameterError(f"the error of {name} must be a finite number ≥ 0, got None")
+        if self.entries is not None and not isinstance(self.entries, Adversary):
+            raise ParameterError(f"entries must be an Adversary, got {type(self.entries).__name__}")
         if isinstance(self.items, str):
             if self.items not in CHOICES:
                 names, near = ", ".join(CHOICES), did_you_mean(self.items, CHOICES)
@@ -144,6 +172,10 @@ class Adversary:
         parts += [_describe_error("values", self.value_error, ""), _describe_error("dates", self.time_error, " days")]
         parts += [] if self.length_error is None else [f"length ± {self.length_error:.0%}"]
         parts += [] if self.joined_error is None else [f"joined ± {self.joined_error:g} days"]
+        parts += [] if self.columns is None else [f"of {' and '.join(self.columns)}"]
+        parts += [] if self.error == 1 else ["columns exact" if not self.error else f"columns ± {self.error:g} × error"]
+        parts += [f"{name} ± {error:g}" for name, error in self.errors.items()]
+        parts += [] if self.entries is None else [f"and of the history {self.entries}"]
         return ", ".join(parts)
 
     def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
@@ -216,8 +248,13 @@ class Adversary:
         ParameterError
             If a record has too few entries: see `eligible`.
         """
-        observer = self._observer(release, seed)
-        return observer.observe(_positions(release, records), whole_number("draws", draws, 1))
+        positions, draws = _positions(release, records), whole_number("draws", draws, 1)
+        if not release.columns:
+            return self._observer(release, seed).observe(positions, draws)
+        cells = observe_cells(self, release, positions, seed, draws)
+        if self.entries is None:
+            return cell_facts(release, cells)
+        return replace(self.entries.observe_all(release.history, positions, seed, draws), cells=cells)
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> Bools:
         """Whether each record has enough entries for this adversary.
@@ -234,11 +271,38 @@ class Adversary:
         array of bool
             One value for each record.
         """
-        return self._observer(release, 0).can_observe(_positions(release, records))
+        positions = _positions(release, records)
+        if not release.columns:
+            return self._observer(release, 0).can_observe(positions)
+        enough = np.asarray(cells_known(self, release, positions).sum(axis=1) >= self.knows)
+        if self.entries is None:
+            return enough
+        if not release.n_items:
+            raise ParameterError("entries must be None, because the release has no history")
+        return np.asarray(enough & (release.lengths[positions] > 0) & self.entries.eligible(release.history, positions))
+
+    def error_of(self, column: Column) -> float:
+        """The largest error of a right fact about a column.
+
+        Parameters
+        ----------
+        column : Column
+            The column.
+
+        Returns
+        -------
+        float
+            The error in the units of the column.
+        """
+        return float(self.errors.get(column.name, self.error * column.error))
 
     def _observer(self, release: Release, seed: int) -> Observer:
         own = type(self).choose is not Adversary.choose
         return ChosenObserver(self, release, seed) if own else Observer(self, release, seed)
+
+    def _is_usual(self, name: str) -> bool:
+        default = Adversary.__dataclass_fields__[name].default
+        return bool(getattr(self, name) == ({} if default is MISSING else default))
 
     def key(self) -> str:
         """Text that names this adversary in the keys of random draws.
@@ -248,9 +312,14 @@ class Adversary:
         str
             All parameters with their values, after the name of the class if it is a subclass.
         """
-        parameters = ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        used = (each.name for each in fields(self) if each.name not in OF_COLUMNS or not self._is_usual(each.name))
+        parameters = ",".join(f"{name}={_key_of(getattr(self, name))}" for name in used)
         kind = type(self)
         return parameters if kind is Adversary else f"{kind.__module__}.{kind.__qualname__}({parameters})"
+
+
+def _key_of(parameter: Any) -> Any:
+    return f"({parameter.key()})" if isinstance(parameter, Adversary) else parameter
 
 
 def known_facts(adversary: Adversary, release: Release, records: Ints, seed: int, draws: int = 1) -> KnownFacts:

@@ -14,17 +14,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Bools, Ints, offsets
 from standout.core.errors import ParameterError, SourceError, check_range
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.know.fact import ALLOWED_ERRORS, AS_ASSUMED, Fact, FactErrors, is_error
 
 __all__ = [
+    "NO_CELLS",
     "Aux",
+    "Cells",
     "FactRow",
     "KnownFacts",
     "WrittenNumber",
+    "cell_facts",
     "encode_auxes",
     "facts_from_entries",
     "level_values",
@@ -220,6 +223,46 @@ class Aux:
         return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
 
 
+class Cells(NamedTuple):
+    """Known cells of columns: target q owns column[first[q] : first[q + 1]] and their codes.
+
+    `column` is a position in the original's columns and `code` a level of that column, as the adversary
+    believes it to be; of a set it is one member. `target` is the record of the original that the facts are
+    about, or -1.
+    """
+
+    first: Ints
+    column: Ints
+    code: Ints
+    target: Ints
+
+    def of(self, targets: Ints) -> "Cells":
+        """The cells of some targets."""
+        counts = np.diff(self.first)[targets]
+        first = offsets(counts)
+        cell = np.arange(first[-1]) + np.repeat(self.first[targets] - first[:-1], counts)
+        return Cells(first, self.column[cell], self.code[cell], self.target[targets])
+
+    def where(self, kept: Bools) -> "Cells":
+        """The cells where `kept` is set."""
+        return Cells(offsets(kept)[self.first], self.column[kept], self.code[kept], self.target)
+
+    def first_attributes(self, release: Release, most: int) -> "Cells":
+        """The cells of the first attributes that are known of each target."""
+        names = list(release.attributes)
+        attribute = np.array([names.index(column.attribute) for column in release.columns])[self.column]
+        query = np.repeat(np.arange(len(self.target)), np.diff(self.first))
+        is_new = np.ones(len(attribute), np.bool_)
+        is_new[1:] = (attribute[1:] != attribute[:-1]) | (query[1:] != query[:-1])
+        counted = np.cumsum(is_new)
+        before = counted[self.first[:-1][query]] - 1 if len(attribute) else counted
+        return self.where(counted - before <= most)
+
+
+NO_CODES = np.empty(0, np.int64)
+NO_CELLS = Cells(np.zeros(1, np.int64), NO_CODES, NO_CODES, NO_CODES)
+
+
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
     """What is known about many targets, encoded for one release.
@@ -250,6 +293,8 @@ class KnownFacts:
         Index of each fact's errors in `errors`; None if all are as the attack assumes.
     errors : tuple of FactErrors
         The distinct errors of facts.
+    cells : Cells
+        Known cells of columns, if the release has any.
 
     Examples
     --------
@@ -273,9 +318,27 @@ class KnownFacts:
     original_values: tuple[float | str, ...] | None = None
     error: Ints | None = None
     errors: tuple[FactErrors, ...] = (AS_ASSUMED,)
+    cells: Cells = NO_CELLS
 
     def __len__(self) -> int:
         return len(self.first) - 1
+
+    def of(self, targets: Ints) -> "KnownFacts":
+        """What is known about some targets.
+
+        Parameters
+        ----------
+        targets : array of int
+            Their numbers.
+
+        Returns
+        -------
+        KnownFacts
+            The same facts, about these targets only.
+        """
+        counts = np.diff(self.first)[targets]
+        first = offsets(counts)
+        return self.select(targets, np.arange(first[-1]) + np.repeat(self.first[targets] - first[:-1], counts), first)
 
     def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
         """Other targets made of these.
@@ -304,6 +367,7 @@ class KnownFacts:
             joined=self.joined[query],
             names=names,
             error=None if self.error is None else self.error[fact],
+            cells=self.cells.of(query) if len(self.cells.target) else self.cells,
         )
 
     def fact(self, release: Release, i: int) -> Fact:
@@ -326,6 +390,11 @@ class KnownFacts:
         time = _moment(release, int(self.time[i])) if self.timed[i] else None
         return Fact(item, value, time, *(AS_ASSUMED if self.error is None else self.errors[self.error[i]]))
 
+    def _cell(self, release: Release, i: int) -> Fact:
+        column = release.columns[self.cells.column[i]]
+        value = column.value(int(self.cells.code[i]))
+        return Fact(column.name, time=value) if isinstance(value, date) else Fact(column.name, value)
+
     def aux(self, release: Release, q: int) -> Aux:
         """Everything known about one target, decoded.
 
@@ -341,7 +410,9 @@ class KnownFacts:
         Aux
             The facts and limits.
         """
-        facts = [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
+        cells = range(self.cells.first[q], self.cells.first[q + 1]) if len(self.cells.target) else ()
+        facts = [self._cell(release, i) for i in cells]
+        facts += [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
         shortest, longest = (int(end) for end in self.length[q])
         earliest, latest = (int(end) for end in self.joined[q])
         length = None if (shortest, longest) == ANY_LENGTH else (shortest, longest)
@@ -356,6 +427,9 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
     Facts that were `drawn` from entries of an original with repeats may name an item several times.
     """
     auxes = list(auxes)
+    cells = NO_CELLS
+    if release.columns:
+        auxes, cells = _encode_cells(release, auxes)
     catalogue = Catalogue.of(release)
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
@@ -380,7 +454,35 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
         names={i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
         error=error,
         errors=errors,
+        cells=cells,
     )
+
+
+def _encode_cells(release: Release, auxes: list[Aux]) -> tuple[list[Aux], Cells]:
+    """The facts about entries alone, and those about columns as cells.
+
+    A number or date that no record has stands for the nearest one.
+    """
+    others, counts, cells = [], [], []
+    for aux in auxes:
+        about = [fact for fact in aux.facts if not release.n_items or fact.item in release.column_names]
+        if len({fact.item for fact in about}) < len(about):
+            raise ParameterError("two facts of one aux name the same column: a person has one value of each")
+        for fact in about:
+            value = fact.time if fact.value is None else fact.value
+            value = value.date() if isinstance(value, datetime) else value
+            if value is None:
+                raise ParameterError(f"the fact about column {fact.item!r} must have a value")
+            position = release.column_position(fact.item)
+            of = release.columns[position]
+            found = of.nearest_code(value) if of.kind in ("number", "date") else of.code(value)
+            if found is None:
+                raise ParameterError(f"no row has this value in column {fact.item!r}: check its spelling")
+            cells.append((position, found))
+        counts.append(len(about))
+        others.append(replace(aux, facts=[fact for fact in aux.facts if fact not in about]))
+    column, code = np.array(cells, np.int64).reshape(-1, 2).T
+    return others, Cells(offsets(counts), column, code, np.full(len(auxes), -1))
 
 
 def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
@@ -399,6 +501,11 @@ def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
         length=repeat_bounds(n, ANY_LENGTH),
         joined=repeat_bounds(n, ANY_TIME),
     )
+
+
+def cell_facts(release: Release, cells: Cells) -> KnownFacts:
+    """These cells as all that is known."""
+    return replace(facts_from_entries(release, NO_CODES, np.zeros(len(cells.target) + 1, np.int64)), cells=cells)
 
 
 def level_values(release: Release) -> tuple[float | str, ...]:
