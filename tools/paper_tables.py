@@ -9,9 +9,18 @@ import re
 import sys
 from pathlib import Path
 
-from standout.paper.comparison_rows import ComparisonRow, Unit, difference, interval, likelihood, number, signed
+from standout.paper.comparison import (
+    ComparisonRow,
+    Unit,
+    difference,
+    goal_text,
+    interval,
+    judgement,
+    likelihood,
+    number,
+    signed,
+)
 from standout.paper.readings import Reading, fits, unit_of
-from standout.paper.sentences import goal_text, judgement
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
@@ -86,7 +95,7 @@ def missed(rows: list[CsvRow]) -> str:
     lines = [f"{len(far)} of {len(compared)} attack results differ from the paper by more than 0.10 or 1 bit:", ""]
     for row in far:
         comparison = _comparison_row(row)
-        lines.append(f"- {_figure(row)}: {_name(comparison)} ({difference(comparison)})")
+        lines.append(f"- {_figure(row)}: {comparison.name} ({difference(comparison)})")
     return "\n".join(lines)
 
 
@@ -104,7 +113,7 @@ def readings_table(readings: list[Reading], key: str) -> str:
 def _line(figure: str, row: ComparisonRow, with_likelihood: bool) -> str:
     cells = (
         figure,
-        _name(row),
+        row.name,
         number(row.paper, row.unit),
         number(row.measured, row.unit),
         interval(row),
@@ -113,10 +122,6 @@ def _line(figure: str, row: ComparisonRow, with_likelihood: bool) -> str:
         *([likelihood(row)] if with_likelihood else []),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _name(row: ComparisonRow) -> str:
-    return ", ".join(filter(None, (row.panel, row.label)))
 
 
 def _figure(row: CsvRow) -> str:

@@ -83,7 +83,7 @@ _MODULES = {
     "Record": "data.labels",
     "RejectedRows": "core.errors",
     "Release": "data.release",
-    "Reproduction": "paper.reproduction",
+    "Reproduction": "paper.page",
     "RoundColumn": "sanitizing.level_steps",
     "RoundTime": "sanitizing.value_steps",
     "RoundValue": "sanitizing.value_steps",

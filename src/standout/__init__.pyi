@@ -64,8 +64,8 @@ from standout.measure.table_risk import TableRisk, table_risk
 from standout.measure.unicity import Unicity, unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid, unicity_grid
 from standout.paper.calibration import Calibration, calibration
+from standout.paper.page import Reproduction
 from standout.paper.reproduce import reproduce
-from standout.paper.reproduction import Reproduction
 from standout.paper.synthesize import synthesize, synthesize_index
 from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn
 from standout.sanitizing.cluster import ClusterRecords

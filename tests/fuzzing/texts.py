@@ -21,7 +21,7 @@ from standout.cli.typed_facts import Knowledge
 from standout.core.json_files import checksum
 from standout.linking.align import read_decisions, read_item_map
 from standout.linking.links import read_truth
-from standout.paper.readings import count_qualifying
+from standout.paper.reproduce import count_qualifying
 from standout.sanitizing.output_files import sidecar_path
 
 __all__ = [

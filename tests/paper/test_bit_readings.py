@@ -8,8 +8,8 @@ import standout as so
 from conftest import content
 from standout.paper import readings
 from standout.paper import readings as bit_readings
-from standout.paper.attack_runner import AttackRunner
-from standout.paper.comparison_rows import Setting
+from standout.paper.comparison import Setting
+from standout.paper.figures import AttackRunner
 
 pytestmark = pytest.mark.once
 

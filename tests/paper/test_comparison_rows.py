@@ -5,8 +5,8 @@ import math
 import pytest
 
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison_rows import ComparisonRow, comparison_row, difference
-from standout.paper.sentences import judgement, summary
+from standout.paper.comparison import ComparisonRow, comparison_row, difference, judgement
+from standout.paper.page import summary
 
 pytestmark = pytest.mark.once
 

@@ -5,9 +5,8 @@ from collections import Counter
 import pytest
 
 import standout as so
-from standout.paper.attack_runner import AttackRunner
-from standout.paper.comparison_rows import PEOPLE
-from standout.paper.figures import FIGURES
+from standout.paper.comparison import PEOPLE
+from standout.paper.figures import FIGURES, AttackRunner
 
 pytestmark = pytest.mark.once
 

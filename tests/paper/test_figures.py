@@ -16,8 +16,8 @@ def test_figures_are_in_the_order_of_the_paper_and_have_both_numbers():
 
 
 def test_every_figure_has_texts():
-    assert all(figure.title and figure.text.description for figure in FIGURES)
-    assert {figure.key for figure in FIGURES if not figure.text.assumptions} == {"table"}
+    assert all(figure.title and figure.description for figure in FIGURES)
+    assert {figure.key for figure in FIGURES if not figure.assumptions} == {"table"}
 
 
 def test_figures_are_selected_by_key_and_unknown_keys_are_rejected():

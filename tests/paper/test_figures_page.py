@@ -9,7 +9,7 @@ import pytest
 
 import standout as so
 from standout.data.labels import Provenance
-from standout.paper.sentences import data_note
+from standout.paper.page import data_note
 
 pytestmark = pytest.mark.once
 

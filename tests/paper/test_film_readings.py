@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from standout.paper.attack_runner import AttackRunner
+from standout.paper.figures import AttackRunner
 from standout.paper.readings import FILM_READINGS, readings_of_films
 
 pytestmark = pytest.mark.once

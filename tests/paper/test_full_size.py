@@ -9,7 +9,8 @@ from tools import paper_full_size
 import standout as so
 from standout.data.labels import Provenance
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison_rows import PEOPLE, comparison_row, full_size_run, is_small_standin
+from standout.paper.comparison import PEOPLE, comparison_row, full_size_run
+from standout.paper.page import is_small_standin
 
 pytestmark = pytest.mark.once
 STANDIN = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})

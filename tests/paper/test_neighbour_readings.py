@@ -4,7 +4,7 @@ import pytest
 
 import standout as so
 from standout.paper import readings as neighbour_readings
-from standout.paper.attack_runner import AttackRunner
+from standout.paper.figures import AttackRunner
 
 pytestmark = pytest.mark.once
 

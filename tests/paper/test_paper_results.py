@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import standout as so
-from standout.paper.comparison_rows import bars, neighbours
+from standout.paper.comparison import bars, neighbours
 from standout.paper.figures import FIGURES
 
 pytestmark = pytest.mark.once

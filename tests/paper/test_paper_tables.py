@@ -4,8 +4,7 @@ import pytest
 from tools import paper_tables
 
 import standout as so
-from standout.paper.comparison_rows import difference, interval, likelihood
-from standout.paper.sentences import judgement
+from standout.paper.comparison import difference, interval, judgement, likelihood
 
 pytestmark = pytest.mark.once
 

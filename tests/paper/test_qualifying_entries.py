@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.paper.readings import count_qualifying, draw_qualifying, find_qualifying
+from standout.paper.figures import draw_qualifying
+from standout.paper.reproduce import count_qualifying, find_qualifying
 
 pytestmark = pytest.mark.once
 

@@ -1,44 +1,238 @@
-"""All figures and tables of the paper, with the numbers of the 2007 version."""
+"""All figures and tables of the paper, with the numbers of the 2007 version, and the attacks that they show."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from standout.attack.any_attack import AnyAttack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
+from standout.core.progress import ProgressMeter
+from standout.core.rng import generator
 from standout.data.describe import outside_top
-from standout.data.release import Levels, Release
-from standout.evaluate.estimates import Estimate, median
+from standout.data.release import Release
+from standout.evaluate.cell import SimulationCell
+from standout.evaluate.estimates import median
+from standout.evaluate.simulate import simulate
+from standout.evaluate.simulation import Simulation
+from standout.know.record_similarity import Over
 from standout.know.similarity import ROUNDING, Present, Similarity, Within, days_per_unit
-from standout.paper.attack_runner import NEIGHBOUR_SECONDS, AttackRunner, NotPossible
-from standout.paper.comparison_rows import PEOPLE as RESULT_PEOPLE
-from standout.paper.comparison_rows import Bar, ComparisonRow, Setting, bars, comparison_row, exact_estimate, neighbours
-from standout.paper.figure import Figure, FigureResult
-from standout.paper.published import published, published_lengths, published_support
-from standout.paper.readings import draw_qualifying
-from standout.paper.sentences import qualifying_note, scaling_note
+from standout.measure.sparsity import Sparsity, sparsity
+from standout.paper.comparison import (
+    PEOPLE,
+    TARGETS,
+    Bar,
+    ComparisonRow,
+    Setting,
+    Unit,
+    bars,
+    comparison_row,
+    exact_estimate,
+    neighbours,
+    texts,
+)
+from standout.paper.published import HELD_BACK, published, published_lengths, published_support
 from standout.paper.survey import Survey, date_bits, value_bits
-from standout.paper.synthesize import qualifying_of_standin
+from standout.paper.synthesize import is_standin
 from standout.report.charts import Axis, Point
 
-__all__ = [
-    "FIGURES",
-    "PROFILES",
-    "ItemBits",
-    "bits_by_rank",
-    "bits_of_a_film",
-    "films_outside_top",
-    "nearest_neighbours",
-    "profile_eccentricities",
-    "qualifying_per_person",
-    "record_lengths",
-    "select_figures",
-]
+PHI, POSTERIOR = 1.5, 0.95
+"""Minimum strength of a claim: eccentricity in the paper's attack, posterior in the Bayesian one."""
+AttackName = Literal["paper", "likelihood"]
+ATTACKS: dict[AttackName, AnyAttack] = {"paper": ScoreboardRH(), "likelihood": Likelihood()}
+NEIGHBOUR_SECONDS = 12.0
+"""Approximate time of the search for nearest neighbours at the paper's size."""
+NEIGHBOUR_SAMPLE = 1000
+"""Number of records whose nearest neighbours are searched."""
 
-# Eccentricity of public profiles: the paper's section on IMDb, on people whose records are known.
+
+@dataclass(eq=False)
+class AttackRunner:
+    """Attacks on one release; each runs only once even if several figures show it.
+
+    folder         folder for checkpoints; None: no checkpoints
+    qualifying     number of the contest's test entries of each record, if known
+    meter          shows the progress of the whole reproduction
+    """
+
+    release: Release
+    targets: int = 1000
+    seed: int = 0
+    threads: int | None = None
+    folder: Path | None = None
+    qualifying: Ints | None = None
+    meter: ProgressMeter = field(default_factory=ProgressMeter)
+    simulations: dict[tuple[Setting, bool, AttackName], Simulation | str] = field(default_factory=dict)
+    neighbours: dict[Similarity, Sparsity] = field(default_factory=dict)
+
+    def run(self, setting: Setting, absent: bool = False, attack: AttackName = "paper") -> Simulation | str:
+        """The simulation of an attack, with absent targets if `absent`; or the reason why it is not possible."""
+        key = setting, absent, attack
+        if key not in self.simulations:
+            self.simulations[key] = self._simulate(setting, absent, attack)
+        return self.simulations[key]
+
+    def _simulate(self, setting: Setting, absent: bool, attack: AttackName) -> Simulation | str:
+        if not self.release.n_levels:
+            return "the data has no values"
+        if setting.time_error is not None and not self.release.span:
+            return "the data has no dates"
+        try:
+            with self.meter.part(self.seconds(absent)):
+                simulation = simulate(
+                    self.release,
+                    setting.adversary,
+                    attack=ATTACKS[attack],
+                    targets=self.targets,
+                    phi=PHI,
+                    posterior=POSTERIOR,
+                    absent=absent,
+                    seed=self.seed,
+                    threads=self.threads,
+                    progress=self.meter,
+                    save=None if self.folder is None else self.folder / "attack",
+                )
+        except ParameterError as error:
+            return str(error)
+        if not simulation.complete:
+            raise KeyboardInterrupt
+        return simulation
+
+    def seconds(self, absent: bool) -> float:
+        """Approximate time of an attack at the paper's size on two cores."""
+        return 4.0 + (6.0 if absent else 4.0) * self.targets / 1000
+
+    def cell(self, setting: Setting) -> SimulationCell | None:
+        """The outcomes of an attack; None if it is not possible."""
+        simulation = self.run(setting)
+        return None if isinstance(simulation, str) else simulation.cell()
+
+    def compare_bar(self, bar: Bar, panel: str, label: str) -> ComparisonRow:
+        """A bar of the paper compared with our measurement, and what the Bayesian attack reaches."""
+        unit: Unit = "bits" if bar.measure == "bits_gained" else "rate"
+        simulation = self.run(bar.setting, bar.is_claim)
+        row = ComparisonRow(panel, label, bar.measure, unit, bar.paper, None, paper_targets=TARGETS)
+        if isinstance(simulation, str):
+            return replace(row, note=simulation)
+        cell = simulation.cell()
+        bits = cell.outcomes.bits_left.mean(axis=1)
+        row = comparison_row(
+            panel,
+            label,
+            bar.measure,
+            unit,
+            bar.paper,
+            simulation.estimate(bar.measure, f"phi={PHI:g}" if bar.is_claim else ""),
+            paper_targets=TARGETS,
+            spread=0.0 if unit == "rate" else float(bits.std(ddof=1)) if len(bits) > 1 else math.nan,
+            too_few_items=cell.too_few_items,
+        )
+        stronger = self.run(bar.setting, bar.is_claim, "likelihood")
+        if isinstance(stronger, str):
+            return row
+        reached = stronger.estimate(bar.measure, stronger.threshold.setting if bar.is_claim else "")
+        low, high = (end if math.isfinite(end) else None for end in (reached.low, reached.high))
+        return replace(row, likelihood=reached.value, likelihood_low=low, likelihood_high=high)
+
+    def nearest_neighbours(self, similarity: Similarity) -> Sparsity:
+        """The nearest neighbours of a sample of records among all records."""
+        if similarity not in self.neighbours:
+            self.neighbours[similarity] = self.search(self.release, similarity)
+        return self.neighbours[similarity]
+
+    def search(self, release: Release, similarity: Similarity, over: Over = "union") -> Sparsity:
+        """The nearest neighbours among the records of this release, or a part of it."""
+        sample = NEIGHBOUR_SAMPLE if release.n_records > NEIGHBOUR_SAMPLE else None
+        part_of_all = min(release.n_records / self.release.n_records + 0.1, 1)
+        with self.meter.part(NEIGHBOUR_SECONDS / 2 * part_of_all):
+            return sparsity(
+                release, similarity, sample=sample, over=over, seed=self.seed, threads=self.threads, progress=self.meter
+            )
+
+    @property
+    def test_entries(self) -> Ints:
+        """Number of the contest's test entries of each record, drawn if they are not known."""
+        return draw_qualifying(self.release.lengths, self.seed) if self.qualifying is None else self.qualifying
+
+
+class FigureResult(NamedTuple):
+    """The result of a figure: numbers compared with the paper's, points of curves, notes on this run."""
+
+    rows: tuple[ComparisonRow, ...]
+    points: tuple[Point, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper.
+
+    key                1 to 12, table, sp10 or imdb
+    reference_series   the curves that ours are compared with
+    attacks            whether it shows attacks, on whose success the stand-in was not calibrated
+    settings, absent   the attacks that it shows; whether they are also run on absent targets
+    seconds            approximate time at the paper's size, without the attacks
+
+    Figures of bars run every attack twice: that of the paper, and the Bayesian one.
+    """
+
+    key: str
+    compute: Callable[[AttackRunner], FigureResult]
+    axes: tuple[Axis, ...]
+    chart: Literal["bars", "columns", "curves"] = "bars"
+    reference_series: tuple[str, ...] = ()
+    attacks: bool = False
+    settings: tuple[Setting, ...] = ()
+    absent: bool = False
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name of the figure, like "Figure 1"."""
+        names = {"table": "Table", "sp10": "Figure 10 of 2008", "imdb": "Profiles"}
+        return names.get(self.key, f"Figure {self.key}")
+
+    @property
+    def number(self) -> str:
+        """The figure's number in both versions of the paper."""
+        other = f"Figure {self.number_2008} of 2008" if self.number_2008 else "not in the version of 2008"
+        return str(self._texts.get("number", f"Figure {self.key} of 2007, {other}"))
+
+    @property
+    def number_2008(self) -> str:
+        """The figure's number in the proceedings of 2008; empty if it is not there."""
+        return str(self._texts["number_2008"])
+
+    @property
+    def title(self) -> str:
+        """The title of the figure."""
+        return str(self._texts["title"])
+
+    @property
+    def description(self) -> str:
+        """What the figure shows."""
+        return str(self._texts["description"]).strip()
+
+    @property
+    def assumptions(self) -> list[str]:
+        """The settings that the paper leaves open."""
+        return [texts()["notes"][name].strip() for name in self._texts["assumptions"]]
+
+    @property
+    def _texts(self) -> dict[str, Any]:
+        figure: dict[str, Any] = texts()["figures"][self.key]
+        return figure
+
+
+# Figures of attacks.
 
 
 PROFILES = {
@@ -47,13 +241,27 @@ PROFILES = {
     "50 outside the top 500, no dates": Setting(50, 50, 1.0, None, 500, None, "values"),
     "100 outside the top 1,000, dates ± 14 days": Setting(100, 100, 1.0, 14.0, 1000, None, "values"),
 }
-"""Profiles with and without dates, of popular and of unpopular films. The paper does not state how long its
-profiles are. People with fewer films cannot be targets."""
-PAPER_IDENTIFIED = 15.0
-"""The lower of the two eccentricities (28 and 15) with which the paper identified people."""
-PAPER_OTHERS = 2.0
-"""The highest eccentricity of nearly all other profiles, whose people may have been absent."""
-HIGHEST = 60
+"""Public profiles (the paper's section on IMDb) with and without dates, of popular and of unpopular films. The paper
+does not state how long its profiles are. People with fewer films cannot be targets."""
+PAPER_IDENTIFIED, PAPER_OTHERS = 15.0, 2.0
+"""The lower of the two eccentricities (28 and 15) with which the paper identified people, and the highest one of
+nearly all other profiles, whose people may have been absent."""
+CLAIMS = {"correct_claims": "present, correct claims", "absent_rejected": "absent, no claim"}
+
+
+def _attack_figure(key: str, panel: str, label: str = "{0.facts}", axis: Axis | None = None) -> Figure:
+    """A figure of attacks: the paper's bars compared with ours. Panel and label are formats of a setting."""
+
+    def compute(runner: AttackRunner) -> FigureResult:
+        rows = []
+        for bar in bars(key):
+            names = (text.format(bar.setting, CLAIMS.get(bar.measure)) for text in (panel, label))
+            rows.append(runner.compare_bar(bar, *names))
+        return FigureResult(tuple(rows))
+
+    settings = tuple(dict.fromkeys(bar.setting for bar in bars(key)))
+    axes = (axis or Axis("share of targets", 0, 1),)
+    return Figure(key, compute, axes, attacks=True, settings=settings, absent=bars(key)[0].is_claim)
 
 
 def profile_eccentricities(runner: AttackRunner) -> FigureResult:
@@ -62,38 +270,94 @@ def profile_eccentricities(runner: AttackRunner) -> FigureResult:
     points: list[Point] = []
     for panel, setting in PROFILES.items():
         simulation = runner.run(setting, absent=True)
-        if isinstance(simulation, NotPossible):
-            note = simulation.reason
-            rows.append(ComparisonRow(panel, "eccentricity", "eccentricity", "number", None, None, note=note))
+        if isinstance(simulation, str):
+            rows.append(ComparisonRow(panel, "eccentricity", "eccentricity", "number", None, None, note=simulation))
             continue
         outcomes = simulation.cell().outcomes
         present, absent = outcomes.claim_strength.ravel(), outcomes.absent_claim_strength.ravel()
-        rows += _rows(panel, present, absent)
-        points += [*_curve(panel, "present", present), *_curve(panel, "absent", absent)]
+        low, high = float(np.quantile(present, 0.1)), float(np.quantile(absent, 0.9))
+        for label, estimate, paper in (
+            ("targets present, median", median(present), PAPER_IDENTIFIED),
+            ("targets present, 10 % quantile", exact_estimate(low, len(present)), None),
+            ("targets absent, median", median(absent), None),
+            ("targets absent, 90 % quantile", exact_estimate(high, len(absent)), PAPER_OTHERS),
+        ):
+            rows.append(comparison_row(panel, label, "eccentricity", "number", paper, estimate))
+        for series, strength in (("present", present), ("absent", absent)):
+            points += [Point(series, x, float((strength >= x).mean()), panel=panel) for x in range(61)]
     return FigureResult(tuple(rows), tuple(points))
 
 
-def _rows(panel: str, present: Floats, absent: Floats) -> Iterator[ComparisonRow]:
-    for label, estimate, paper in (
-        ("targets present, median", median(present), PAPER_IDENTIFIED),
-        ("targets present, 10 % quantile", _quantile(present, 0.1), None),
-        ("targets absent, median", median(absent), None),
-        ("targets absent, 90 % quantile", _quantile(absent, 0.9), PAPER_OTHERS),
-    ):
-        yield comparison_row(panel, label, "eccentricity", "number", paper, estimate)
+# Figures about the data.
 
 
-def _curve(panel: str, series: str, eccentricity: Floats) -> Iterator[Point]:
-    """Share of targets with at least each eccentricity."""
-    for x in range(HIGHEST + 1):
-        yield Point(series, x, float((eccentricity >= x).mean()), panel=panel)
+NEIGHBOUR_PANELS: tuple[tuple[str, str, Similarity], ...] = (
+    ("sets", "sets of films", Present()),
+    ("ratings", "films with the same rating", Within(value=0, time=None)),
+)
+SIMILARITIES = (0.05, 0.1, 0.2, 0.3, 0.5)
+COUNTED_WITH_TESTS = 100
+"""The published counts, which seem to include test entries, end at this number of ratings."""
+CURVE_POINTS = 120
 
 
-def _quantile(values: Floats, share: float) -> Estimate:
-    return exact_estimate(float(np.quantile(values, share)), len(values))
+def draw_qualifying(lengths: Ints, seed: int = 0) -> Ints:
+    """Random numbers of test entries for records of these lengths, if the true ones are not known.
+
+    The contest held out the latest 9 of a person's T ratings, or half of them if T < 18. Each fell at random
+    to probe, quiz or test. Probe is published with the rest. So a binomial (h, 2/3) number of h = min(9, T/2)
+    ratings is missing. A person with n ratings left had T ≈ 3n/2 ratings, hence h = min(9, 3n/4).
+
+    >>> draw_qualifying(np.array([1, 8, 12, 500]), seed=1).tolist()
+    [1, 4, 6, 7]
+    """
+    held_out = np.minimum(HELD_BACK, (3 * lengths + 2) // 4)
+    return np.asarray(generator(seed, "held back").binomial(held_out, 2 / 3), np.int64)
 
 
-# Bits that one known item gives away about a person  [Figure 10].
+def _qualifying_per_person(runner: AttackRunner) -> FigureResult:
+    """Figure 7: number of people by number of test entries."""
+    counts, sizes = runner.test_entries, published()["sizes"]
+    average, most = (exact_estimate(float(number), len(counts)) for number in (counts.mean(), counts.max()))
+    mean = sizes["qualifying"] / sizes["records"]
+    rows = (
+        comparison_row("", "test entries per person, mean", "mean", "number", mean, average),
+        comparison_row("", "test entries per person, maximum", "most", "number", float(HELD_BACK), most),
+    )
+    points = tuple(Point("people", entries, float(count)) for entries, count in enumerate(np.bincount(counts)))
+    origin = "drawn" if runner.qualifying is None else "standin" if is_standin(runner.release) else "file"
+    return FigureResult(rows, points, (texts()["qualifying"][origin].strip(),))
+
+
+def _record_lengths(most: int, compared: tuple[int, ...]) -> Callable[[AttackRunner], FigureResult]:
+    """Figures 8 and 9: number of people with exactly k ratings, for each k up to `most`.
+
+    `compared` are the numbers of ratings whose counts are compared with the paper's.
+    """
+
+    def compute(runner: AttackRunner) -> FigureResult:
+        release, people = runner.release, runner.release.n_records
+        series = {"ours": release.lengths}
+        if most <= COUNTED_WITH_TESTS:
+            series["ours with test entries"] = release.lengths + runner.test_entries
+        points = [
+            Point(name, k, float(count) * (PEOPLE / people))
+            for name, lengths in series.items()
+            for k, count in enumerate(np.bincount(lengths, minlength=most + 1)[1 : most + 1], 1)
+        ]
+        points += [Point("paper", float(k), float(count)) for k, count in zip(*published_lengths(), strict=True)]
+        count_of = {(point.series, point.x): point.y for point in points}
+        rows = tuple(
+            comparison_row(
+                name, f"{k} ratings", "people", "number", count_of["paper", k], exact_estimate(count_of[name, k], 1)
+            )
+            for name in series
+            for k in compared
+        )
+        note = f"Counts are scaled from {people:,} to the paper's {PEOPLE:,} people."
+        return FigureResult(rows, tuple(points), () if people == PEOPLE else (note,))
+
+    return compute
 
 
 class ItemBits(NamedTuple):
@@ -109,303 +373,116 @@ def bits_by_rank(release: Release, value: float = 1, time: float = 14) -> ItemBi
 
     `with_value` adds −log2 of the share of the item's other entries whose values are within `value`,
     `with_time` that of the entries whose times are within `time` days. Both are means over the people who
-    have the item.
-
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=50, entries=9_000, seed=7)
-    >>> bits = bits_by_rank(release)
-    >>> [round(float(column[0]), 2) for column in bits]
-    [0.09, 0.64, 5.29]
+    have the item. Categories are near each other only if they are equal.
     """
     order = np.argsort(release.check().rank, kind="stable")
     alone = elementary.log2(release.n_records / release.support[order])
-    with_value, with_time = alone, alone
-    if release.levels is not None:
-        with_value = alone + value_bits(Survey(release).item_levels[order], _near_levels(release.levels, value))
+    with_value, with_time, levels = alone, alone, release.levels
+    if levels is not None:
+        near = np.eye(len(levels), dtype=np.bool_)
+        if isinstance(levels, np.ndarray):
+            near = np.abs(levels[:, None] - levels) <= value + ROUNDING
+        with_value = alone + value_bits(Survey(release).item_levels[order], near)
     if release.span:
         reach = int(min(time / days_per_unit(release) + ROUNDING, release.span))
         with_time = alone + date_bits(release, order, reach)
     return ItemBits(alone, with_value, with_time)
 
 
-def _near_levels(levels: Levels, value: float) -> Bools:
-    """Which pairs of levels are within `value` of each other; categories only if they are equal."""
-    if not isinstance(levels, np.ndarray):
-        return np.eye(len(levels), dtype=np.bool_)
-    return np.asarray(np.abs(levels[:, None] - levels) <= value + ROUNDING)
-
-
-# The figures about the data itself: 7 to 10, 12 and the table.
-
-
-NEIGHBOUR_PANELS: tuple[tuple[str, str, Similarity], ...] = (
-    ("sets", "sets of films", Present()),
-    ("ratings", "films with the same rating", Within(value=0, time=None)),
-)
-COUNTED_WITH_TESTS = 100
-"""The published counts, which seem to include test entries, end at this number of ratings."""
-CURVE_POINTS = 120
-
-
-def qualifying_per_person(runner: AttackRunner) -> FigureResult:
-    """Figure 7: number of people by number of test entries."""
-    counts = _qualifying(runner)
-    sizes = published()["sizes"]
-    mean = sizes["qualifying"] / sizes["records"]
-    average, most = (exact_estimate(float(number), len(counts)) for number in (counts.mean(), counts.max()))
-    rows = (
-        comparison_row("", "test entries per person, mean", "mean", "number", mean, average),
-        comparison_row("", "test entries per person, maximum", "most", "number", 9.0, most),
-    )
-    people = enumerate(np.bincount(counts))
-    points = tuple(Point("people", entries, float(count)) for entries, count in people)
-    return FigureResult(rows, points, (qualifying_note(_origin_of_qualifying(runner)),))
-
-
-def _qualifying(runner: AttackRunner) -> Ints:
-    """Number of test entries of each record, drawn if they are not known."""
-    if runner.qualifying is not None:
-        return runner.qualifying
-    return draw_qualifying(runner.release.lengths, runner.seed)
-
-
-def _origin_of_qualifying(runner: AttackRunner) -> Literal["file", "standin", "drawn"]:
-    if runner.qualifying is None:
-        return "drawn"
-    return "file" if qualifying_of_standin(runner.release) is None else "standin"
-
-
-def record_lengths(most: int, compared: tuple[int, ...]) -> Callable[[AttackRunner], FigureResult]:
-    """Figures 8 and 9: number of people with exactly k ratings, for each k up to `most`.
-
-    `compared` are the numbers of ratings whose counts are compared with the paper's.
-    """
-
-    def compute(runner: AttackRunner) -> FigureResult:
-        release = runner.release
-        series = {"ours": release.lengths}
-        if most <= COUNTED_WITH_TESTS:
-            series["ours with test entries"] = release.lengths + _qualifying(runner)
-        points = [point for name, lengths in series.items() for point in _length_counts(name, lengths, most)]
-        ratings, people = published_lengths()
-        points += [Point("paper", float(k), float(count)) for k, count in zip(ratings, people, strict=True)]
-        count_of = {(point.series, point.x): point.y for point in points}
-        rows = tuple(
-            comparison_row(
-                name,
-                f"{k} ratings",
-                "people",
-                "number",
-                paper=count_of["paper", k],
-                estimate=exact_estimate(count_of[name, k], 1),
-            )
-            for name in series
-            for k in compared
-        )
-        return FigureResult(rows, tuple(points), () if runner.has_full_size else (scaling_note(release),))
-
-    return compute
-
-
-def _length_counts(name: str, lengths: Ints, most: int) -> Iterator[Point]:
-    """Number of people with k = 1 … `most` ratings, scaled to the paper's number of people."""
-    scale = RESULT_PEOPLE / len(lengths)
-    for k, count in enumerate(np.bincount(lengths, minlength=most + 1)[: most + 1]):
-        if k > 0:
-            yield Point(name, k, float(count) * scale)
-
-
-def bits_of_a_film(runner: AttackRunner) -> FigureResult:
+def _bits_of_a_film(runner: AttackRunner) -> FigureResult:
     """Figure 10: bits that one film gives away by its rank: alone, with its rating, with its date."""
-    bits = bits_by_rank(runner.release, 1, 14)
-    points = (*_bit_curves(runner.release, bits), *_published_bit_curve(runner.release))
-    return FigureResult((*_bits_alone(bits), *_bits_added(bits)), points)
-
-
-def _ranks_shown(release: Release) -> list[int]:
-    ranks: list[int] = np.unique(np.geomspace(1, release.n_items, CURVE_POINTS).astype(np.int64)).tolist()
-    return ranks
-
-
-def _bit_curves(release: Release, bits: ItemBits) -> Iterator[Point]:
-    edges = [*_ranks_shown(release), release.n_items + 1]
-    for name, column in zip(("film", "with rating", "with date"), bits, strict=True):
-        for low, high in pairwise(edges):
-            yield Point(name, low, float(column[low - 1 : high - 1].mean()))
-
-
-def _published_bit_curve(release: Release) -> Iterator[Point]:
-    bits = elementary.log2(RESULT_PEOPLE / published_support())
-    for rank in _ranks_shown(release):
-        if rank <= len(bits):
-            yield Point("paper", rank, float(bits[rank - 1]))
-
-
-def _bits_alone(bits: ItemBits) -> Iterator[ComparisonRow]:
-    section = published()["bits"]
-    for rank, paper in zip(section["ranks"], section["film"], strict=True):
-        if rank <= len(bits.alone):
-            estimate = exact_estimate(float(bits.alone[rank - 1]), 1)
-            yield comparison_row("film alone", f"rank {rank:,}", "bits", "number", paper, estimate)
-
-
-def _bits_added(bits: ItemBits) -> Iterator[ComparisonRow]:
-    """Bits that a rating or a date adds, for popular and for rare films."""
+    bits, section, n_items = bits_by_rank(runner.release, 1, 14), published()["bits"], runner.release.n_items
+    ranks = np.unique(np.geomspace(1, n_items, CURVE_POINTS).astype(np.int64)).tolist()
+    points = [
+        Point(name, low, float(column[low - 1 : high - 1].mean()))
+        for name, column in zip(("film", "with rating", "with date"), bits, strict=True)
+        for low, high in pairwise([*ranks, n_items + 1])
+    ]
+    paper = elementary.log2(PEOPLE / published_support())
+    points += [Point("paper", rank, float(paper[rank - 1])) for rank in ranks if rank <= len(paper)]
+    rows = [
+        comparison_row(
+            "film alone", f"rank {rank:,}", "bits", "number", reference, exact_estimate(float(bits.alone[rank - 1]), 1)
+        )
+        for rank, reference in zip(section["ranks"], section["film"], strict=True)
+        if rank <= n_items
+    ]
     for name, column in (("rating", bits.with_value), ("date", bits.with_time)):
-        for kind, ranks in (("popular", slice(0, 100)), ("rare", slice(5000, None))):
-            added = (column - bits.alone)[ranks]
+        for kind, part in (("popular", slice(0, 100)), ("rare", slice(5000, None))):
+            added = (column - bits.alone)[part]
             if len(added):
-                panel, paper = f"added by a {name}", published()["bits"][f"{name}_{kind}"]
-                estimate = exact_estimate(float(added.mean()), len(added))
-                yield comparison_row(panel, f"{kind} films", "bits", "number", paper, estimate)
+                estimate, reference = exact_estimate(float(added.mean()), len(added)), section[f"{name}_{kind}"]
+                rows.append(
+                    comparison_row(f"added by a {name}", f"{kind} films", "bits", "number", reference, estimate)
+                )
+    return FigureResult(tuple(rows), tuple(points))
 
 
-def nearest_neighbours(runner: AttackRunner) -> FigureResult:
+def _nearest_neighbours(runner: AttackRunner) -> FigureResult:
     """Figure 12: similarity of the nearest neighbour."""
     rows: list[ComparisonRow] = []
     points: list[Point] = []
     for name, panel, similarity in NEIGHBOUR_PANELS:
         if name == "ratings" and runner.release.levels is None:
             continue
-        sparsity, curve = runner.nearest_neighbours(similarity), neighbours()[name]
-        points += [Point("paper", x, y, panel=panel) for x, y in curve]
+        nearest, curve = runner.nearest_neighbours(similarity), neighbours()[name]
+        points += [Point("paper", x, y, panel=panel) for x, y in curve.items()]
         for x in [i / 100 for i in range(76)]:
-            share = sparsity.survival(x)
+            share = nearest.survival(x)
             points.append(Point("ours", x, share.value, share.low, share.high, panel))
         rows += [
-            comparison_row(panel, f"at least {x:.2f}", "share", "rate", dict(curve)[x], sparsity.survival(x))
-            for x in (0.05, 0.1, 0.2, 0.3, 0.5)
+            comparison_row(panel, f"at least {x:.2f}", "share", "rate", curve[x], nearest.survival(x))
+            for x in SIMILARITIES
         ]
     return FigureResult(tuple(rows), tuple(points))
 
 
-def films_outside_top(runner: AttackRunner) -> FigureResult:
+def _films_outside_top(runner: AttackRunner) -> FigureResult:
     """The table of the appendix: people with films outside the most rated ones."""
     shares, rows = outside_top(runner.release), []
     for bar in bars("table"):
         top, least = bar.setting.outside_top or 0, bar.setting.right
-        panel, label = f"outside the top {top}", f"at least {least}"
+        row = ComparisonRow(f"outside the top {top}", f"at least {least}", "share", "rate", bar.paper, None)
         if top in shares:
-            estimate = exact_estimate(shares[top][least], runner.release.n_records)
-            rows.append(comparison_row(panel, label, "share", "rate", bar.paper, estimate))
+            rows.append(replace(row, measured=shares[top][least], n=runner.release.n_records))
         else:
-            note = f"the release has no more than {top} items"
-            rows.append(ComparisonRow(panel, label, "share", "rate", bar.paper, None, note=note))
+            rows.append(replace(row, note=f"the release has no more than {top} items"))
     return FigureResult(tuple(rows))
 
 
-SHARE_OF_TARGETS, SHARE_OF_PEOPLE = Axis("share of targets", 0, 1), Axis("share of people", 0, 1)
-BITS = Axis("bits gained", 0, 20, form=".1f")
-PEOPLE = Axis("people")
 PAPER = ("paper",)
-
-
-def _dates(bar: Bar) -> str:
-    return bar.setting.dates
-
-
-def _films(bar: Bar) -> str:
-    return bar.setting.films
-
-
-def _popularity(bar: Bar) -> str:
-    return "any films" if bar.setting.outside_top is None else f"not in top {bar.setting.outside_top}"
-
-
-def _facts(bar: Bar) -> str:
-    return bar.setting.facts
-
-
-def _right_facts(bar: Bar) -> str:
-    return f"{bar.setting.right} of {bar.setting.known}"
-
-
-def _wrong_films(bar: Bar) -> str:
-    draw = "all equally likely" if bar.setting.wrong_facts == "any items" else "by popularity"
-    return f"wrong films, {draw}"
-
-
-def _claims(bar: Bar) -> str:
-    measure = {"correct_claims": "present, correct claims", "absent_rejected": "absent, no claim"}
-    return f"{measure[bar.measure]}, {bar.setting.dates}"
-
-
-def _length(bar: Bar) -> str:
-    return "length not known" if bar.setting.length_error is None else "length known ± 50 %"
-
-
-def _attack_figure(
-    key: str,
-    panel: Callable[[Bar], str],
-    label: Callable[[Bar], str] = _facts,
-    axis: Axis = SHARE_OF_TARGETS,
-    absent: bool = False,
-) -> Figure:
-    """A figure of attacks: the paper's bars compared with ours."""
-
-    def compute(runner: AttackRunner) -> FigureResult:
-        return FigureResult(tuple(runner.compare_bar(bar, panel(bar), label(bar)) for bar in bars(key)))
-
-    settings = tuple(dict.fromkeys(bar.setting for bar in bars(key)))
-    return Figure(key, compute, (axis,), settings=settings, absent=absent)
-
-
+PEOPLE_AXIS, SHARE_OF_PEOPLE = Axis("people"), Axis("share of people", 0, 1)
+BITS = Axis("bits gained", 0, 20, form=".1f")
+RANKS = Axis("rank of the film", log=True, form="~s")
 FIGURES = (
-    _attack_figure("1", _dates),
-    _attack_figure("2", _claims, absent=True),
-    _attack_figure("3", _dates, axis=BITS),
-    _attack_figure("4", _films),
-    _attack_figure("5", _films, axis=BITS),
-    _attack_figure("6", _length),
+    _attack_figure("1", "{0.dates}"),
+    _attack_figure("2", "{1}, {0.dates}"),
+    _attack_figure("3", "{0.dates}", axis=BITS),
+    _attack_figure("4", "{0.films}"),
+    _attack_figure("5", "{0.films}", axis=BITS),
+    _attack_figure("6", "{0.length}"),
+    Figure("7", _qualifying_per_person, (Axis("test entries"), Axis("people", form="~s")), "columns"),
+    Figure("8", _record_lengths(100, (10, 19, 20, 50, 100)), (Axis("ratings", 0, 100), PEOPLE_AXIS), "curves", PAPER),
+    Figure("9", _record_lengths(1000, (20, 100)), (Axis("ratings", 0, 1000), PEOPLE_AXIS), "curves", PAPER),
+    Figure("10", _bits_of_a_film, (RANKS, Axis("bits")), "curves", PAPER),
+    _attack_figure("11", "{0.facts}", "{0.popularity}"),
     Figure(
-        key="7",
-        compute=qualifying_per_person,
-        axes=(Axis("test entries"), Axis("people", form="~s")),
-        chart="columns",
-        attacks=False,
-    ),
-    Figure(
-        key="8",
-        compute=record_lengths(100, (10, 19, 20, 50, 100)),
-        axes=(Axis("ratings", 0, 100), PEOPLE),
-        chart="curves",
-        reference_series=PAPER,
-        attacks=False,
-    ),
-    Figure(
-        key="9",
-        compute=record_lengths(1000, (20, 100)),
-        axes=(Axis("ratings", 0, 1000), PEOPLE),
-        chart="curves",
-        reference_series=PAPER,
-        attacks=False,
-    ),
-    Figure(
-        key="10",
-        compute=bits_of_a_film,
-        axes=(Axis("rank of the film", log=True, form="~s"), Axis("bits")),
-        chart="curves",
-        reference_series=PAPER,
-        attacks=False,
-    ),
-    _attack_figure("11", _facts, _popularity),
-    Figure(
-        key="12",
-        compute=nearest_neighbours,
-        axes=(Axis("similarity", 0, 0.75), SHARE_OF_PEOPLE),
-        chart="curves",
-        reference_series=PAPER,
-        attacks=False,
+        "12",
+        _nearest_neighbours,
+        (Axis("similarity", 0, 0.75), SHARE_OF_PEOPLE),
+        "curves",
+        PAPER,
         seconds=NEIGHBOUR_SECONDS,
     ),
-    Figure(key="table", compute=films_outside_top, axes=(SHARE_OF_PEOPLE,), attacks=False),
-    _attack_figure("sp10", _wrong_films, _right_facts),
+    Figure("table", _films_outside_top, (SHARE_OF_PEOPLE,)),
+    _attack_figure("sp10", "{0.wrong_films}", "{0.right} of {0.known}"),
     Figure(
-        key="imdb",
-        compute=profile_eccentricities,
-        axes=(Axis("eccentricity, σ", 0, 60), SHARE_OF_PEOPLE),
-        chart="curves",
-        reference_series=("absent",),
+        "imdb",
+        profile_eccentricities,
+        (Axis("eccentricity, σ", 0, 60), SHARE_OF_PEOPLE),
+        "curves",
+        ("absent",),
+        attacks=True,
         settings=tuple(PROFILES.values()),
         absent=True,
     ),

@@ -5,13 +5,10 @@ in every reading that the text allows, and each is compared with the paper. No d
 reading that fits best need not be the one that was meant.
 """
 
-import gzip
 import math
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,41 +17,15 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.summaries import mean_and_sigma_with_zeros
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import SourceError
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
 from standout.data.postings import unpack_item
 from standout.data.release import Release
 from standout.data.subset import subset
 from standout.know.facts import KnownFacts
-from standout.know.record_similarity import Over
-from standout.know.similarity import Decay, Present, Similarity, Within
-from standout.measure.sparsity import Sparsity, sparsity
-from standout.paper.attack_runner import NEIGHBOUR_SAMPLE, NEIGHBOUR_SECONDS, AttackRunner
-from standout.paper.comparison_rows import GOALS, Setting, Unit, bars, neighbours
-
-__all__ = [
-    "AS_DEFINED",
-    "BIT_READINGS",
-    "FILM_READINGS",
-    "NEIGHBOUR_READINGS",
-    "SECONDS",
-    "SECONDS_FILM_READINGS",
-    "SECONDS_NEIGHBOUR_READINGS",
-    "SIMILARITIES",
-    "Fit",
-    "Reading",
-    "bits_left",
-    "count_qualifying",
-    "draw_qualifying",
-    "find_qualifying",
-    "fits",
-    "in_order",
-    "readings_of_bits",
-    "readings_of_films",
-    "readings_of_neighbours",
-    "unit_of",
-]
+from standout.know.similarity import Decay, Similarity, Within
+from standout.paper.comparison import GOALS, Setting, Unit, bars, neighbours
+from standout.paper.figures import NEIGHBOUR_PANELS, NEIGHBOUR_SECONDS, SIMILARITIES, AttackRunner
 
 AS_DEFINED = "as defined here"
 """The reading that the rest of Standout uses."""
@@ -92,36 +63,28 @@ class Fit(NamedTuple):
     cells: int
 
 
-def fits(readings: tuple[Reading, ...]) -> tuple[Fit, ...]:
-    """How well each reading fits each figure, in the order of the readings."""
-    groups: dict[tuple[str, str], list[Reading]] = {}
-    for reading in readings:
-        groups.setdefault((reading.figure, reading.reading), []).append(reading)
-    return tuple(_fit(*key, group) for key, group in groups.items())
-
-
-def in_order(readings: list[Reading], names: tuple[str, ...]) -> tuple[Reading, ...]:
-    """The readings in the order of these names."""
-    return tuple(sorted(readings, key=lambda reading: names.index(reading.reading)))
-
-
 def unit_of(figure: str) -> Unit:
     """The unit of a figure's readings."""
     return "bits" if figure in ("3", "5") else "rate"
 
 
-def _fit(figure: str, name: str, group: list[Reading]) -> Fit:
-    differences = np.array([reading.difference for reading in group])
-    sizes = np.abs(differences)
-    return Fit(
-        figure=figure,
-        reading=name,
-        mean=float(sizes.mean()),
-        worst=float(sizes.max()),
-        bias=float(differences.mean()),
-        within=int((sizes <= GOALS[unit_of(figure)]).sum()),
-        cells=len(group),
-    )
+def fits(readings: tuple[Reading, ...]) -> tuple[Fit, ...]:
+    """How well each reading fits each figure, in the order of the readings."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for reading in readings:
+        groups.setdefault((reading.figure, reading.reading), []).append(reading.difference)
+    result = []
+    for (figure, name), group in groups.items():
+        differences = np.array(group)
+        sizes = np.abs(differences)
+        within = int((sizes <= GOALS[unit_of(figure)]).sum())
+        bias = float(differences.mean())
+        result.append(Fit(figure, name, float(sizes.mean()), float(sizes.max()), bias, within, len(group)))
+    return tuple(result)
+
+
+def _in_order(readings: list[Reading], names: tuple[str, ...]) -> tuple[Reading, ...]:
+    return tuple(sorted(readings, key=lambda reading: names.index(reading.reading)))
 
 
 # Readings of bits gained: other candidates, other weights, another average  [Figures 3 and 5].
@@ -132,7 +95,6 @@ SCORED_TARGETS = 300
 LINEUP = 100
 SCORING_SECONDS = 10.0
 """Approximate time to compute all scores for SCORED_TARGETS targets at the paper's size."""
-SECONDS = 6 * SCORING_SECONDS
 BIT_READINGS = (
     AS_DEFINED,
     "median over targets",
@@ -160,7 +122,7 @@ def readings_of_bits(runner: AttackRunner, figure: str) -> tuple[Reading, ...]:
         panel = bar.setting.films if bar.setting.outside_top else bar.setting.dates
         for reading, gained, n in _bits_gained(runner, bar.setting):
             readings.append(Reading(figure, reading, panel, bar.setting.facts, bar.paper, gained, n))
-    return in_order(readings, BIT_READINGS)
+    return _in_order(readings, BIT_READINGS)
 
 
 def _bits_gained(runner: AttackRunner, setting: Setting) -> Iterator[tuple[str, float, int]]:
@@ -203,26 +165,12 @@ def bits_left(runner: AttackRunner, setting: Setting, targets: Ints, known: Know
     return left
 
 
-class _Scores(NamedTuple):
-    """The records that have any known item.
-
-    record       their indices
-    decay, near  their scores by decay and by thresholds
-    has, agrees  how many known items they have, and how many of these agree within the thresholds
-    """
-
-    record: Ints
-    decay: Floats
-    near: Floats
-    has: Ints
-    agrees: Ints
-
-
-def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
-    """The scores of query q."""
-    release, facts = decay.release, range(*decay.facts_of(q).indices(len(decay.weight)))
-    sums = np.zeros((4, release.n_records))
-    for fact in facts:
+def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, right: int) -> list[float]:
+    """Bits left for one target in the readings BIT_READINGS[FROM_SCORES]."""
+    release, n = decay.release, decay.release.n_records
+    # scores of all records by decay and by thresholds, how many known items they have, and how many of these agree
+    sums = np.zeros((4, n))
+    for fact in range(*decay.facts_of(q).indices(len(decay.weight))):
         records, value, time = unpack_item(release.by_item, int(decay.facts.item[fact]), release.n_levels, release.span)
         queries, fact_of = np.full(len(records), q), np.full(len(records), fact)
         similar = near.similarity_terms(fact_of, value, time)
@@ -230,34 +178,27 @@ def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
         sums[1, records] += near.parts(queries, fact_of, records, similar)
         sums[2, records] += 1
         sums[3, records] += similar.sum(axis=0) > 0
-    record = np.flatnonzero(sums[2])
-    scored = sums[:, record]
-    return _Scores(record, scored[0], scored[1], scored[2].astype(np.int64), scored[3].astype(np.int64))
+    candidates = np.flatnonzero(sums[2])
+    scores, thresholds, has, agrees = sums[:, candidates]
+    index, known = int(np.searchsorted(candidates, target)), int(np.diff(decay.facts.first)[q])
+    score, zeros = scores[index], n - len(candidates)
+    best = np.argsort(-scores, kind="stable")[:LINEUP]
+    _, sigma = mean_and_sigma_with_zeros(scores, n)
+    higher, ties = np.count_nonzero(scores > score), np.count_nonzero(scores == score)
 
+    def log2_of_matches(is_match: Bools) -> float:
+        return math.log2(is_match.sum() if is_match[index] else n)
 
-def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, right: int) -> list[float]:
-    """Bits left for one target in the readings BIT_READINGS[FROM_SCORES]."""
-    scores, n = _scores(decay, near, q), decay.release.n_records
-    index, known = int(np.searchsorted(scores.record, target)), int(np.diff(decay.facts.first)[q])
-    score, zeros = scores.decay[index], n - len(scores.record)
-    best = np.argsort(-scores.decay, kind="stable")[:LINEUP]
-    _, sigma = mean_and_sigma_with_zeros(scores.decay, n)
-    higher, ties = np.count_nonzero(scores.decay > score), np.count_nonzero(scores.decay == score)
     return [
-        _entropy(scores.decay, zeros),
-        _surprisal(scores.near, scores.near[index], zeros),
-        _surprisal(scores.decay, score, 0),
-        _surprisal(scores.decay[scores.has == known], score, 0),
-        _log2_of_matches(scores.agrees == known, index, n),
-        _log2_of_matches(scores.agrees >= right, index, n),
-        _surprisal(scores.decay[best], score, 0, sigma) if index in best else math.log2(n),
+        _entropy(scores, zeros),
+        _surprisal(thresholds, thresholds[index], zeros),
+        _surprisal(scores, score, 0),
+        _surprisal(scores[has == known], score, 0),
+        log2_of_matches(agrees == known),
+        log2_of_matches(agrees >= right),
+        _surprisal(scores[best], score, 0, sigma) if index in best else math.log2(n),
         math.log2(1 + higher + (ties - 1) / 2),
     ]
-
-
-def _log2_of_matches(is_match: Bools, index: int, n: int) -> float:
-    """log2 of the number of matches if the target is among them, else log2 of all n records."""
-    return math.log2(is_match.sum() if is_match[index] else n)
 
 
 def _sigma_highest_z(scores: Floats, zeros: int, sigma: float | None) -> tuple[float, float, float]:
@@ -314,7 +255,6 @@ def _true_values(release: Release, records: Ints, items: Ints) -> Ints:
 # Readings of wrong films: by popularity, all equally likely, missing from the data  [Figure 10 of 2008].
 
 
-SECONDS_FILM_READINGS = 40.0
 FILM_READINGS = (AS_DEFINED, "all films equally likely", "films missing from the data")
 """By default, wrong films are drawn by popularity. A film that is missing from the data adds to no score, so
 only the right facts remain."""
@@ -322,42 +262,26 @@ only the right facts remain."""
 
 def readings_of_films(runner: AttackRunner) -> tuple[Reading, ...]:
     """The bars of wrong films in all readings."""
-    readings = [reading for bar in bars("sp10") for reading in _readings(runner, bar.setting, bar.paper)]
-    return in_order(readings, FILM_READINGS)
-
-
-def _readings(runner: AttackRunner, setting: Setting, paper: float) -> Iterator[Reading]:
-    label = f"{setting.right} of {setting.known}"
-    for name, attack in _attacks(setting):
-        cell = runner.cell(attack)
-        if cell is not None:
-            identified = cell.outcomes.identified
-            yield Reading(
-                figure="sp10",
-                reading=name,
-                panel="identified",
-                label=label,
-                paper=paper,
-                measured=float(identified.mean()),
-                n=len(identified),
-            )
-
-
-def _attacks(setting: Setting) -> Iterator[tuple[str, Setting]]:
-    """(reading, attack) for a bar of the paper."""
-    by_popularity = setting.wrong_facts == "items"
-    yield FILM_READINGS[0 if by_popularity else 1], setting
-    if by_popularity:
-        yield FILM_READINGS[2], setting._replace(known=setting.right, wrong_facts="values")
+    readings = []
+    for _, _, setting, paper in bars("sp10"):
+        attacks = {FILM_READINGS[1]: setting}
+        if setting.wrong_facts == "items":
+            only_right = setting._replace(known=setting.right, wrong_facts="values")
+            attacks = {FILM_READINGS[0]: setting, FILM_READINGS[2]: only_right}
+        for name, attack in attacks.items():
+            cell, label = runner.cell(attack), f"{setting.right} of {setting.known}"
+            if cell is not None:
+                identified = cell.outcomes.identified
+                measured = float(identified.mean())
+                readings.append(Reading("sp10", name, "identified", label, paper, measured, len(identified)))
+    return _in_order(readings, FILM_READINGS)
 
 
 # Readings of nearest neighbours: other people, other candidates, another denominator  [Figure 12].
 
 
-SIMILARITIES = (0.05, 0.1, 0.2, 0.3, 0.5)
 POOL_SIZES = (1_000, 10_000, 50_000)
 MINIMUM_RATINGS = (20, 100)
-SECONDS_NEIGHBOUR_READINGS = 1.5 * NEIGHBOUR_SECONDS
 NEIGHBOUR_READINGS = (
     AS_DEFINED,
     "divided by the target's own length",
@@ -368,128 +292,37 @@ NEIGHBOUR_READINGS = (
 
 def readings_of_neighbours(runner: AttackRunner) -> tuple[Reading, ...]:
     """Figure 12 in all readings."""
-    readings = [
-        Reading(
-            figure="12",
-            reading=reading,
-            panel=panel,
-            label=f"at least {x:.2f}",
-            paper=dict(neighbours()[panel])[x],
-            measured=share,
-            n=n,
-        )
-        for panel, similarity in (("sets", Present()), ("ratings", Within(value=0, time=None)))
-        if panel == "sets" or runner.release.levels is not None
-        for reading, shares, n in _shares_by_reading(runner, similarity)
-        for x, share in zip(SIMILARITIES, shares, strict=True)
-    ]
-    return in_order(readings, NEIGHBOUR_READINGS)
+    readings = []
+    for panel, _, similarity in NEIGHBOUR_PANELS:
+        if panel == "sets" or runner.release.levels is not None:
+            for reading, nearest in _neighbours_by_reading(runner, similarity):
+                for x in SIMILARITIES:
+                    paper, measured = neighbours()[panel][x], float((nearest >= x).mean())
+                    label = f"at least {x:.2f}"
+                    readings.append(Reading("12", reading, panel, label, paper, measured, len(nearest)))
+    return _in_order(readings, NEIGHBOUR_READINGS)
 
 
-def _shares_by_reading(runner: AttackRunner, similarity: Similarity) -> Iterator[tuple[str, list[float], int]]:
-    """(reading, share of people with a neighbour of at least each of SIMILARITIES, number of people)."""
-    release = runner.release
-    defined = runner.nearest_neighbours(similarity)
-    yield AS_DEFINED, *_shares(defined)
-    yield NEIGHBOUR_READINGS[1], *_shares(_search(runner, release, similarity, "first"))
+def _neighbours_by_reading(runner: AttackRunner, similarity: Similarity) -> Iterator[tuple[str, Floats]]:
+    """(reading, similarity of the nearest neighbours)."""
+    release, defined = runner.release, runner.nearest_neighbours(similarity)
+    yield AS_DEFINED, defined.nearest
+    yield NEIGHBOUR_READINGS[1], runner.search(release, similarity, "first").nearest
     for size, reading in zip(POOL_SIZES, NEIGHBOUR_READINGS[2:5], strict=True):
         if size < release.n_records:
-            pool = _random_records(release, size, runner.seed)
-            yield reading, *_shares(_search(runner, pool, similarity, "union"))
+            is_drawn = np.zeros(release.n_records, np.bool_)
+            is_drawn[generator(runner.seed, "readings", "pool").permutation(release.n_records)[:size]] = True
+            yield reading, runner.search(subset(release, is_drawn), similarity).nearest
     for minimum, reading in zip(MINIMUM_RATINGS, NEIGHBOUR_READINGS[5:], strict=True):
         is_long = release.lengths[defined.records] >= minimum
         if is_long.any():
-            long = replace(defined, records=defined.records[is_long], nearest=defined.nearest[is_long])
-            yield reading, *_shares(long)
+            yield reading, defined.nearest[is_long]
 
 
-def _shares(neighbours: Sparsity) -> tuple[list[float], int]:
-    return [float((neighbours.nearest >= x).mean()) for x in SIMILARITIES], len(neighbours.nearest)
-
-
-def _search(runner: AttackRunner, release: Release, similarity: Similarity, over: Over) -> Sparsity:
-    sample = NEIGHBOUR_SAMPLE if release.n_records > NEIGHBOUR_SAMPLE else None
-    part_of_all = min(release.n_records / runner.release.n_records + 0.1, 1)
-    with runner.meter.part(NEIGHBOUR_SECONDS / 2 * part_of_all):
-        return sparsity(
-            release,
-            similarity,
-            sample=sample,
-            over=over,
-            seed=runner.seed,
-            threads=runner.threads,
-            progress=runner.meter,
-        )
-
-
-def _random_records(release: Release, size: int, seed: int) -> Release:
-    """A release of `size` records drawn at random."""
-    is_drawn = np.zeros(release.n_records, np.bool_)
-    is_drawn[generator(seed, "readings", "pool").permutation(release.n_records)[:size]] = True
-    return subset(release, is_drawn)
-
-
-# Test entries of the Netflix Prize: ratings that the contest published without their values  [Figure 7].
-
-
-FILE_NAMES = ("qualifying.txt", "qualifying.txt.gz")
-HELD_OUT = 9
-"""The latest 9 ratings of each person were assigned to probe, quiz and test, a third each."""
-
-
-def draw_qualifying(lengths: Ints, seed: int = 0) -> Ints:
-    """Random numbers of test entries for records of these lengths, if the true ones are not known.
-
-    The contest held out the latest 9 of a person's T ratings, or half of them if T < 18. Each fell at random
-    to probe, quiz or test. Probe is published with the rest. So a binomial (h, 2/3) number of h = min(9, T/2)
-    ratings is missing. A person with n ratings left had T ≈ 3n/2 ratings, hence h = min(9, 3n/4).
-
-    >>> draw_qualifying(np.array([1, 8, 12, 500]), seed=1).tolist()
-    [1, 4, 6, 7]
-    """
-    held_out = np.minimum(HELD_OUT, (3 * lengths + 2) // 4)
-    return np.asarray(generator(seed, "held back").binomial(held_out, 2 / 3), np.int64)
-
-
-def find_qualifying(source: Path) -> Path | None:
-    """The file of test entries in a folder of the Netflix Prize; None if there is none."""
-    folder = source if source.is_dir() else source.parent
-    return next((folder / name for name in FILE_NAMES if (folder / name).is_file()), None)
-
-
-def count_qualifying(path: Path, release: Release) -> Ints:
-    """Number of test entries of each record, from the contest's qualifying file.
-
-    The file has a line `item:` for each item, followed by a line `record,date` for each of its entries.
-    """
-    counts = Counter(_record_ids(path))
-    return np.array([counts.get(release.records[i], 0) for i in range(release.n_records)], np.int64)
-
-
-def _record_ids(path: Path) -> Iterator[str]:
-    """The record id of each test entry in the file."""
-    try:
-        with _open_text(path) as file:
-            yield from _parse(path, file)
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or "it is not a qualifying file of the Netflix Prize"
-        raise SourceError(f"{path} cannot be read: {reason}") from error
-
-
-def _open_text(path: Path) -> TextIO:
-    return gzip.open(path, "rt", encoding="ascii") if path.suffix == ".gz" else path.open(encoding="ascii")
-
-
-def _parse(path: Path, lines: TextIO) -> Iterator[str]:
-    has_item = False
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text.endswith(":"):
-            has_item = True
-        elif text:
-            record, comma, _ = text.partition(",")
-            if not (has_item and comma and record):
-                raise SourceError(
-                    f"{path}, line {number}: expected an item followed by a colon, or a record and a date"
-                )
-            yield record
+READINGS: dict[str, tuple[Callable[[AttackRunner], tuple[Reading, ...]], float]] = {
+    "3": (lambda runner: readings_of_bits(runner, "3"), 6 * SCORING_SECONDS),
+    "5": (lambda runner: readings_of_bits(runner, "5"), 6 * SCORING_SECONDS),
+    "12": (readings_of_neighbours, 1.5 * NEIGHBOUR_SECONDS),
+    "sp10": (readings_of_films, 40.0),
+}
+"""The figures in several readings of the paper's text: how they are computed, and the approximate time at its size."""

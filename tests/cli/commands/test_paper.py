@@ -7,7 +7,7 @@ from command_line import undocumented
 
 import standout as so
 from standout.evaluate.target_attacks import TargetAttacks
-from standout.paper.comparison_rows import bars
+from standout.paper.comparison import bars
 
 pytestmark = pytest.mark.once
 

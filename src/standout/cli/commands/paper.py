@@ -26,9 +26,9 @@ from standout.core.progress import progress_bar as progress
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from standout.paper.comparison_rows import ComparisonRow
-    from standout.paper.figure import Figure
-    from standout.paper.reproduction import Reproduction
+    from standout.paper.comparison import ComparisonRow
+    from standout.paper.figures import Figure
+    from standout.paper.page import Reproduction
 
 __all__ = ["paper"]
 
@@ -117,8 +117,7 @@ def paper(
       targets, seed, fingerprint, version
     """
     from standout.paper.figures import select_figures
-    from standout.paper.readings import find_qualifying
-    from standout.paper.reproduce import reproduce
+    from standout.paper.reproduce import find_qualifying, reproduce
     from standout.paper.synthesize import open_or_make_standin
 
     keys = {figure.key for figure in select_figures(only)}
@@ -150,8 +149,9 @@ def paper(
 
 
 def _show(reproduction: "Reproduction", keys: set[str]) -> None:
+    from standout.paper.comparison import goal_text, texts
+    from standout.paper.page import data_note, size_note
     from standout.paper.readings import unit_of
-    from standout.paper.sentences import data_note, goal_text, size_note, two_attacks_note
 
     for figure in reproduction.figures:
         if figure.key in keys:
@@ -166,7 +166,7 @@ def _show(reproduction: "Reproduction", keys: set[str]) -> None:
                 "with its definitions as written. The page shows other readings."
             )
     notes = filter(None, (data_note(reproduction.release), size_note(reproduction.release)))
-    stronger = (reproduction.stronger_attack, two_attacks_note()) if reproduction.stronger_attack else ()
+    stronger = (reproduction.stronger_attack, texts()["two_attacks"].strip()) if reproduction.stronger_attack else ()
     print_text(*notes, reproduction.summary, *stronger, str(reproduction.page))
     if not reproduction.complete:
         print_text("Interrupted: run the same command again to resume.")
@@ -178,8 +178,7 @@ def _title(figure: "Figure") -> str:
 
 
 def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
-    from standout.paper.comparison_rows import difference, interval, number
-    from standout.paper.sentences import judgement
+    from standout.paper.comparison import difference, interval, judgement, number
 
     table = borderless_table()
     table.add_column("")

@@ -1,63 +1,41 @@
 """One number compared with the paper's, or with our own at full size: the difference and its meaning.
 
-A smaller stand-in is compared with our own result at full size: it has fewer people than the paper's data,
-which changes every number.
+The bars of the paper are read off the figures of the 2008 version, to about ± 0.003. A smaller stand-in is
+compared with our own result at full size: it has fewer people than the paper's data, which changes every number.
+data/full_size.csv and data/full_size.json have these numbers, from the run that docs/paper.md records;
+`python -m tools.paper_full_size` writes them.
 """
 
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from io import StringIO
+from typing import Any, Literal, NamedTuple
 
-from standout.core.json_files import JsonObject
-from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
-from standout.evaluate.estimates import difference as difference_comparison_rows
+from standout.evaluate.estimates import difference as estimate_difference
 from standout.know.adversary import Adversary, WrongFacts, outside_top
-
-if TYPE_CHECKING:
-    from standout.paper.figure import FigureResult
-
-__all__ = [
-    "GOALS",
-    "PEOPLE",
-    "READ_OFF",
-    "TARGETS",
-    "Bar",
-    "ComparisonRow",
-    "Setting",
-    "Unit",
-    "bars",
-    "comparison_row",
-    "difference",
-    "exact_estimate",
-    "full_size_run",
-    "interval",
-    "is_small_standin",
-    "likelihood",
-    "neighbours",
-    "number",
-    "signed",
-    "with_full_size",
-    "with_likelihood",
-]
-
-# The numbers of the paper: its bars and its curves of nearest neighbours.
-#
-# The bars are read off the figures of the 2008 version, to about ± 0.003. The published statistics of the data,
-# on which the stand-in is calibrated, are in `standout.paper.published`.
-
+from standout.paper.published import data_file
 
 TARGETS = 150
 """Number of targets for each of the paper's bars, which is not stated exactly: 100 to 200."""
 READ_OFF = 0.003
 """Precision to which the heights of bars are read off."""
 PEOPLE = 480_189
-WRONG: dict[str, WrongFacts] = {"items": "items", "any items": "any items"}
+Unit = Literal["rate", "bits", "number"]
+GOALS: dict[Unit, float] = {"rate": 0.10, "bits": 1.0}
+"""The goal: the largest difference from the paper that we aim for."""
+Z = 1.96
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """All texts without numbers: of the figures, of the settings that the paper leaves open, of the page."""
+    return tomllib.loads(data_file("sentences.toml"))
 
 
 class Setting(NamedTuple):
@@ -99,6 +77,21 @@ class Setting(NamedTuple):
         """Which films are known, in words."""
         return "any films" if self.outside_top is None else f"films outside the top {self.outside_top}"
 
+    @property
+    def popularity(self) -> str:
+        """Which films are known, in fewer words."""
+        return "any films" if self.outside_top is None else f"not in top {self.outside_top}"
+
+    @property
+    def length(self) -> str:
+        """Whether the number of ratings is known, in words."""
+        return "length not known" if self.length_error is None else "length known ± 50 %"
+
+    @property
+    def wrong_films(self) -> str:
+        """How wrong films are drawn, in words."""
+        return f"wrong films, {'all equally likely' if self.wrong_facts == 'any items' else 'by popularity'}"
+
 
 class Bar(NamedTuple):
     """A bar of a figure: its measure, its attack and its height."""
@@ -108,6 +101,11 @@ class Bar(NamedTuple):
     setting: Setting
     paper: float
 
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is about claims, which are also made about absent targets."""
+        return self.measure in ("correct_claims", "absent_rejected")
+
 
 @cache
 def bars(figure: str) -> tuple[Bar, ...]:
@@ -116,52 +114,68 @@ def bars(figure: str) -> tuple[Bar, ...]:
     >>> bars("1")[0].paper, bars("1")[0].setting.facts, bars("1")[0].setting.dates
     (0.436, '2', 'dates ± 14 days')
     """
-    return tuple(_bar(row) for row in _rows_paper_results("bars.csv") if row["figure"] == figure)
+
+    def number(text: str) -> float | None:
+        return float(text) if text else None
+
+    return tuple(
+        Bar(
+            figure,
+            row["measure"],
+            Setting(
+                right=int(row["right"]),
+                known=int(row["known"] or row["right"]),
+                value_error=number(row["value_error"]) or 0.0,
+                time_error=number(row["time_error"]),
+                outside_top=int(row["outside_top"]) if row["outside_top"] else None,
+                length_error=number(row["length_error"]),
+                wrong_facts=row["wrong_facts"] or "values",  # type: ignore[arg-type]
+            ),
+            float(row["paper"]),
+        )
+        for row in _csv_rows("bars.csv")
+        if row["figure"] == figure
+    )
 
 
 @cache
-def neighbours() -> dict[str, tuple[tuple[float, float], ...]]:
+def neighbours() -> dict[str, dict[float, float]]:
     """The curves of Figure 12, for sets of films and for films with equal ratings.
 
-    A point is (similarity, share of people with a neighbour of at least this similarity).
+    They map a similarity to the share of people with a neighbour of at least this similarity.
 
-
-    >>> dict(neighbours()["sets"])[0.1], dict(neighbours()["ratings"])[0.1]
+    >>> neighbours()["sets"][0.1], neighbours()["ratings"][0.1]
     (0.5, 0.314)
     """
-    rows = list(_rows_paper_results("neighbours.csv"))
+    rows = list(_csv_rows("neighbours.csv"))
     return {
-        name: tuple((float(row["similarity"]), float(row[name])) for row in rows if row[name])
-        for name in ("sets", "ratings")
+        name: {float(row["similarity"]): float(row[name]) for row in rows if row[name]} for name in ("sets", "ratings")
     }
 
 
-def _bar(row: dict[str, str]) -> Bar:
-    setting = Setting(
-        right=int(row["right"]),
-        known=int(row["known"] or row["right"]),
-        value_error=float(row["value_error"] or 0),
-        time_error=_number(row["time_error"]),
-        outside_top=int(row["outside_top"]) if row["outside_top"] else None,
-        length_error=_number(row["length_error"]),
-        wrong_facts=WRONG.get(row["wrong_facts"], "values"),
-    )
-    return Bar(row["figure"], row["measure"], setting, float(row["paper"]))
+@cache
+def full_size_run() -> dict[str, Any]:
+    """How the numbers at full size were made: command, size, targets, fingerprint, version.
+
+    >>> full_size_run()["command"], full_size_run()["people"]
+    ('standout paper -o paper', 480189)
+    """
+    run: dict[str, Any] = json.loads(data_file("full_size.json"))
+    return run
 
 
-def _number(text: str) -> float | None:
-    return float(text) if text else None
+@cache
+def full_size() -> dict[tuple[str, str], Estimate]:
+    """Our numbers at full size by figure and name."""
+    estimates = {}
+    for row in _csv_rows("full_size.csv"):
+        measured, low, high = (float(row[name] or row["measured"]) for name in ("measured", "low", "high"))
+        estimates[row["figure"], row["number"]] = Estimate(measured, low, high, full_size_run()["targets"])
+    return estimates
 
 
-def _rows_paper_results(name: str) -> Iterator[dict[str, str]]:
-    with (files("standout.paper") / "data" / name).open(encoding="utf-8") as file:
-        yield from csv.DictReader(file)
-
-
-Unit = Literal["rate", "bits", "number"]
-GOALS: dict[Unit, float] = {"rate": 0.10, "bits": 1.0}
-"""The goal: the largest difference from the paper that we aim for."""
-Z = 1.96
+def _csv_rows(name: str) -> Iterator[dict[str, str]]:
+    return csv.DictReader(StringIO(data_file(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +211,11 @@ class ComparisonRow:
     full_size: Estimate | None = None
 
     @property
+    def name(self) -> str:
+        """Panel and label."""
+        return ", ".join(filter(None, (self.panel, self.label)))
+
+    @property
     def compared_with(self) -> float | None:
         """The number that ours is compared with: our own at full size, otherwise the paper's."""
         return self.paper if self.full_size is None else self.full_size.value
@@ -225,8 +244,12 @@ class ComparisonRow:
         >>> row.sampling_error
         0.077...
         """
-        if self.full_size is not None:
-            return self._sampling_error_of_both(self.full_size)
+        full = self.full_size
+        if full is not None:
+            if self.measured is None or self.low is None or self.high is None or full.low == full.high:
+                return None
+            both = estimate_difference(Estimate(self.measured, self.low, self.high, self.n), full)
+            return both.value - both.low if both.value > 0 else both.high - both.value
         if self.measured is None or self.paper is None or not self.paper_targets or not self.n:
             return None
         per_target = math.sqrt(1 / self.paper_targets + 1 / self.n)
@@ -234,12 +257,6 @@ class ComparisonRow:
             return Z * self.spread * per_target
         pooled = (self.paper_targets * self.paper + self.n * self.measured) / (self.paper_targets + self.n)
         return Z * math.sqrt(max(pooled * (1 - pooled), 0.0)) * per_target + READ_OFF
-
-    def _sampling_error_of_both(self, full_size: Estimate) -> float | None:
-        if self.measured is None or self.low is None or self.high is None or full_size.low == full_size.high:
-            return None
-        both = difference_comparison_rows(Estimate(self.measured, self.low, self.high, self.n), full_size)
-        return both.value - both.low if both.value > 0 else both.high - both.value
 
     @property
     def within_sampling_error(self) -> bool | None:
@@ -253,10 +270,6 @@ class ComparisonRow:
         difference, goal = self.difference, GOALS.get(self.unit)
         return None if difference is None or goal is None else abs(difference) <= goal + 1e-12
 
-    def to_dict(self) -> JsonObject:
-        """The fields by name."""
-        return asdict(self)
-
 
 def comparison_row(
     panel: str, label: str, measure: str, unit: Unit, paper: float | None, estimate: Estimate, **fields: Any
@@ -265,24 +278,7 @@ def comparison_row(
     low, high = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
     if (low, high) == (estimate.value, estimate.value):
         low = high = None
-    return ComparisonRow(
-        panel=panel,
-        label=label,
-        measure=measure,
-        unit=unit,
-        paper=paper,
-        measured=estimate.value,
-        low=low,
-        high=high,
-        n=estimate.n,
-        **fields,
-    )
-
-
-def with_likelihood(row: ComparisonRow, estimate: Estimate) -> ComparisonRow:
-    """The row with what the Bayesian attack reaches; an interval that is not finite is left empty."""
-    low, high = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
-    return replace(row, likelihood=estimate.value, likelihood_low=low, likelihood_high=high)
+    return ComparisonRow(panel, label, measure, unit, paper, estimate.value, low, high, estimate.n, **fields)
 
 
 def exact_estimate(value: float, n: int) -> Estimate:
@@ -334,52 +330,18 @@ def signed(value: float, unit: str = "bits", like: float | None = None) -> str:
     return text if not text.strip("0.") else f"{'+' if value > 0 else '−'}{text}"
 
 
-# Our own result at full size, which a smaller stand-in is compared with.
-#
-# data/full_size.csv and data/full_size.json have the numbers of docs/paper.md, where a run of `standout paper`
-# on the stand-in at the size of the Netflix Prize data is recorded; `python -m tools.paper_full_size` writes
-# them.
+def goal_text(unit: str) -> str:
+    """The goal for a unit."""
+    return "1 bit" if unit == "bits" else "0.10"
 
 
-def is_small_standin(release: Release) -> bool:
-    """Whether a release is the stand-in with another number of people than the paper's data."""
-    provenance = release.provenance
-    is_standin = provenance.format == "synthetic" and provenance.settings.get("like") == "netflix"
-    return is_standin and release.n_records != PEOPLE
-
-
-def with_full_size(results: "Mapping[str, FigureResult]") -> "dict[str, FigureResult]":
-    """The results with our own numbers at full size next to them, where there are any."""
-    return {
-        key: result._replace(rows=tuple(_with_full_size(key, row) for row in result.rows))
-        for key, result in results.items()
-    }
-
-
-def _with_full_size(figure: str, row: ComparisonRow) -> ComparisonRow:
-    name = ", ".join(filter(None, (row.panel, row.label)))
-    return replace(row, full_size=_rows().get((figure, name)))
-
-
-@cache
-def full_size_run() -> dict[str, Any]:
-    """How the numbers were made: command, size, targets, fingerprint, version.
-
-    >>> full_size_run()["command"], full_size_run()["people"]
-    ('standout paper -o paper', 480189)
-    """
-    text = (files("standout.paper") / "data" / "full_size.json").read_text(encoding="utf-8")
-    run: dict[str, Any] = json.loads(text)
-    return run
-
-
-@cache
-def _rows() -> dict[tuple[str, str], Estimate]:
-    """Our numbers at full size by figure and name."""
-    with (files("standout.paper") / "data" / "full_size.csv").open(encoding="utf-8") as file:
-        return {(row["figure"], row["number"]): _estimate(row) for row in csv.DictReader(file)}
-
-
-def _estimate(row: Mapping[str, str]) -> Estimate:
-    measured, low, high = (float(row[name] or row["measured"]) for name in ("measured", "low", "high"))
-    return Estimate(measured, low, high, full_size_run()["targets"])
+def judgement(row: ComparisonRow) -> str:
+    """Whether a number agrees with the paper's, in a few words."""
+    if row.measured is None:
+        return f"not measured: {row.note}"
+    goal = goal_text(row.unit)
+    if row.within_sampling_error:
+        return "within sampling error" if row.within_goal else f"within sampling error, not within {goal}"
+    if row.within_goal is None:
+        return ""
+    return f"within {goal}" if row.within_goal else f"differs by more than {goal}"
