@@ -15,7 +15,7 @@ import standout as so
 from standout.core import files as exchange
 from standout.core import files as new_folders
 from standout.core.files import random_name
-from standout.data.index_files import open_index_writer
+from standout.data.store import open_index_writer
 
 
 def foreign_targets(folder):

@@ -24,7 +24,7 @@ from standout.core.worker_pool import current_pool
 from standout.data.postings import Postings
 from standout.data.release import Release
 from standout.data.repeats import distinct_positions
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.know.facts import facts_from_entries
 from standout.know.lookup_tables import tabulate, time_similarity
 from standout.know.similarity import ROUNDING, Similarity

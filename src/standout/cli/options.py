@@ -59,7 +59,7 @@ def output_file(path: Path, option: str, inputs: Iterable[str | Path | None] = (
 
 def output_folder(path: Path, *files: str) -> Path:
     """Create a folder for these files unless it exists; raises an error if they cannot be written there."""
-    from standout.data.index_files import is_index
+    from standout.data.store import is_index
 
     if is_index(path):
         raise ParameterError(f"--output must be a folder for the results, {path} is an index")

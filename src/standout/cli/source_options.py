@@ -229,8 +229,7 @@ class SourceOptions:
 
     def open_or_read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
-        from standout.data.index_files import is_index
-        from standout.data.store import open_index
+        from standout.data.store import is_index, open_index
         from standout.ingest.diagnosis import waive_columns
 
         if len(sources) == 1 and is_index(Path(sources[0])):

@@ -20,7 +20,7 @@ from standout.core.threads import run_in_slices
 from standout.core.worker_pool import current_pool
 from standout.data.postings import Postings
 from standout.data.release import Levels, Release
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.ingest.read import as_release
