@@ -10,8 +10,7 @@ from click.shell_completion import CompletionItem
 
 from standout.cli.option_groups import ADVERSARY, GENERAL, grouped_option
 from standout.core.errors import ParameterError
-from standout.core.files import make_folder
-from standout.core.output_paths import check_output_file, check_output_files
+from standout.core.files import check_output_file, check_output_files, make_folder
 
 __all__ = [
     "check_table_path",

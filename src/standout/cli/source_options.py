@@ -17,7 +17,7 @@ from standout.cli.error_lines import as_options, naming_next_command, options_of
 from standout.cli.option_groups import COLUMNS, FILES, ORIGINAL, PLACES, VALUES_AND_TIMES, grouped_option
 from standout.cli.options import output_file
 from standout.core.errors import ParameterError, RejectedRows, SourceError
-from standout.core.output_paths import check_csv_name
+from standout.core.files import check_csv_name
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:

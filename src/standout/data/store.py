@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from standout.core import memory as bus_errors
 from standout.core.errors import BuildRunning, StoreError
-from standout.core.files import exchange, new_folder, open_private, random_name, remove_folder, siblings, write_all
+from standout.core.files import open_private, write_all
 from standout.core.memory import drop_pages
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.work_folders import FOLDER, is_at
+from standout.core.work_folders import FOLDER, exchange, is_at, new_folder, random_name, siblings
 from standout.data.flat_arrays import (
     array_bytes,
     damage_message,
@@ -349,7 +349,7 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
             folder = new_folder(target)
             if folder is None:
                 raise running
-            stack.callback(remove_folder, folder)
+            stack.callback(folder.remove)
             for backup in siblings(target, BACKUP):
                 _recover(backup, target)
         except BlockingIOError as error:
