@@ -26,8 +26,6 @@ from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.ingest.read import as_release
 from standout.know.similarity import ROUNDING, Within, days_per_unit
 
-__all__ = ["DrawnPoints", "RecordPoints", "Unicity", "draw_points", "record_points", "unicity"]
-
 # Points of records: their distinct entries at a resolution  [de Montjoye et al. 2013].
 #
 # A point is an item, with the bin of its time and with its value if these are known. A record that has an item
@@ -194,25 +192,9 @@ def unicity(
         January 1970, so two consecutive days may be in one bin or in two: a bin is not the same as ± days.
     targets
         Number of targets; None: all records with enough entries.
-    seed
-        Random seed.
-    threads
-        Number of threads; default: all cores.
-    progress
-        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers compare slices of the targets, if the release is an open index
         that they can read at the same path. It changes no result. Default: threads of this process.
-
-    Returns
-    -------
-    Unicity or list of Unicity
-        A list if k is a list.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
 
     Examples
     --------
