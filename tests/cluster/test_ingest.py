@@ -11,7 +11,7 @@ import pytest
 import standout as so
 from standout.cluster.dask_workers import local_workers
 from standout.cluster.workers import process_workers
-from standout.core.worker_pool import use_pool
+from standout.core.threads import use_pool
 from standout.ingest import file_parts
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader

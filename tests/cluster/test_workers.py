@@ -17,7 +17,7 @@ from standout.cluster import workers as part_executor
 from standout.cluster.dask_workers import local_workers, scheduler_workers
 from standout.cluster.workers import process_workers
 from standout.core.errors import StoreError
-from standout.core.worker_pool import use_pool
+from standout.core.threads import use_pool
 from standout.data.store import SharedIndex
 from standout.evaluate import target_attacks
 

@@ -19,8 +19,7 @@ from standout.core.arrays import Floats, Ints, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
-from standout.core.threads import run_in_slices
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool, run_in_slices
 from standout.data.postings import Postings
 from standout.data.release import Release
 from standout.data.repeats import distinct_positions

@@ -15,17 +15,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from standout.core.errors import ParameterError
 
-__all__ = [
-    "allow",
-    "available_memory",
-    "drop_pages",
-    "explain",
-    "file_array",
-    "memory_limit",
-    "parse_size",
-    "size_text",
-]
-
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 WRITTEN = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", re.ASCII)

@@ -16,8 +16,7 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.results import ResultView
-from standout.core.threads import run_in_slices
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool, run_in_slices
 from standout.data.postings import Postings
 from standout.data.release import Levels, Release
 from standout.data.store import SharedIndex
