@@ -126,7 +126,7 @@ def audit_numbers(findings: Any) -> Numbers:
             for group in getattr(exposure, section):
                 numbers |= {f"exposure/{section}/{group.label}/people": group.people}
                 numbers |= {f"exposure/{section}/{group.label}/identified": value(group.identified)}
-    if identity := field(findings, "identity"):
+    if identity := findings.classes:
         numbers |= {f"classes/{m}": getattr(identity, m) for m in ("k", "classes", "unique", "highest", "mean")}
         numbers |= {f"classes/{m}": getattr(identity, m) for m in ("k_with_gaps", "unique_with_gaps")}
         numbers |= {f"classes/smaller than {part.size}": part.share for part in identity.smaller}
@@ -236,7 +236,7 @@ def people_lineup_numbers(table: Any, known: Mapping[str, Any], adversary: Any) 
 
 def class_numbers(table: Any, population: int) -> Numbers:
     """k, classes, smallest column sets and what they reveal."""
-    risk = so.classes(table, population=population, seed=4, threads=1)
+    risk = so.table_risk(table, population=population, seed=4, threads=1)
     numbers: Numbers = {
         "classes/k": risk.identity.k,
         "classes/unique": estimate(risk.identity.unique),

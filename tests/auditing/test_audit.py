@@ -38,7 +38,7 @@ THRESHOLDS = {"paper": ("phi", 1.5), "likelihood": ("posterior", 0.95)}
 def test_the_findings_keep_to_the_schema(audited):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     findings = valid(audited)
-    assert findings["schema_version"] == 6 and findings["run"]["finished_at"] is None
+    assert findings["schema_version"] == 7 and findings["run"]["finished_at"] is None
     assert audited.complete and audited.trusted and audited.exceeded
 
 

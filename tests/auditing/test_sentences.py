@@ -33,13 +33,13 @@ def verdict(hits, n=100, records=1000, share=0.0, claims=0):
         revealed_correct_share=rate(share * n, n, 0.02),
         revealed_correct=rate(share * n, n),
     )
-    return sentences.verdict(nosy, [nosy], FINDINGS.settings, True)
+    return sentences.verdict([nosy], nosy, FINDINGS.data, 0.01, (), None, True)
 
 
 def test_too_few_targets_to_be_sure_of_phi_are_no_protection():
     unsure = Estimate(0.5, 0.0, 0.8, 100, 0.001)
     nosy = adversary(correct_claims_at_budget=unsure)
-    assert sentences.verdict(nosy, [nosy], FINDINGS.settings, True).linkability.answer == "yes"
+    assert sentences.verdict([nosy], nosy, FINDINGS.data, 0.01, (), None, True).linkability.answer == "yes"
 
 
 def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():
@@ -58,7 +58,8 @@ def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():
 
 def test_limits_depend_on_the_audit():
     nosy = replace(identifying(5), too_few_items=12)
-    common = {"people": 1200, "complete": True, "quick": False, "has_original": False, "further": ()}
+    common = {"people": 1200, "parts": "entries", "complete": True, "quick": False, "has_original": False}
+    common |= {"ignored": (), "further": ()}
     said = sentences.limits(nosy, **common)
     assert "12 of 1,200 people have too few entries to be targets of “nosy”." in " ".join(said)
     assert "1,000 targets, drawn at random, represent all people with enough entries." in said

@@ -47,13 +47,13 @@ def test_a_change_is_named_only_if_its_interval_excludes_0(before, after, words)
 def test_people_who_are_missing_are_counted_and_left_out():
     each = compared(80, 50, np.arange(100) < 50)
     assert each.after.value == 0.5 and each.after_in_release.value == each.before_in_release.value == 1.0
-    both = before_after([each], "friend", "release")
+    both = before_after([each], "friend")
     assert "identifies 80 % (71 % to 87 %) of the targets; after sanitizing, 50 %" in both.summary
     assert "Among those who are still in it, 100 % (92.9 % to 100 %) are identified before" in both.summary
     assert "identifies fewer" in both.summary and NO_DIFFERENCE in both.summary and both.some_missing
 
 
 def test_the_summary_is_about_the_headline_adversary_and_mentions_missing_people_only_if_there_are_any():
-    both = before_after([compared(80, 50), compared(10, 5, name="boss")], "boss", "table")
+    both = before_after([compared(80, 50), compared(10, 5, name="boss")], "boss")
     assert "“boss” identifies 10 %" in both.summary and "missing" not in both.summary
-    assert not both.some_missing and before_after([], "boss", "table") is None
+    assert not both.some_missing and before_after([], "boss") is None

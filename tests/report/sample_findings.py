@@ -5,51 +5,44 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from itertools import cycle
 
+from standout.data.labels import UnusedColumn
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import (
     AdversaryFindings,
     AttackFindings,
     Control,
     CurvePoint,
-    DateGroup,
     EnvelopePoint,
+    Measures,
+)
+from standout.findings.audit import (
+    Answer,
+    AuditFindings,
+    Check,
+    DataSummary,
+    Run,
+    Settings,
+    Threshold,
+    Trust,
+    Verdict,
+    VerdictPart,
+)
+from standout.findings.reading import ColumnRole, Reading, RejectedReason, RepeatedRows, TimeReading, ValueReading
+from standout.findings.sections import (
+    Bound,
     ErrorGrid,
     ErrorGrids,
     ErrorRow,
     Exposure,
     FactsNeeded,
     GridCell,
-    MeasuresAsNamed,
-    RankGroup,
+    Group,
     SensitiveCategory,
     SensitiveItems,
-    SizeGroup,
-)
-from standout.findings.audit import (
-    Answer,
-    AuditFindings,
-    Bound,
-    Check,
-    DataSummary,
-    Run,
-    Settings,
     Sparsity,
     SparsityPoint,
     Theory,
-    Threshold,
-    Trust,
-    Verdict,
-    VerdictPart,
     Yardstick,
-)
-from standout.findings.reading import (
-    ColumnRole,
-    Reading,
-    RejectedReason,
-    RepeatedRows,
-    TimeReading,
-    UnusedColumnFinding,
-    ValueReading,
 )
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
@@ -88,9 +81,10 @@ def reading():
             ColumnRole(role="value", column="rating", reason="well-known name"),
             ColumnRole(role="time", column="timestamp", reason="well-known name"),
         ),
+        attributes=(),
         unused=(
-            UnusedColumnFinding(name="postcode", kind="quasi-identifier", ignored=False),
-            UnusedColumnFinding(name="device", kind="text", ignored=True),
+            UnusedColumn(name="postcode", kind="quasi-identifier", ignored=False),
+            UnusedColumn(name="device", kind="text", ignored=True),
         ),
         values=ValueReading(type="numbers", levels=10, low=0.5, high=5.0, missing=0),
         times=TimeReading(
@@ -119,7 +113,7 @@ def adversary(name, title, description, knows, wrong, rate, slope):
         )
         for k, y in zip(FACTS, rise, strict=True)
     )
-    as_named = MeasuresAsNamed(
+    as_named = Measures(
         facts=knows,
         targets=1000,
         claims_by="posterior",
@@ -214,12 +208,12 @@ def exposure():
     return Exposure(
         adversary="acquaintance",
         facts_needed=tuple(FactsNeeded(facts=k, share=est(y)) for k, y in needed),
-        by_length=tuple(
-            SizeGroup(label=label, low=1, high=20, people=120, identified=est(y, 200)) for label, y in lengths
+        by_length=tuple(Group(label=label, low=1, high=20, people=120, identified=est(y, 200)) for label, y in lengths),
+        by_popularity=tuple(
+            Group(label=label, low=1, high=20, people=None, identified=est(y, 200)) for label, y in ranks
         ),
-        by_popularity=tuple(RankGroup(label=label, low=1, high=20, identified=est(y, 200)) for label, y in ranks),
         by_first_date=tuple(
-            DateGroup(
+            Group(
                 label=str(year),
                 low=f"{year}-01-01",
                 high=f"{year}-12-31",
@@ -252,10 +246,9 @@ def error_grids():
     rows = [("exact", 0.0, False), ("± 3 days", 3.0, False), ("± 14 days", 14.0, True)]
     rows += [("± 60 days", 60.0, False), ("not known", None, False)]
 
-    def grid(varies, title, labels):
+    def grid(varies, labels):
         return ErrorGrid(
             varies=varies,
-            title=title,
             fixed="values are known to ± 1; 2 of 8 facts are wrong",
             targets=250,
             rows=tuple(
@@ -276,10 +269,7 @@ def error_grids():
         adversary="acquaintance",
         at_least=8,
         too_few_items=12,
-        grids=(
-            grid("time_error", "Identified people, by known facts and date error", rows),
-            grid("value_error", "Identified people, by known facts and value error", rows[:3]),
-        ),
+        grids=(grid("time_error", rows), grid("value_error", rows[:3])),
         note="",
     )
 
@@ -375,6 +365,9 @@ def full():
             name="ratings.csv",
             fingerprint="b2:5f0c7a1e9d3b4c6f8a2e1d0c9b8a7f6e5d4c3b2a19080706",
             records=610,
+            columns=0,
+            attributes=0,
+            missing_cells=0,
             items=9724,
             entries=100836,
             repeats=0,

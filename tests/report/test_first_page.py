@@ -10,7 +10,8 @@ from report.page_reader import Page
 from report.sample_pages import page_for
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
-from standout.report.audit_page import audit_page, release_example, release_first_page
+from standout.report.audit_page import audit_page
+from standout.report.first_page import first_page, worked_example
 from standout.report.interval_charts import MOST_DOTS, people_dots
 
 pytestmark = pytest.mark.once
@@ -84,7 +85,7 @@ def test_the_example_has_the_facts_and_the_errors_of_the_adversary(wrong_by, err
     (knows, wrong), (value_error, time_error) = wrong_by, errors
     findings = sample_findings.full()
     adversary = replace(findings.headline, knows=knows, wrong=wrong, value_error=value_error, time_error=time_error)
-    example = release_example(adversary, findings.data)
+    example = worked_example(adversary, findings.data)
     shown_wrong = sum(fact.is_wrong for fact in example.facts)
     assert len(example.facts) == min(knows, 8) and shown_wrong <= wrong
     if knows > 8:
@@ -98,20 +99,20 @@ def test_the_example_has_the_facts_and_the_errors_of_the_adversary(wrong_by, err
     )
     assert ("roughly" in example.knowledge) == bool(value_error)
     assert ("to within" in example.knowledge) == bool(time_error)
-    fitting = [record.fitting for record in example.lineup]
+    fitting = [fitting for _, fitting in example.lineup]
     assert len(fitting) == 3 and fitting[0] == knows - wrong == max(fitting)
     assert ("is identified" in example.result) == (fitting[0] > fitting[1])
 
 
 def test_an_example_for_data_without_values_and_dates_has_none():
     findings = sample_findings.minimal()
-    example = release_example(findings.headline, findings.data)
+    example = worked_example(findings.headline, findings.data)
     assert not re.search("star|March|April|May", " ".join(fact.text for fact in example.facts))
 
 
 def test_an_adversary_whose_facts_are_all_wrong_has_no_example():
     findings = sample_findings.full()
-    assert release_example(replace(findings.headline, knows=2, wrong=2), findings.data) is None
+    assert worked_example(replace(findings.headline, knows=2, wrong=2), findings.data) is None
 
 
 @pytest.mark.parametrize("kind", ["full", "minimal", "untrusted"])
@@ -128,11 +129,11 @@ def test_each_of_the_three_questions_has_a_card_with_the_answer_of_the_findings(
 
 def test_recommendations_follow_from_the_findings():
     full, untrusted = sample_findings.full(), sample_findings.untrusted()
-    assert any("personal data" in step for step in release_first_page(full).next_steps)
-    assert any("did not measure" in step for step in release_first_page(full).next_steps)
-    assert len(release_first_page(untrusted).next_steps) == 1
-    assert "Do not use these numbers" in release_first_page(untrusted).next_steps[0]
-    steps = release_first_page(sample_findings.minimal()).next_steps
+    assert any("personal data" in step for step in first_page(full).next_steps)
+    assert any("did not measure" in step for step in first_page(full).next_steps)
+    assert len(first_page(untrusted).next_steps) == 1
+    assert "Do not use these numbers" in first_page(untrusted).next_steps[0]
+    steps = first_page(sample_findings.minimal()).next_steps
     assert "do not exist" in steps[0] and "--quick" in steps[-1]  # synthetic data
 
 
@@ -143,11 +144,11 @@ def test_without_a_yes_the_board_is_not_told_that_all_is_well():
         key: replace(getattr(findings.verdict, key), answer="not by these adversaries")
         for key in ("singling_out", "linkability", "inference")
     }
-    steps = release_first_page(replace(findings, verdict=replace(findings.verdict, **no))).next_steps
+    steps = first_page(replace(findings, verdict=replace(findings.verdict, **no))).next_steps
     assert "could know more" in steps[0]
     exceeded = Threshold(fail_above=0.05, measured=None, adversary=None, exceeded=True, explanation="")
     findings = replace(findings, verdict=replace(findings.verdict, **no), threshold=exceeded)
-    assert "Do not publish" in release_first_page(findings).next_steps[0]
+    assert "Do not publish" in first_page(findings).next_steps[0]
 
 
 def test_few_claims_beside_many_right_guesses_are_explained():

@@ -19,10 +19,10 @@ from standout.core.errors import ParameterError
 from standout.data.labels import Labels
 from standout.evaluate.simulate_table import TableSimulation
 from standout.findings.json_types import json_text, to_json
-from standout.report.table_page import table_page
+from standout.report.audit_page import audit_page
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "table-findings.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "findings.schema.json").read_text())
 SETTINGS = {"targets": 30, "facts": [1, 3, 5], "seed": 2, "threads": 1}
 
 
@@ -62,11 +62,11 @@ def test_the_audit_of_a_sanitized_table_is_about_the_people_of_the_original():
     result = so.audit(released_table(original), **SETTINGS)
     findings = result.findings
     assert result.trusted
-    assert findings.original.not_in_table == 4
+    assert findings.original.not_in_release == 4
     assert findings.original.dropped == ("born",)
     assert findings.answer.people_total == 80
     measures = findings.headline.as_named
-    assert measures.identified_in_table.value >= measures.identified.value
+    assert measures.identified_in_release.value >= measures.identified.value
     assert findings.threshold.exceeded is None
     plain = so.audit(original, **SETTINGS).findings
     for each, alone, now in zip(
@@ -74,8 +74,8 @@ def test_the_audit_of_a_sanitized_table_is_about_the_people_of_the_original():
     ):
         assert (str(each.before), each.attack_before) == (str(alone.as_named.identified), alone.attack)
         assert str(each.after) == str(now.as_named.identified)
-        assert str(each.after_in_release) == str(now.as_named.identified_in_table)
-    assert plain.before_after is None and "Before and after sanitizing" in table_page(findings)
+        assert str(each.after_in_release) == str(now.as_named.identified_in_release)
+    assert plain.before_after is None and "Before and after sanitizing" in audit_page(findings)
 
 
 def test_findings_follow_the_schema(audited):
@@ -85,7 +85,7 @@ def test_findings_follow_the_schema(audited):
 def test_nobody_s_cell_or_id_is_shown(audited, tmp_path):
     audited.to_csv(tmp_path)
     tables = "".join(path.read_text() for path in tmp_path.iterdir())
-    assert "SECRET" not in json_text(audited.findings) + table_page(audited.findings) + tables
+    assert "SECRET" not in json_text(audited.findings) + audit_page(audited.findings) + tables
 
 
 def test_neither_threads_nor_repetition_change_a_number():
@@ -108,7 +108,7 @@ def test_an_adversary_with_a_wrong_attribute_is_never_right_by_exact_matching(au
 
 def test_only_the_headline_adversary_has_a_curve(audited):
     for adversary in audited.findings.adversaries:
-        sizes = {tuple(point.knows for point in attack.curve) for attack in adversary.attacks}
+        sizes = {tuple(point.facts for point in attack.curve) for attack in adversary.attacks}
         assert sizes == ({(1, 3, 5)} if adversary.name == "acquaintance" else {()})
 
 
@@ -117,12 +117,12 @@ def test_the_curve_reaches_the_answer_in_a_table_with_few_attributes():
     columns = [so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"]
     headline = audit_table(so.Release.of_columns(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
     assert headline.knows == 5
-    assert [point.knows for point in headline.attacks[0].curve] == [1, 5]
+    assert [point.facts for point in headline.attacks[0].curve] == [1, 5]
 
 
 def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_that_counts(audited):
     gates = [each for each in audited.findings.adversaries if each.gate]
-    highest = max(each.as_named.identified_in_table.high for each in gates)
+    highest = max(each.as_named.identified_in_release.high for each in gates)
     threshold = audited.findings.threshold
     assert threshold.measured.high == highest
     assert threshold.exceeded == (highest > 0.5) == audited.exceeded
@@ -180,8 +180,8 @@ def test_claims_within_the_budget_equal_a_count_over_targets():
 def test_the_journalist_is_never_surer_than_the_prosecutor(audited):
     for adversary in audited.findings.adversaries:
         measures = adversary.by("likelihood")
-        assert measures.population.in_table.value <= measures.correct_claims.value + 1e-12
-    assert audited.findings.population.journalist.value <= audited.findings.identity.mean + 1e-12
+        assert measures.population.in_release.value <= measures.correct_claims.value + 1e-12
+    assert audited.findings.population.journalist.value <= audited.findings.classes.mean + 1e-12
 
 
 def test_a_wrong_kernel_is_noticed(monkeypatch):
@@ -225,7 +225,7 @@ def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
     monkeypatch.setattr("standout.auditing.audit_table.run_curve", interrupted)
     result = audit_table(marked_table(), **SETTINGS)
     assert not result.complete
-    assert result.findings.identity is None
+    assert result.findings.classes is None
     assert "The audit was interrupted, so some results are missing." in result.findings.limits
     jsonschema.validate(to_json(result.findings), SCHEMA)
 
@@ -235,7 +235,7 @@ def test_ignored_columns_are_named_as_a_limit(tmp_path):
     path.write_text("age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60)))
     table = so.read_table(path, ignore="zip", id=False)
     findings = audit_table(table, **SETTINGS).findings
-    assert findings.reading[0].ignored == ("zip",)
+    assert [column.name for column in findings.reading[0].unused] == ["zip"]
     assert any("not audited: zip" in limit for limit in findings.limits)
 
 
@@ -246,7 +246,7 @@ def test_a_history_of_the_same_people_is_attacked_too():
     assert friend.description.endswith("Also knows 4 entries of the person's history.")
     assert friend.gate
     assert friend.as_named.bits_left.value < findings.headline.as_named.bits_left.value
-    assert findings.data.history_entries == table.n_entries
+    assert findings.data.entries == table.n_entries
     assert findings.trust.trusted
 
 

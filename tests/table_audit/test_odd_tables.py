@@ -7,7 +7,7 @@ import standout as so
 from standout.auditing.audit_table import audit_table
 from standout.core.errors import ParameterError
 from standout.data.column import ColumnSimilarity, code_dtype
-from standout.report.table_page import table_page
+from standout.report.audit_page import audit_page
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 KINDS = ("number", "category", "ordered", "boolean", "set", "date")
@@ -47,7 +47,7 @@ def test_odd_tables_are_audited_and_trusted(seed):
         assert "no adversary of the ladder applies" in str(error)
         return
     assert [check.name for check in result.findings.trust.checks if not check.passed] == []
-    assert table_page(result.findings)
+    assert audit_page(result.findings)
 
 
 def test_a_table_of_one_row_is_refused():

@@ -4,12 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-SCHEMAS = {
-    "findings": "findings.json of an audit",
-    "table-findings": "findings.json of the audit of a table",
-    "table-advice": "advice.json of a table",
-    "links": "links.json",
-}
+SCHEMAS = {"findings": "findings.json of an audit", "advice": "advice.json", "links": "links.json"}
 """Title of the page of each schema of docs/."""
 
 

@@ -31,7 +31,6 @@ from standout.findings.advice import (
     Among,
     CandidateFindings,
     CompositionFindings,
-    TableAdviceFindings,
     UnprovenCandidateFindings,
     UnprovenFindings,
     UtilityFindings,
@@ -57,7 +56,7 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
 
     @property
     @abstractmethod
-    def findings(self) -> AdviceFindings | TableAdviceFindings:
+    def findings(self) -> AdviceFindings:
         """The content of advice.json."""
 
     @property
@@ -75,7 +74,7 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
     def _fingerprint(self) -> str:
         """Fingerprint of the original."""
 
-    def _shown(self) -> AdviceFindings | TableAdviceFindings:
+    def _shown(self) -> AdviceFindings:
         return self.findings
 
     @property
@@ -331,7 +330,7 @@ class Advice(AdviceResult[Utility]):
 
 
 def _utility_findings(utility: Utility) -> UtilityFindings:
-    return UtilityFindings(**{each.name: getattr(utility, each.name) for each in fields(UtilityFindings)})
+    return UtilityFindings(**{each.name: getattr(utility, each.name, None) for each in fields(UtilityFindings)})
 
 
 def _composition_findings(composition: Composition) -> CompositionFindings:

@@ -22,7 +22,8 @@ from standout.advising.table_candidates import TableCandidateUtility
 from standout.core.text import count
 from standout.data.release import Release
 from standout.evaluate.estimates import percent
-from standout.findings.advice import Among, TableAdviceFindings, TableCandidateFindings, TableSize, TableUtilityFindings
+from standout.findings.advice import AdviceFindings, Among, CandidateFindings, UtilityFindings
+from standout.findings.links import ReleaseSize
 from standout.know.adversary import Adversary
 
 __all__ = ["TABLES", "TableAdvice", "known_attributes", "table_limitations"]
@@ -158,16 +159,16 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
         return sanitize_command(self.recommended, words, output, renumber=False)
 
     @cached_property
-    def findings(self) -> TableAdviceFindings:
+    def findings(self) -> AdviceFindings:
         """The content of advice.json. It has no ids and no seed."""
         table, best = self.original, self.recommended
-        return TableAdviceFindings(
+        return AdviceFindings(
             complete=self.complete,
             limit=self.limit,
             among=self.among,
             adversary=known_attributes(self.adversary, table),
-            data=TableSize(
-                name=self.name, fingerprint=table.fingerprint, rows=table.n_records, columns=table.n_columns
+            data=ReleaseSize(
+                self.name, table.fingerprint, table.n_records, table.n_items, table.n_entries, table.n_columns
             ),
             summary=self.summary,
             sentences=tuple(self._sentences),
@@ -181,9 +182,9 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
             unproven=self._unproven_findings(),
         )
 
-    def _candidate_findings(self, candidate: Candidate[TableCandidateUtility]) -> TableCandidateFindings:
+    def _candidate_findings(self, candidate: Candidate[TableCandidateUtility]) -> CandidateFindings:
         utility = candidate.utility
-        return TableCandidateFindings(
+        return CandidateFindings(
             steps=tuple(map(str, candidate.steps)),
             name=candidate.name,
             stage=candidate.stage,
@@ -191,7 +192,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
             identified=candidate.risk.everybody,
             identified_in_release=candidate.risk.released,
             frontier=candidate.steps in self._frontier_steps,
-            utility=TableUtilityFindings(
+            utility=UtilityFindings(
                 kept=utility.kept,
                 information=utility.information,
                 associations=utility.associations,

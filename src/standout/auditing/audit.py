@@ -12,7 +12,7 @@ from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack,
 from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings, result_frames
+from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.audit_table import audit_table
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.exposure import read_sensitive_list
@@ -157,6 +157,8 @@ class Audit(AuditOutput):
     attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
 
     def _make_tables(self) -> dict[str, pl.DataFrame]:
+        from standout.report.frames import result_frames
+
         return result_frames(self.findings)
 
     def _page(self) -> str:

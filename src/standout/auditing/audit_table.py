@@ -31,11 +31,10 @@ from standout.core.text import printable
 from standout.core.threads import thread_count
 from standout.data.release import Release
 from standout.findings.adversaries import AdversaryBeforeAfter
-from standout.findings.audit import Check
-from standout.findings.tables import TableFindings
+from standout.findings.audit import AuditFindings, Check
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.measure.equivalence import known_columns
+from standout.measure.classes import known_columns
 from standout.report.audit_output import AuditOutput
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ class TableAudit(AuditOutput):
     ----------
     table : Release
         The table that was audited.
-    findings : TableFindings
-        Everything that was found; docs/table-findings.schema.json describes its JSON form.
+    findings : AuditFindings
+        Everything that was found; docs/findings.schema.json describes its JSON form.
     adversaries : Mapping[str, Adversary]
         The adversaries by name, as they were adapted to the table.
     complete : bool
@@ -70,21 +69,21 @@ class TableAudit(AuditOutput):
     """
 
     table: Release
-    findings: TableFindings
+    findings: AuditFindings
     adversaries: Mapping[str, Adversary]
     complete: bool
     seed: int = 0
     threads: int | None = None
 
     def _make_tables(self) -> "dict[str, pl.DataFrame]":
-        from standout.auditing.table_assembly import table_frames
+        from standout.report.frames import result_frames
 
-        return table_frames(self.findings)
+        return result_frames(self.findings)
 
     def _page(self) -> str:
-        from standout.report.table_page import table_page
+        from standout.report.audit_page import audit_page
 
-        return table_page(self.findings)
+        return audit_page(self.findings)
 
 
 def audit_table(

@@ -9,7 +9,7 @@ from standout.auditing.grids import GridRun, grid_numbers, own_rows_agree
 from standout.auditing.run_checks import CheckedRun
 from standout.auditing.runs import AdversaryRun
 from standout.evaluate.targets import Population
-from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
+from standout.findings.adversaries import CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Trust
 
 __all__ = ["checked_findings", "runs_to_check"]
@@ -31,15 +31,13 @@ def checked_findings(
 ) -> AuditFindings:
     """The findings, after a check that their numbers follow from the outcomes of the attacks."""
     measured = list(_measured(findings, runs, people))
-    headline_run = next(run for run in runs if run.rung.name == findings.error_grids.adversary)
+    headline_run = next(run for run in runs if run.rung.name == findings.answer.adversary)
+    assert findings.error_grids is not None
     in_grids, own_rows = grid_numbers(findings.error_grids, grids), own_rows_agree(headline_run, grids)
     checks = (*findings.trust.checks, *check_findings(findings, measured, [*in_grids], [*own_rows]))
-    trusted, headline = findings.trust.trusted and all(check.passed for check in checks), findings.headline
-    assert headline is not None
+    trusted = findings.trust.trusted and all(check.passed for check in checks)
     return replace(
-        findings,
-        trust=Trust(trusted=trusted, checks=checks),
-        verdict=sentences.verdict(headline, findings.adversaries, findings.settings, trusted),
+        findings, trust=Trust(trusted=trusted, checks=checks), verdict=sentences.verdict_of(findings, trusted)
     )
 
 
@@ -56,7 +54,7 @@ def _measured(findings: AuditFindings, runs: Sequence[AdversaryRun], people: Pop
             named = run.named_cell_of(part)
             assert named is not None
             cells = [named, *(cell for _, cell in run.points_of(part))]
-            every: list[MeasuresAsNamed | CurvePoint] = [attack.as_named, *attack.curve]
+            every: list[Measures | CurvePoint] = [attack.as_named, *attack.curve]
             for measures, cell in zip(every, cells, strict=True):
                 is_present = people.record_of(cell.targets) >= 0
                 yield Measured(measures, cell, is_present, findings.settings.budget)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from standout.data.search import Catalogue
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.targets import Population
-from standout.findings.adversaries import DateGroup, FactsNeeded, RankGroup, SensitiveCategory, SizeGroup
+from standout.findings.sections import FactsNeeded, Group, SensitiveCategory
 from standout.know.facts import KnownFacts
 
 __all__ = [
@@ -41,7 +40,6 @@ NEVER = np.iinfo(np.int64).max
 SMALLEST_GROUP = 0.04
 """A group with less than this share of the targets is merged with its neighbour."""
 STEPS = (1, 2, 5)
-Group = TypeVar("Group")
 
 
 def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
@@ -70,7 +68,7 @@ def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
     )
 
 
-def by_length(release: Release, cell: SimulationCell) -> tuple[SizeGroup, ...]:
+def by_length(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     """Share of identified targets by number of entries of the record."""
     lengths = release.lengths
     target_lengths = lengths[cell.targets]
@@ -78,23 +76,23 @@ def by_length(release: Release, cell: SimulationCell) -> tuple[SizeGroup, ...]:
     shortest = int(target_lengths.min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
 
-    def group(low: int, high: int, identified: Estimate) -> SizeGroup:
+    def group(low: int, high: int, identified: Estimate) -> Group:
         last = longest if high == NEVER else high - 1
         people = int(np.count_nonzero((lengths >= low) & (lengths <= last)))
         label = f"{_span(low, last)} entries"
-        return SizeGroup(label=label, low=low, high=last, people=people, identified=identified)
+        return Group(label=label, low=low, high=last, people=people, identified=identified)
 
     return _groups(target_lengths, _correct(cell), starts, group)
 
 
-def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[RankGroup, ...]:
+def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[Group, ...]:
     """Share of identified targets by popularity rank of the rarest known item."""
     starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
 
-    def group(low: int, high: int, identified: Estimate) -> RankGroup:
+    def group(low: int, high: int, identified: Estimate) -> Group:
         last = release.n_items if high == NEVER else high - 1
         label = f"rank {_span(low, last)}" + (" (most popular)" if low == 1 else "")
-        return RankGroup(label=label, low=low, high=last, identified=identified)
+        return Group(label=label, low=low, high=last, people=None, identified=identified)
 
     return _groups(rarest_known_rank(release, known), _correct(cell), starts, group)
 
@@ -107,7 +105,7 @@ def rarest_known_rank(release: Release, known: KnownFacts) -> Ints:
     return rank
 
 
-def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ...]:
+def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     """Share of identified targets by date of the record's first entry. Undated records do not count."""
     time_range, clock = release.time_range, release.clock
     if time_range is None or clock is None:
@@ -118,10 +116,10 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ..
     days, end = _periods(_day(time_range[0]), _day(time_range[1]))
     starts = [max(0, clock.encode(day)) for day in days]
 
-    def group(low: int, high: int, identified: Estimate) -> DateGroup:
+    def group(low: int, high: int, identified: Estimate) -> Group:
         index, next_index = starts.index(low), len(starts) if high == NEVER else starts.index(high)
         until = days[next_index] - timedelta(days=1) if next_index < len(days) else end
-        return DateGroup(
+        return Group(
             label=_period_name(days[index], until),
             low=days[index].isoformat(),
             high=until.isoformat(),

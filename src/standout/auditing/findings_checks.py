@@ -14,10 +14,8 @@ import numpy as np
 from standout.core.arrays import Bools, Floats
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
+from standout.findings.adversaries import CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Check
-
-__all__ = ["Measured", "Number", "check_findings", "rate_number"]
 
 Z = 1.959963984540054
 """A normal variable lies within ± Z with probability 0.95."""
@@ -33,7 +31,7 @@ ROUNDING = 1e-5
 class Measured(NamedTuple):
     """Measures in the findings, the outcomes that they summarise, and which targets are in the release."""
 
-    measures: MeasuresAsNamed | CurvePoint
+    measures: Measures | CurvePoint
     cell: SimulationCell
     is_present: Bools
     budget: float
@@ -91,42 +89,40 @@ def check_findings(
 
 
 def _numbers(part: Measured) -> Iterator[Number]:
-    """The numbers of one adversary and attack with one number of facts."""
+    """The numbers of one adversary and attack with one number of facts; those that were not measured are left out."""
     measures, cell = part.measures, part.cell
     outcomes, all_bits = cell.outcomes, math.log2(cell.n_records)
-    identified = outcomes.identified.mean(axis=1)
+    identified, bits_left = outcomes.identified.mean(axis=1), outcomes.bits_left.mean(axis=1)
     threshold = cell.threshold.strength
     is_claim = outcomes.claim_strength >= threshold
-    is_absent_claim = outcomes.absent_claim_strength >= threshold
     is_right = np.abs(outcomes.identified - 1.0) < CLOSE
-    yield rate_number("identified", measures.identified, identified)
-    yield rate_number("correct claims", measures.correct_claims, (is_claim & is_right).mean(axis=1))
-    yield rate_number("absent claims", measures.absent_claims, is_absent_claim.mean(axis=1))
-    yield _mean("bits gained", measures.bits_gained, all_bits - outcomes.bits_left.mean(axis=1))
+    expected = {
+        "identified": ("rate", identified),
+        "identified_in_release": ("rate", identified[part.is_present]),
+        "in_top": ("rate", outcomes.in_top.mean(axis=1)),
+        "correct_claims": ("rate", (is_claim & is_right).mean(axis=1)),
+        "wrong_claims": ("rate", (is_claim & ~is_right).mean(axis=1)),
+        "absent_claims": ("rate", (outcomes.absent_claim_strength >= threshold).mean(axis=1)),
+        "bits_gained": ("mean", all_bits - bits_left),
+        "bits_left": ("mean", bits_left),
+        "lineup_size": ("median", outcomes.lineup_90[~np.isnan(outcomes.lineup_90)]),
+        "revealed": ("mean", outcomes.revealed.mean(axis=1)),
+        "revealed_correct": ("mean", outcomes.revealed_correct.mean(axis=1)),
+    }
     if outcomes.identified.shape[1] == 1:
         phi = _phi_of_others(cell, part.budget)
         at_budget = ((outcomes.claim_strength[:, 0] >= phi) & is_right[:, 0]).astype(np.float64)
-        yield rate_number("correct claims at budget", measures.correct_claims_at_budget, at_budget, "wider")
-    if measures.lineup_size is not None:
-        sizes = outcomes.lineup_90[~np.isnan(outcomes.lineup_90)]
-        yield Number("lineup", measures.lineup_size, _middle(sizes), "median", sizes)
-    if isinstance(measures, CurvePoint):
-        return
-    yield rate_number("identified in release", measures.identified_in_release, identified[part.is_present])
-    yield rate_number("in top", measures.in_top, outcomes.in_top.mean(axis=1))
-    yield rate_number("wrong claims", measures.wrong_claims, (is_claim & ~is_right).mean(axis=1))
-    yield _mean("bits left", measures.bits_left, outcomes.bits_left.mean(axis=1))
-    yield _mean("revealed", measures.revealed, outcomes.revealed.mean(axis=1))
-    yield _mean("revealed correct", measures.revealed_correct, outcomes.revealed_correct.mean(axis=1))
+        expected["correct_claims_at_budget"] = ("wider", at_budget)
+    for name, (kind, values) in expected.items():
+        reported = getattr(measures, name, None)
+        if reported is not None:
+            value = _middle(values) if kind == "median" else math.fsum(values) / max(len(values), 1)
+            yield Number(name, reported, value, kind, values)
 
 
-def rate_number(name: str, reported: Estimate, successes: Floats, kind: str = "rate") -> Number:
+def rate_number(name: str, reported: Estimate, successes: Floats) -> Number:
     """A rate of the findings, and what it should be by the success of each trial."""
-    return Number(name, reported, math.fsum(successes) / max(len(successes), 1), kind, successes)
-
-
-def _mean(name: str, reported: Estimate, values: Floats) -> Number:
-    return Number(name, reported, math.fsum(values) / max(len(values), 1), "mean", values)
+    return Number(name, reported, math.fsum(successes) / max(len(successes), 1), "rate", successes)
 
 
 def _middle(values: Floats) -> float:
@@ -167,7 +163,7 @@ def _summaries(findings: AuditFindings) -> Iterator[bool]:
         yield _is_close(point.identified.value, max(rates))
 
 
-def _all_measures(as_named: MeasuresAsNamed, curve: Sequence[CurvePoint]) -> list[MeasuresAsNamed | CurvePoint]:
+def _all_measures(as_named: Measures, curve: Sequence[CurvePoint]) -> list[Measures | CurvePoint]:
     return [as_named, *curve]
 
 

@@ -24,7 +24,7 @@ from standout.evaluate.compare import LIKELIHOOD, cross_fit
 from standout.evaluate.estimates import rate
 from standout.evaluate.simulate import random_targets
 from standout.evaluate.target_attacks import TargetSuccess
-from standout.findings.adversaries import ErrorGrid, ErrorGrids, ErrorRow, GridCell
+from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, GridCell
 from standout.know.adversary import Adversary, has_own_draws
 
 __all__ = [
@@ -170,9 +170,6 @@ def _targets(plan: AuditPlan, adversary: Adversary, others: Sequence[Adversary])
 # From the attacks of the grids to their findings, with what is fixed in words.
 
 
-NOUNS: dict[Varies, str] = {"time_error": "date", "value_error": "value"}
-
-
 def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridRun] | None) -> ErrorGrids:
     """The grids of the headline adversary; None if the audit was interrupted before them."""
     adversary, cell = headline.rung.adversary, headline.named_cell
@@ -189,7 +186,6 @@ def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridR
 def _grid(plan: AuditPlan, adversary: Adversary, grid: GridRun) -> ErrorGrid:
     return ErrorGrid(
         varies=grid.varies,
-        title=f"Identified people, by known facts and {NOUNS[grid.varies]} error",
         fixed=_fixed(plan.people.original, adversary, grid),
         targets=len(grid.targets),
         rows=tuple(

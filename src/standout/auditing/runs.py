@@ -11,6 +11,7 @@ from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
+from standout.core.arrays import Floats
 from standout.core.progress import Progress
 from standout.core.text import printable
 from standout.data.release import Release
@@ -26,24 +27,11 @@ from standout.findings.adversaries import (
     Control,
     CurvePoint,
     EnvelopePoint,
-    MeasuresAsNamed,
+    Measures,
     Successes,
     compare_before_after,
 )
 from standout.know.adversary import Adversary
-
-__all__ = [
-    "AdversaryRun",
-    "AttackRun",
-    "AuditPlan",
-    "attack_original",
-    "control_of",
-    "curve_adversary",
-    "envelope",
-    "residual",
-    "run_adversary",
-    "strongest_attack",
-]
 
 ALWAYS = (LIKELIHOOD, PAPER)
 """Attacks that every adversary makes, and that the report compares."""
@@ -298,12 +286,8 @@ def _successes(attack: str, cell: SimulationCell) -> Successes:
 # reason.
 
 
-def control_of(cell: SimulationCell) -> Control:
-    """Correct claims about targets in the data, claims about the same targets without their records."""
-    outcomes, threshold = cell.outcomes, cell.threshold.strength
-    is_correct = (outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)
-    main = np.asarray(is_correct.mean(axis=1))
-    control = np.asarray((outcomes.absent_claim_strength >= threshold).mean(axis=1))
+def control_of(main: Floats, control: Floats) -> Control:
+    """Correct claims about targets in the data, and claims about the same targets without their records."""
     n = len(main)
     main_rate, control_rate = (rate(min(math.fsum(of), n), n) for of in (main, control))
     return Control(
@@ -312,6 +296,14 @@ def control_of(cell: SimulationCell) -> Control:
         difference=paired_difference(main, control),
         residual=residual(main_rate, control_rate),
     )
+
+
+def control_of_cell(cell: SimulationCell) -> Control:
+    """The control of the targets of one cell."""
+    outcomes, threshold = cell.outcomes, cell.threshold.strength
+    is_correct = (outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)
+    absent = outcomes.absent_claim_strength >= threshold
+    return control_of(np.asarray(is_correct.mean(axis=1)), np.asarray(absent.mean(axis=1)))
 
 
 def residual(main: Estimate, control: Estimate) -> Estimate | None:
@@ -359,7 +351,7 @@ def _strongest(adversaries: Sequence[AdversaryFindings]) -> dict[int, tuple[str,
     """Name and rate of the strongest adversary by number of facts."""
     best: dict[int, tuple[str, Estimate]] = {}
     for adversary in adversaries:
-        points: list[MeasuresAsNamed | CurvePoint] = [adversary.as_named, *adversary.curve]
+        points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
         for point in points:
             identified = point.identified
             if math.isfinite(identified.value) and (

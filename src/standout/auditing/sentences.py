@@ -1,4 +1,4 @@
-"""The sentences that an audit computes: the answer, the verdict and the limits.
+"""The sentences that an audit computes from its numbers: the answer, the verdict and the limits.
 
 The verdict answers the three questions of the Article 29 Working Party's Opinion 05/2014. No sentence calls
 data safe: the strongest statement is "not identified by these adversaries".
@@ -9,52 +9,73 @@ from typing import Literal
 
 from standout.evaluate import estimates
 from standout.evaluate.estimates import Estimate, percent, rate_text
-from standout.findings.adversaries import AdversaryFindings, MeasuresAsNamed
-from standout.findings.audit import Answer, AppliedStep, Original, Settings, Verdict, VerdictPart
+from standout.findings.adversaries import AdversaryFindings
+from standout.findings.audit import Answer, AppliedStep, AuditFindings, DataSize, Original, Verdict, VerdictPart
+from standout.findings.sections import Disclosure, Learned
 
-__all__ = ["answer", "curve_note", "limits", "original_explanation", "verdict"]
-
-Judgement = Literal["yes", "partly", "not by these adversaries"]
 CLEAR = 0.1
 """The answer is yes if the interval lies above one in ten, and above guessing."""
 FEW_RECORDS = 5
 """With fewer records, shares mean little."""
+MOST_NAMES = 12
+"""Number of names that a sentence lists."""
 SUBJECTS = {
+    "register": "The owner of a register",
+    "stranger": "A stranger",
     "colleague": "A colleague",
     "acquaintance": "An acquaintance",
+    "friend": "A friend",
     "profile": "A reader of a public profile",
     "undated": "An acquaintance without dates",
     "worst": "The worst-case adversary",
 }
+ATTACKS = {
+    "paper": "the paper's attack",
+    "likelihood": "Likelihood (a Bayesian attack)",
+    "exact match": "exact matching",
+}
 
 
-def answer(headline: AdversaryFindings, people: int, original: Original | None) -> Answer:
-    """The main result in one sentence, and its number."""
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Names in a sentence; many are cut short."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def answer(headline: AdversaryFindings, people: int, data: DataSize, original: Original | None) -> Answer:
+    """The main result in one sentence, its number, and the same by exact matching."""
     measures, too_few = headline.as_named, headline.too_few_items
-    eligible = people - too_few
     sentence = (
         f"{_subject_who_knows(headline)} identifies {percent(measures.identified.value)} of "
-        f"{_population(people, too_few, original)}."
+        f"{_population(people, too_few, data, original)}."
     )
     in_release = measures.identified_in_release
     if in_release.n < measures.identified.n:
         sentence += f" Among people who are in the release, it is {percent(in_release.value)}."
+    exact, comparison = headline.by("exact match"), ""
+    if exact is not None and headline.attack != "exact match":
+        imprecise = headline.wrong or any(error.error for error in headline.errors)
+        comparison = f"Exact matching with the same knowledge identifies {percent(exact.identified.value)}"
+        comparison += ": it needs every value to be right." if imprecise else "."
     return Answer(
         sentence=sentence,
         adversary=headline.name,
         rate=measures.identified,
-        people_identified=round(measures.identified.value * eligible),
+        comparison=comparison,
+        people_identified=round(measures.identified.value * (people - too_few)),
         people_total=people,
         too_few_items=too_few,
     )
 
 
-def _population(people: int, too_few: int, original: Original | None) -> str:
+def _population(people: int, too_few: int, data: DataSize, original: Original | None) -> str:
     """The people whom a share is about."""
     of_original = "" if original is None else " of the original"
     if too_few:
-        eligible = people - too_few
-        whom = f"the {eligible:,} people{of_original} (out of {people:,}) with enough entries to be targets"
+        whom = (
+            f"the {people - too_few:,} people{of_original} (out of {people:,}) with enough {data.parts} to be targets"
+        )
     else:
         whom = "people" if original is None else f"the {people:,} people{of_original}"
     if original is None:
@@ -76,50 +97,73 @@ def _facts(adversary: AdversaryFindings) -> str:
     return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
 
 
-def original_explanation(people: int, not_in_release: int, shared_records: int, steps: Sequence[AppliedStep]) -> str:
+def original_explanation(
+    people: int, missing: int, shared_records: int, dropped: Sequence[str], steps: Sequence[AppliedStep]
+) -> str:
     """What it means that the release was made from an original."""
     sentences = [
         f"This release was made from an original with {people:,} people. Targets and the facts that "
         "adversaries know come from the original. Facts are converted to the form of the release: if the "
         "release has only months, a known day becomes its month."
     ]
-    if not_in_release:
+    if missing:
         sentences.append("People missing from the release cannot be identified, but they count among the targets.")
     if shared_records:
         sentences.append(
             f"{shared_records:,} records represent several people each. A guess of such a record counts as "
             "identifying each of them, although the record also describes the others."
         )
-    names = "; ".join(step.step for step in steps)
-    return " ".join([*sentences, f"Steps that were applied: {names or 'none'}."])
+    if dropped:
+        sentences.append(f"The release lacks {listed(dropped)}: knowing these does not help.")
+    return " ".join([*sentences, f"Steps that were applied: {'; '.join(step.step for step in steps) or 'none'}."])
 
 
-def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int) -> str:
+def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int, parts: str) -> str:
     """Whom a curve is about, and how its adversary differs from the named one."""
     notes = []
     if wrong:
         are = "is" if most_wrong == 1 else "are"
         notes.append(f"{most_wrong} of {most} facts {are} wrong, and on average the same share of fewer facts")
     if too_few:
-        notes.append(f"the curve covers only people with at least {most} {'entry' if most == 1 else 'entries'}")
+        notes.append(f"the curve covers only people with enough {parts} for {most} {'fact' if most == 1 else 'facts'}")
     if most < knows:
         up_to = f"{most} {'fact' if most == 1 else 'facts'}"
-        notes.append(f"beyond {up_to}, where the line is dashed, it covers only people with enough entries for {knows}")
+        notes.append(f"beyond {up_to}, where the line is dashed, it covers only people with enough {parts} for {knows}")
     return "; ".join(notes)
 
 
 def verdict(
-    headline: AdversaryFindings, adversaries: Sequence[AdversaryFindings], settings: Settings, trusted: bool
+    adversaries: Sequence[AdversaryFindings],
+    headline: AdversaryFindings,
+    data: DataSize,
+    budget: float,
+    disclosure: Sequence[Disclosure],
+    learned: Learned | None,
+    trusted: bool,
 ) -> Verdict:
     """Answers to the three questions, decided by what was measured."""
-    singling_out = _singling_out(headline, adversaries)
-    linkability = _linkability(headline, settings.budget)
-    inference = _inference(headline)
+    singling_out, linkability = _singling_out(headline, adversaries), _linkability(headline, budget)
+    inference = _guessed(disclosure) or (_row_learned(headline, learned) if data.columns else _items_learned(headline))
     return Verdict(
         summary=_summary({"singling out": singling_out, "linking": linkability, "inference": inference}, trusted),
         singling_out=singling_out,
         linkability=linkability,
         inference=inference,
+    )
+
+
+def verdict_of(findings: AuditFindings, trusted: bool) -> Verdict:
+    """The verdict of findings, once it is known whether they can be trusted."""
+    headline = findings.headline
+    assert headline is not None
+    return verdict(
+        findings.adversaries,
+        headline,
+        findings.data,
+        findings.settings.budget,
+        findings.disclosure,
+        findings.learned,
+        trusted,
     )
 
 
@@ -129,8 +173,8 @@ def _summary(parts: dict[str, VerdictPart], trusted: bool) -> str:
     sometimes = [name for name, part in parts.items() if part.answer == "partly"]
     if not often and not sometimes:
         return f"{doubt}People in this data were not identified by these adversaries. Others may succeed."
-    clauses = [f"at {_listed(often)}"] if often else []
-    clauses += [f"in some cases at {_listed(sometimes)}"] if sometimes else []
+    clauses = [f"at {listed(often)}"] if often else []
+    clauses += [f"in some cases at {listed(sometimes)}"] if sometimes else []
     return (
         f"{doubt}These adversaries succeed {', and '.join(clauses)}. "
         "On this evidence, the data cannot be considered anonymous."
@@ -147,13 +191,15 @@ def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFi
     if most.value > rate.value:
         explanation += f" The most successful adversary, “{best.name}”, identifies {rate_text(most)}."
     # with so few records that guessing reaches one in ten, guessing alone singles people out
-    return _part("Singling out", most, explanation, baseline=min(most.baseline or 0.0, CLEAR))
+    return _part("Singling out", most, explanation, min(most.baseline or 0.0, CLEAR))
 
 
 def _linkability(headline: AdversaryFindings, budget: float) -> VerdictPart:
     measures = headline.as_named
     linked = measures.correct_claims_at_budget
-    condition, strength = _claim_texts(measures)
+    condition, strength = "its eccentricity", f"φ = {measures.threshold:g}"
+    if measures.claims_by == "posterior":
+        condition, strength = "its posterior probability", f"a posterior of {measures.threshold:g} or more"
     explanation = (
         f"Suppose another source contains {_facts(headline)}. A record is linked only if {condition} is high "
         f"enough that at most {percent(budget)} of absent people are linked to any record. Then "
@@ -162,76 +208,84 @@ def _linkability(headline: AdversaryFindings, budget: float) -> VerdictPart:
         "are linked to somebody else's record."
     )
     # too few targets to be sure of the threshold are no protection: it is about the one of these targets
-    return _part("Linkability", linked, explanation, low=estimates.rate(linked.value * linked.n, linked.n).low)
+    low = estimates.rate(linked.value * linked.n, linked.n).low
+    return _part("Linkability", linked, explanation, linked.baseline or 0.0, low)
 
 
-def _claim_texts(measures: MeasuresAsNamed) -> tuple[str, str]:
-    """What a claim depends on, and the threshold of the settings."""
-    if measures.claims_by == "posterior":
-        return "its posterior probability", f"a posterior of {measures.threshold:g} or more"
-    return "its eccentricity", f"φ = {measures.threshold:g}"
-
-
-def _inference(headline: AdversaryFindings) -> VerdictPart:
+def _items_learned(headline: AdversaryFindings) -> VerdictPart:
     measures = headline.as_named
-    correct_share = measures.revealed_correct_share
+    share, correct = measures.revealed_correct_share, measures.revealed_correct
+    assert share is not None and correct is not None
     explanation = (
-        f"The best guess reveals on average {measures.revealed_correct.value:,.1f} items that are true of "
-        f"the target and were not known. {rate_text(correct_share)} of all items it reveals are true. For "
-        f"a random record it would be {percent(correct_share.baseline or 0.0)}."
+        f"The best guess reveals on average {correct.value:,.1f} items that are true of "
+        f"the target and were not known. {rate_text(share)} of all items it reveals are true. For "
+        f"a random record it would be {percent(share.baseline or 0.0)}."
     )
-    return _part("Inference", correct_share, explanation)
+    return _part("Inference", share, explanation, share.baseline or 0.0)
 
 
-def _part(
-    title: str, rate: Estimate, explanation: str, baseline: float | None = None, low: float | None = None
-) -> VerdictPart:
+def _guessed(disclosure: Sequence[Disclosure]) -> VerdictPart | None:
+    """The sensitive column that is guessed best, compared with guesses about absent people."""
+    excess = [
+        (each.guessed.value - max(each.control.value, each.baseline), each.guessed, each.control, each)
+        for each in disclosure
+        if each.guessed is not None and each.control is not None
+    ]
+    if not excess:
+        return None
+    _, guessed, control, worst = max(excess, key=lambda each: each[0])
+    explanation = (
+        f"The sensitive column “{worst.column}” is guessed for {rate_text(guessed)} of targets. "
+        f"For people who are not in the release it is {rate_text(control)}, and the commonest value "
+        f"alone is right for {percent(worst.baseline)}."
+    )
+    return _part("Inference", guessed, explanation, max(control.value, worst.baseline))
+
+
+def _row_learned(headline: AdversaryFindings, learned: Learned | None) -> VerdictPart:
+    identified, further = headline.as_named.identified, 0.0 if learned is None else learned.columns.value
+    explanation = "No column is declared as sensitive. Whoever is identified has the whole row revealed"
+    explanation += f": {further:.1f} further columns on average." if further else "."
+    return _part("Inference", identified, explanation, identified.baseline or 0.0)
+
+
+def _part(title: str, rate: Estimate, explanation: str, guessing: float, low: float | None = None) -> VerdictPart:
     """Yes: the interval lies above one in ten and above guessing. Partly: above guessing."""
-    guessing = (rate.baseline or 0.0) if baseline is None else baseline
     low = (rate.low if low is None else low) if rate.n else 0.0
-    judgement: Judgement = "not by these adversaries"
+    judgement: Literal["yes", "partly", "not by these adversaries"] = "not by these adversaries"
     if low > guessing:
         judgement = "yes" if low > CLEAR else "partly"
     return VerdictPart(title=title, answer=judgement, explanation=explanation, rate=rate)
 
 
 def limits(
-    headline: AdversaryFindings, *, people: int, complete: bool, quick: bool, has_original: bool, further: Sequence[str]
+    headline: AdversaryFindings,
+    *,
+    people: int,
+    parts: str,
+    complete: bool,
+    quick: bool,
+    has_original: bool,
+    ignored: Sequence[str],
+    further: Sequence[str],
 ) -> tuple[str, ...]:
-    """What the findings do not say."""
+    """What the findings do not say; `parts` are entries or cells, `ignored` columns with a cell for each person."""
     too_few, targets = headline.too_few_items, headline.as_named.targets
-    sentences = [
-        f"The audit tested only these adversaries, with {_attack_names(headline)}. People who are not "
-        "identified by these adversaries may be identified by others, who know more or use another attack.",
-        "The 95 % intervals cover sampling error: which people were drawn as targets, and which errors the "
-        "adversary made. They do not say how likely it is that such an adversary exists.",
-    ]
-    if has_original:
-        sentences.append(
-            "The adversaries know which steps were applied, and Likelihood allows for their noise. They do "
-            "not know the random numbers behind it."
-        )
-    if too_few:
-        sentences.append(
-            f"{too_few:,} of {people:,} people have too few entries to be targets of “{headline.name}”. "
-            "The audit says nothing about them."
-        )
-    if targets < people - too_few:
-        sentences.append(f"{targets:,} targets, drawn at random, represent all people with enough entries.")
-    if people < FEW_RECORDS:
-        sentences.append("The data has so few records that shares mean little.")
-    if quick:
-        sentences.append("This is a quick audit with fewer targets, so the intervals are wide.")
-    if not complete:
-        sentences.append("The audit was interrupted, so some results are missing.")
-    return (*sentences, *further)
-
-
-def _attack_names(adversary: AdversaryFindings) -> str:
-    """The attacks that were made, as in “the paper's attack and Likelihood (a Bayesian attack)”."""
-    titles = {"paper": "the paper's attack", "likelihood": "Likelihood (a Bayesian attack)"}
-    return _listed([titles.get(attack.name, f"“{attack.name}”") for attack in adversary.attacks])
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    attacks = listed([ATTACKS.get(attack.name, f"“{attack.name}”") for attack in headline.attacks])
+    sentences = {
+        f"The audit tested only these adversaries, with {attacks}. People who are not identified by these adversaries "
+        "may be identified by others, who know more or use another attack.": True,
+        "The 95 % intervals cover sampling error: which people were drawn as targets, and which errors the adversary "
+        "made. They do not say how likely it is that such an adversary exists.": True,
+        "The adversaries know which steps were applied, and Likelihood allows for their noise. They do not know the "
+        "random numbers behind it.": has_original,
+        f"Columns that were left out on purpose were not audited: {listed(ignored) if ignored else ''}. If they are "
+        "published, the risk is higher.": bool(ignored),
+        f"{too_few:,} of {people:,} people have too few {parts} to be targets of “{headline.name}”. The audit says "
+        "nothing about them.": too_few > 0,
+        f"{targets:,} targets, drawn at random, represent all people with enough {parts}.": targets < people - too_few,
+        "The data has so few records that shares mean little.": people < FEW_RECORDS,
+        "This is a quick audit with fewer targets, so the intervals are wide.": quick,
+        "The audit was interrupted, so some results are missing.": not complete,
+    }
+    return (*(sentence for sentence, applies in sentences.items() if applies), *further)

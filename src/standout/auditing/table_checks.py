@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from standout.attack.row_verdicts import RowVerdicts, attack_rows
-from standout.auditing import table_sentences
+from standout.auditing import sentences
 from standout.auditing.plain_rows import PlainVerdict, plain_verdict
 from standout.auditing.table_assembly import TableRequest, TableResults
 from standout.auditing.table_runs import ATTACKS, TableAttackRun, TablePlan, TableRun
@@ -24,12 +24,11 @@ from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, beta_binomial_tail, binomial_tail, percent
 from standout.evaluate.simulate_table import table_attack_named
-from standout.findings.audit import Check, Trust
-from standout.findings.tables import TableFindings
+from standout.findings.audit import AuditFindings, Check, Trust
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts, cell_facts
 from standout.know.sanitized import Sanitized
-from standout.measure.equivalence import cell_codes
+from standout.measure.classes import cell_codes
 
 __all__ = ["check_table_findings", "check_table_runs", "planted_table"]
 
@@ -243,7 +242,7 @@ def _threads(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def check_table_findings(findings: TableFindings, request: TableRequest, results: TableResults) -> TableFindings:
+def check_table_findings(findings: AuditFindings, request: TableRequest, results: TableResults) -> AuditFindings:
     """The findings, after a check that their numbers add up and follow from what was measured."""
     checks = (
         *findings.trust.checks,
@@ -252,9 +251,7 @@ def check_table_findings(findings: TableFindings, request: TableRequest, results
         *_classes(findings, request.plan),
     )
     trusted = findings.trust.trusted and all(check.passed for check in checks)
-    verdict = table_sentences.verdict(
-        findings.headline, findings.adversaries, findings.disclosure, findings.learned, request.plan.budget, trusted
-    )
+    verdict = sentences.verdict_of(findings, trusted)
     return replace(findings, trust=Trust(trusted=trusted, checks=checks), verdict=verdict)
 
 
@@ -270,7 +267,7 @@ def _estimates(content: Any) -> Iterator[Estimate]:
             yield from _estimates(part)
 
 
-def _intervals(findings: TableFindings) -> Check:
+def _intervals(findings: AuditFindings) -> Check:
     """Every interval contains its value."""
     every = list(_estimates(findings))
     good = sum(each.low <= each.value + 1e-12 and each.value <= each.high + 1e-12 for each in every)
@@ -284,7 +281,7 @@ def _intervals(findings: TableFindings) -> Check:
     )
 
 
-def _rates(findings: TableFindings, results: TableResults) -> Check:
+def _rates(findings: AuditFindings, results: TableResults) -> Check:
     """The reported rates follow from the outcomes, counted in plain Python."""
     good = total = 0
     for adversary, run in zip(findings.adversaries, results.runs, strict=True):
@@ -308,9 +305,9 @@ def _rates(findings: TableFindings, results: TableResults) -> Check:
     )
 
 
-def _classes(findings: TableFindings, plan: TablePlan) -> list[Check]:
+def _classes(findings: AuditFindings, plan: TablePlan) -> list[Check]:
     """k, unique rows and classes, counted again."""
-    identity = findings.identity
+    identity = findings.classes
     if identity is None:
         return []
     table = plan.table

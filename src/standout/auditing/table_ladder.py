@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from standout.auditing.sentences import listed
 from standout.core.errors import ParameterError, not_one_of
 from standout.core.json_files import read_toml
 from standout.core.text import printable
-from standout.data.column import Column
 from standout.data.release import Release
-from standout.findings.tables import ColumnError
+from standout.findings.adversaries import ColumnError
+from standout.findings.reading import error_text
 from standout.know.adversary import Adversary
 
 __all__ = [
@@ -24,9 +25,7 @@ __all__ = [
     "column_errors",
     "describe_table_adversary",
     "eligible_rows",
-    "error_text",
     "fit_table_ladder",
-    "listed",
     "read_table_ladder",
     "resolve_table_ladder",
     "with_attributes",
@@ -329,8 +328,6 @@ def _adversary(table: dict[str, Any], where: str) -> Adversary:
 # What an adversary of a table knows, in one plain sentence, and how inaccurate it is by column.
 
 
-MOST_NAMES = 12
-"""Number of columns that a sentence names."""
 MOST_ERRORS = 4
 """Number of columns whose error a sentence gives: the report lists all of them in a table."""
 
@@ -339,6 +336,7 @@ def describe_table_adversary(adversary: Adversary, table: Release) -> str:
     """What the adversary knows.
 
     >>> import numpy as np
+    >>> from standout.data.column import Column
     >>> age = Column("age", "number", np.arange(90.0), np.zeros(2, np.uint8), error=2.0)
     >>> describe_table_adversary(Adversary(knows=1), Release.of_columns((age,)))
     'Knows the only attribute. Values are imprecise: age ± 2.'
@@ -374,13 +372,6 @@ def _what(adversary: Adversary, table: Release) -> str:
     return f"{among}, drawn at random for each person"
 
 
-def listed(names: list[str], most: int = MOST_NAMES) -> str:
-    """Names in a sentence; many are cut short."""
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def column_errors(adversary: Adversary, table: Release) -> tuple[ColumnError, ...]:
     """How inaccurate the adversary's knowledge of each column is."""
     known = None if adversary.columns is None else set(adversary.columns)
@@ -390,21 +381,3 @@ def column_errors(adversary: Adversary, table: Release) -> tuple[ColumnError, ..
             error = adversary.error_of(column) if column.has_distances else 0.0
             errors.append(ColumnError(column=column.name, error=error, text=error_text(column, error)))
     return tuple(errors)
-
-
-def error_text(column: Column, error: float) -> str:
-    """The error of a column in words.
-
-    >>> error_text(Column("born", "date", [0.0, 1.0], [0]), 14.0)  # doctest: +SKIP
-    '± 14 days'
-    """
-    if not column.has_distances or not error:
-        return "exact"
-    if column.kind == "date":
-        return f"± {error:g} day{'' if error == 1 else 's'}"
-    if column.kind == "ordered":
-        steps = int(error)
-        return f"± {steps} step{'' if steps == 1 else 's'}" if steps else "exact"
-    if column.kind == "number":
-        return f"± {error:,.6g}".removesuffix(".0")
-    return f"within its group at height {int(error)}" if int(error) else "exact"

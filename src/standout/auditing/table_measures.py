@@ -16,21 +16,21 @@ from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import mean
 from standout.evaluate.simulate_table import infer_column
-from standout.findings.tables import (
+from standout.findings.sections import (
+    Classes,
     ClassSize,
-    ColumnSetFindings,
+    ColumnSet,
     Disclosure,
     Diversity,
-    IdentityFindings,
     Learned,
     PopulationEstimate,
     RiskAbove,
     SmallClasses,
 )
 from standout.know.adversary import Adversary
+from standout.measure.classes import IdentityRisk, identity_risk
 from standout.measure.column_sets import find_keys
 from standout.measure.disclosure import attribute_disclosure
-from standout.measure.equivalence import IdentityRisk, identity_risk
 from standout.measure.population import population_risk
 
 __all__ = [
@@ -54,14 +54,14 @@ LN2 = math.log(2.0)
 class RiskResults:
     """What was counted and guessed on a table. `rows` are k, unique rows and classes for the checks."""
 
-    identity: IdentityFindings | None
-    column_sets: tuple[ColumnSetFindings, ...]
+    identity: Classes | None
+    column_sets: tuple[ColumnSet, ...]
     disclosure: tuple[Disclosure, ...]
     learned: Learned | None
     population: PopulationEstimate | None
 
 
-def identity_findings(table: Release, columns: Sequence[str]) -> tuple[IdentityFindings, IdentityRisk] | None:
+def identity_findings(table: Release, columns: Sequence[str]) -> tuple[Classes, IdentityRisk] | None:
     """Classes of the quasi-identifiers; None if the table has none of them."""
     known = [name for name in columns if name in table.column_names]
     if not known:
@@ -70,7 +70,7 @@ def identity_findings(table: Release, columns: Sequence[str]) -> tuple[IdentityF
     has_gaps = any(int(table.column(name).counts[-1]) for name in known)
     with_gaps = _with_gaps(table, known, risk) if has_gaps else risk
     classes = sum(count.rows // count.size for count in risk.sizes)
-    findings = IdentityFindings(
+    findings = Classes(
         columns=tuple(known),
         k=risk.k,
         classes=classes,
@@ -106,14 +106,14 @@ def class_sizes(risk: IdentityRisk) -> tuple[ClassSize, ...]:
     )
 
 
-def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> tuple[ColumnSetFindings, ...]:
+def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> tuple[ColumnSet, ...]:
     """For each size, the set of columns that makes most rows unique."""
     known = [name for name in columns if name in plan.table.column_names]
     if not known:
         return ()
     search = find_keys(plan.table, known, threads=plan.threads, progress=progress)
     return tuple(
-        ColumnSetFindings(
+        ColumnSet(
             columns=found.columns, unique=found.unique.value, exhaustive=found.search == "exhaustive", tried=found.tried
         )
         for found in search.sets

@@ -23,12 +23,12 @@ from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.estimates import Estimate, percent, rate
 from standout.evaluate.simulate import random_targets
 from standout.evaluate.target_attacks import TargetSuccess
-from standout.findings.audit import Bound, SparsityPoint, Theory, Yardstick
-from standout.findings.audit import Sparsity as SparsityFindings
+from standout.findings.sections import Bound, SparsityPoint, Theory, Yardstick
+from standout.findings.sections import Sparsity as SparsityFindings
 from standout.know.adversary import Adversary
 from standout.know.similarity import Equal, Similarity, Within
+from standout.measure.bound_formulas import facts_for_lineup, facts_needed
 from standout.measure.sparsity import Sparsity, sparsity
-from standout.measure.theorem_bounds import facts_for_lineup, facts_needed
 
 __all__ = [
     "FILE",

@@ -14,7 +14,7 @@ from standout.cli.option_groups import TABLES, grouped_option
 from standout.cli.source_options import WARNING, Command, OriginalOptions, SourceOptions
 from standout.cli.table_options import TableOptions
 from standout.core.errors import ParameterError
-from standout.core.text import NO_NUMBER, estimate_text, interval_text
+from standout.core.text import estimate_text, interval_text
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -24,25 +24,16 @@ if TYPE_CHECKING:
     from standout.auditing.audit_table import TableAudit
     from standout.core.progress import Progress
     from standout.data.release import Release
-    from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings
-    from standout.findings.tables import TableFindings
 
-__all__ = [
-    "TableAuditOptions",
-    "only_for_histories",
-    "read_audited_table",
-    "show_audit",
-    "show_table_audit",
-    "table_audit_options",
-    "write_table_audit",
-]
+__all__ = ["TableAuditOptions", "only_for_histories", "read_audited_table", "show_audit", "table_audit_options"]
 
 COLUMNS = ("correct_claims_at_budget", "bits_gained")
 TITLE_WIDTH = 10
+ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
 
 
-def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
+def show_audit(result: "Audit | TableAudit", folder: Path, as_json: bool) -> None:
     """Print the findings as JSON, or a small table and the answer in sentences."""
     if as_json:
         print_json(result.to_dict())
@@ -51,17 +42,29 @@ def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
     print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
 
 
-def _sentences(result: "Audit") -> list[str]:
+def _sentences(result: "Audit | TableAudit") -> list[str]:
+    from standout.evaluate.estimates import percent
+
     findings = result.findings
-    checks = findings.trust.checks
+    checks, classes = findings.trust.checks, findings.classes
     lines = []
     if not result.trusted:
         failed = ", ".join(check.title for check in checks if not check.passed)
         lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
-    lines += [findings.answer.sentence, findings.verdict.summary]
-    names = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
-    if len(names) == 1:
-        lines.append(f"Only one attack was tried ({names.pop()}): another may identify more people.")
+    lines.append(f"{findings.answer.sentence} {findings.answer.comparison}".rstrip())
+    if classes is not None:
+        names = ", ".join(classes.columns)
+        lines.append(f"Quasi-identifiers ({names}): k = {classes.k:,}, {percent(classes.unique)} of rows are unique.")
+    lines += [
+        f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
+        f"people who are not in the release it is {percent(each.control.value)}."
+        for each in findings.disclosure
+        if each.guessed is not None and each.control is not None
+    ]
+    lines.append(findings.verdict.summary)
+    names_of_attacks = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
+    if len(names_of_attacks) == 1:
+        lines.append(f"Only one attack was tried ({names_of_attacks.pop()}): another may identify more people.")
     if findings.original is not None:
         lines.append(findings.original.explanation)
     if findings.before_after is not None:
@@ -86,28 +89,20 @@ def _table(findings: "AuditFindings") -> "ScreenTable":
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     table = borderless_table()
     table.add_column("Adversary", no_wrap=True)
-    several = any(len(adversary.attacks) > 1 for adversary in findings.adversaries)
+    tried = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
+    others = {name: title for name, title in ATTACKS.items() if name in tried and len(tried) > 1}
     number_columns(
-        table,
-        f"{titles['identified']}\n(95 % interval)",
-        *(["by the\npaper's attack"] if several else []),
-        *(_wrap(titles[key]) for key in COLUMNS),
+        table, f"{titles['identified']}\n(95 % interval)", *others.values(), *(_wrap(titles[key]) for key in COLUMNS)
     )
     for adversary in findings.adversaries:
         identified = adversary.as_named.identified
         table.add_row(
             adversary.name,
             f"{estimate_text(identified)} ({interval_text(identified)})",
-            *([_by_the_paper(adversary)] if several else []),
+            *(estimate_text(measures.identified if (measures := adversary.by(name)) else None) for name in others),
             *(estimate_text(getattr(adversary.as_named, key), _unit(key)) for key in COLUMNS),
         )
     return table
-
-
-def _by_the_paper(adversary: "AdversaryFindings") -> str:
-    """Return the share that the paper's attack identifies, or a dash if it was not run."""
-    shares = (each.as_named.identified for each in adversary.attacks if each.name == "paper")
-    return next(map(estimate_text, shares), NO_NUMBER)
 
 
 def _wrap(title: str) -> str:
@@ -119,9 +114,6 @@ def _unit(key: str) -> str:
 
 
 # The audit of a table on the command line: options, running it, and what is printed.
-
-
-ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,72 +218,3 @@ def read_audited_table(
         )
     before = table.read([original.data], original.source, progress, strict)
     return open_sanitized(data, before, original.key, progress)
-
-
-def write_table_audit(result: "TableAudit", folder: Path, time: str) -> "TableAudit":
-    """Write report, findings, tables and charts; return the audit with the time of writing."""
-    from standout.report.table_page import write_table_report
-
-    result = result.finished_at(time)
-    result.to_json(folder / "findings.json")
-    result.to_csv(folder / "tables")
-    write_table_report(result.findings, folder)
-    return result
-
-
-def show_table_audit(result: "TableAudit", folder: Path, as_json: bool) -> None:
-    """Print the findings as JSON, or a small table and the answer in sentences."""
-    if as_json:
-        print_json(result.to_dict())
-        return
-    console().print(_table_table_audit_screen(result.findings))
-    print_text("", *_sentences_table_audit_screen(result), f"Report: {folder / 'report.html'}")
-
-
-def _table_table_audit_screen(findings: "TableFindings") -> "ScreenTable":
-    """Return one row per adversary: what the strongest attack identifies, and the others."""
-    table = borderless_table()
-    table.add_column("Adversary", no_wrap=True)
-    number_columns(table, "Identified\n(95 % interval)", *ATTACKS.values(), "Bits\ngained")
-    for adversary in findings.adversaries:
-        identified = adversary.as_named.identified
-        others = [adversary.by(name) for name in ATTACKS]
-        table.add_row(
-            adversary.name,
-            f"{estimate_text(identified)} ({interval_text(identified)})",
-            *(estimate_text(None if each is None else each.identified) for each in others),
-            estimate_text(adversary.as_named.bits_gained, "number"),
-        )
-    return table
-
-
-def _sentences_table_audit_screen(result: "TableAudit") -> list[str]:
-    from standout.evaluate.estimates import percent
-
-    findings = result.findings
-    checks, identity, lines = findings.trust.checks, findings.identity, list[str]()
-    if not result.trusted:
-        failed = ", ".join(check.title for check in checks if not check.passed)
-        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
-    lines.append(f"{findings.answer.sentence} {findings.answer.comparison}".rstrip())
-    if identity is not None:
-        names = ", ".join(identity.columns)
-        lines.append(f"Quasi-identifiers ({names}): k = {identity.k:,}, {percent(identity.unique)} of rows are unique.")
-    lines += [
-        f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
-        f"people who are not in the table it is {percent(each.control.value)}."
-        for each in findings.disclosure
-        if each.guessed is not None and each.control is not None
-    ]
-    lines.append(findings.verdict.summary)
-    if findings.original is not None:
-        lines.append(findings.original.explanation)
-    if findings.before_after is not None:
-        lines.append(findings.before_after.summary)
-    if findings.threshold.fail_above is not None:
-        lines.append(findings.threshold.explanation)
-    if result.trusted:
-        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
-    if not result.complete:
-        lines.append("Interrupted: some results are missing.")
-    return lines

@@ -175,6 +175,12 @@ class TableSimulation:
         bits = mean(self.verdicts.bits_left)
         return Estimate(2**bits.value, 2 ** max(bits.low, 0.0), 2 ** min(bits.high, 60.0), bits.n)
 
+    @property
+    def claims(self) -> tuple[Floats, Floats]:
+        """For each target, whether it is claimed rightly, and whether a row is claimed after its own is removed."""
+        right = (self.verdicts.found == 1.0) & self._claims(self.verdicts)
+        return right.astype(np.float64), self._claims(self.absent).astype(np.float64)
+
     def _claims(self, verdicts: RowVerdicts) -> Bools:
         return _claims(self.attack, verdicts, self.posterior, self.phi)
 

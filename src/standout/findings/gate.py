@@ -6,55 +6,29 @@ no cell of the data.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple
 
-from standout.core.text import HasInterval, interval_text
-from standout.core.text import percent as percent_measure_titles
+from standout.core.text import interval_text
+from standout.core.text import percent as typeset
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate, percent, rate_text
-from standout.findings.adversaries import AdversaryFindings
-from standout.findings.advice import AdviceFindings, TableAdviceFindings
+from standout.findings.adversaries import LINEUP_MASS, AdversaryFindings
+from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Threshold
-from standout.findings.tables import TableAdversaryFindings, TableFindings
-
-__all__ = [
-    "LINEUP_MASS",
-    "MEASURES",
-    "Gate",
-    "GateCondition",
-    "HasAnswer",
-    "Measure",
-    "Rule",
-    "advice_gate",
-    "answer_line",
-    "audit_gate",
-    "checked_threshold",
-    "measure_titles",
-    "undecided_gate",
-]
 
 Rule = Literal["share-above-limit", "no-sufficient-change", "self-check-failed", "not-decided"]
-AnyAdversary: TypeAlias = AdversaryFindings | TableAdversaryFindings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateCondition:
     """One condition of a gate.
 
-    Attributes
-    ----------
-    rule
-        What is wrong if the condition is not met.
-    about
-        What the condition is about: the name of an adversary, or of a part of the run.
-    title
-        The condition in words.
-    passed
-        Whether it is met.
-    message
-        What was found, in sentences: the rate, its interval and the limit.
-    rate
-        The measured share, if the condition is about one.
+    rule: What is wrong if the condition is not met
+    about: What the condition is about: the name of an adversary, or of a part of the run
+    title: The condition in words
+    passed: Whether it is met
+    message: What was found, in sentences: the rate, its interval and the limit
+    rate: The measured share, if the condition is about one
     """
 
     rule: Rule
@@ -69,18 +43,11 @@ class GateCondition:
 class Gate:
     """What a command checked.
 
-    Attributes
-    ----------
-    command
-        Name of the command.
-    limit
-        Largest acceptable share of identified people; None if it is not known.
-    conditions
-        All conditions; the gate passes if they are met.
-    sentences
-        The results in sentences.
-    finished_at
-        Time at which the results were written; empty if they were not.
+    command: Name of the command
+    limit: Largest acceptable share of identified people; None if it is not known
+    conditions: All conditions; the gate passes if they are met
+    sentences: The results in sentences
+    finished_at: Time at which the results were written; empty if they were not
     """
 
     command: str
@@ -100,7 +67,7 @@ class Gate:
         return [condition for condition in self.conditions if not condition.passed]
 
 
-def audit_gate(findings: AuditFindings | TableFindings) -> Gate:
+def audit_gate(findings: AuditFindings) -> Gate:
     """The conditions of `standout audit --fail-above`: each adversary that counts, and the run itself.
 
     A limit that no adversary was compared with is not met.
@@ -130,7 +97,7 @@ def audit_gate(findings: AuditFindings | TableFindings) -> Gate:
     )
 
 
-def advice_gate(findings: AdviceFindings | TableAdviceFindings) -> Gate:
+def advice_gate(findings: AdviceFindings) -> Gate:
     """The conditions of `standout advise --fail`: a candidate meets the limit, and the search is complete."""
     recommended = findings.recommended
     rate = None if recommended is None else recommended.rate(findings.among)
@@ -157,7 +124,7 @@ def undecided_gate(command: str, limit: float | None) -> Gate:
     return Gate(command=command, limit=limit, conditions=(_complete_condition(command.rpartition(" ")[2], False),))
 
 
-def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversary]) -> Threshold:
+def checked_threshold(fail_above: float | None, adversaries: Sequence[AdversaryFindings]) -> Threshold:
     """Whether the share of identified people may be above the threshold, by the upper end of the interval.
 
     The share is of people who are in the release: removing people protects only those who were removed.
@@ -166,7 +133,7 @@ def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversa
     if fail_above is None or not counting:
         reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
         return Threshold(fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason)
-    worst = max(counting, key=lambda adversary: _counted_share(adversary).high)
+    worst = max(counting, key=lambda adversary: adversary.as_named.identified_in_release.high)
     condition = _adversary_condition(worst, fail_above)
     return Threshold(
         fail_above=fail_above,
@@ -177,9 +144,10 @@ def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversa
     )
 
 
-def _adversary_condition(adversary: AnyAdversary, limit: float) -> GateCondition:
+def _adversary_condition(adversary: AdversaryFindings, limit: float) -> GateCondition:
     """The upper end of the interval is at most the limit."""
-    rate, shown = _counted_share(adversary), percent(limit)
+    rate, shown = adversary.as_named.identified_in_release, percent(limit)
+    whom = "people" if rate.n == adversary.as_named.identified.n else "people in the release"
     if rate.high <= limit:
         comparison = f"This is within the threshold of {shown}."
     elif rate.low > limit:
@@ -191,22 +159,9 @@ def _adversary_condition(adversary: AnyAdversary, limit: float) -> GateCondition
         about=adversary.name,
         title=f"The adversary “{adversary.name}” identifies at most {shown} of people",
         passed=rate.high <= limit,
-        message=f"The adversary “{adversary.name}” identifies {rate_text(rate)} of {_whom(adversary)}. {comparison}",
+        message=f"The adversary “{adversary.name}” identifies {rate_text(rate)} of {whom}. {comparison}",
         rate=rate,
     )
-
-
-def _counted_share(adversary: AnyAdversary) -> Estimate:
-    """The share among people who are in the release, or in the table."""
-    if isinstance(adversary, AdversaryFindings):
-        return adversary.as_named.identified_in_release
-    return adversary.as_named.identified_in_table
-
-
-def _whom(adversary: AnyAdversary) -> str:
-    if _counted_share(adversary).n == adversary.as_named.identified.n:
-        return "people"
-    return "people in the release" if isinstance(adversary, AdversaryFindings) else "people in the table"
 
 
 def _complete_condition(what: str, complete: bool) -> GateCondition:
@@ -222,51 +177,7 @@ def _complete_condition(what: str, complete: bool) -> GateCondition:
 # The answer of an audit in a line or two, for people who look at the result in Python.
 
 
-class _Rate(HasInterval, Protocol):
-    """A share with its interval, and the number of targets."""
-
-    @property
-    def n(self) -> int:
-        """Number of targets."""
-
-
-class _Answer(Protocol):
-    """The main result."""
-
-    @property
-    def sentence(self) -> str:
-        """The result in words."""
-
-    @property
-    def rate(self) -> _Rate:
-        """The share that the sentence names."""
-
-
-class _Trust(Protocol):
-    """The result of the self-check."""
-
-    @property
-    def trusted(self) -> bool:
-        """Whether it passed."""
-
-
-class HasAnswer(Protocol):
-    """Findings of an audit of a release or a table."""
-
-    @property
-    def answer(self) -> _Answer:
-        """The main result."""
-
-    @property
-    def trust(self) -> _Trust:
-        """The self-check."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether the audit finished."""
-
-
-def answer_line(findings: HasAnswer) -> str:
+def answer_line(findings: AuditFindings) -> str:
     """The sentence of the answer, its interval, and why it may not be relied on. It names nobody."""
     rate = findings.answer.rate
     interval = interval_text(rate)
@@ -279,9 +190,6 @@ def answer_line(findings: HasAnswer) -> str:
 
 
 # Titles of the measures, defined once, so that console and report use the same name for a number.
-
-
-LINEUP_MASS = 0.9
 
 
 class Measure(NamedTuple):
@@ -329,8 +237,8 @@ def measure_titles(
         "threshold": "the\xa0threshold" if threshold is None else threshold.text,
         "measure": measure,
         "Measure": measure if measure == "φ" else measure.capitalize(),
-        "budget": percent_measure_titles(budget),
+        "budget": typeset(budget),
         "top": str(top),
-        "mass": percent_measure_titles(mass),
+        "mass": typeset(mass),
     }
     return {each.key: each.title.format(**settings) for each in MEASURES}

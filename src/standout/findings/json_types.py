@@ -1,10 +1,10 @@
-"""Types of findings that say more to a JSON Schema than `int` or `float`."""
+"""Types of findings that say more to a JSON Schema than `int` or `float`, and findings as JSON."""
 
 import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,23 +13,6 @@ from standout._version import __version__
 from standout.core.json_files import Json, JsonObject
 from standout.core.text import escaped_json
 from standout.evaluate.estimates import Estimate
-
-__all__ = [
-    "Bounds",
-    "Count",
-    "Day",
-    "Json",
-    "JsonObject",
-    "NonNegative",
-    "Pattern",
-    "PositiveCount",
-    "Rate",
-    "Share",
-    "json_text",
-    "software_versions",
-    "to_json",
-    "to_json_object",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +39,11 @@ Rate = Annotated[Estimate, Bounds(0, 1)]
 Day = Annotated[str, Pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
-# Dataclasses as plain JSON values.
-
-
 def to_json(value: Any) -> Json:
     """Plain JSON value of a dataclass, a container or a number; a number that is not finite becomes null.
 
     A key is the field's name. A trailing underscore is dropped, for keys that Python reserves (`from_`).
 
-    >>> from standout.evaluate.estimates import Estimate
     >>> to_json({"bits": [Estimate(2.5, float("-inf"), 3.0, 1)]})
     {'bits': [{'value': 2.5, 'low': None, 'high': 3.0, 'n': 1, 'baseline': None}]}
     """
@@ -95,15 +74,7 @@ def json_text(value: Any) -> str:
     return escaped_json(to_json(value), indent=1, allow_nan=False) + "\n"
 
 
-# Versions of the software that findings name.
-
-
 def software_versions() -> dict[str, str]:
-    """Versions by name."""
-    versions = {"standout": __version__, "python": platform.python_version()}
-    for name in ("numpy", "numba", "polars"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "unknown"
-    return versions
+    """Versions of the software that findings name, by name."""
+    installed = {name: version(name) for name in ("numpy", "numba", "polars")}
+    return {"standout": __version__, "python": platform.python_version(), **installed}

@@ -10,27 +10,6 @@ from typing import Literal
 
 from standout.findings.json_types import Count, NonNegative, Rate, Share
 
-__all__ = [
-    "SCHEMA_TITLE",
-    "AlignmentCounts",
-    "AlignmentFindings",
-    "BudgetPoint",
-    "ClaimMeasure",
-    "Dates",
-    "FactsGroup",
-    "HistogramBin",
-    "Histograms",
-    "LinkFindings",
-    "LinkSettings",
-    "LinkingText",
-    "LinksFile",
-    "PhiPoint",
-    "PublicSize",
-    "ReleaseSize",
-    "StrongestParts",
-    "TruthFindings",
-]
-
 SCHEMA_TITLE = "Findings of standout link (links.json)"
 Dates = Literal["use", "ignore", "learn"]
 ClaimMeasure = Literal["evidence", "eccentricity"]
@@ -55,13 +34,14 @@ class LinkSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSize:
-    """The release: its name, fingerprint and size."""
+    """A release: its name, fingerprint and size."""
 
     name: str
     fingerprint: str
     records: Count
     items: Count
     entries: Count
+    columns: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +136,13 @@ class Histograms:
 class TruthFindings:
     """How good the claims are compared with the known truth.
 
-    Attributes
-    ----------
-    precision
-        Share of claims that are correct.
-    recall
-        Share of present profiles that are claimed correctly.
-    absent_claims
-        Share of absent profiles that are claimed.
-    pairs
-        Number of pairs in the truth.
-    unknown_profiles
-        Pairs that name a profile that does not exist.
-    unknown_records
-        Pairs that name a record that does not exist.
-    present
-        Number of profiles whose person is in the release.
+    precision: Share of claims that are correct
+    recall: Share of present profiles that are claimed correctly
+    absent_claims: Share of absent profiles that are claimed
+    pairs: Number of pairs in the truth
+    unknown_profiles: Pairs that name a profile that does not exist
+    unknown_records: Pairs that name a record that does not exist
+    present: Number of profiles whose person is in the release
     """
 
     precision: Rate
@@ -211,36 +182,20 @@ class BudgetPoint:
 class LinkFindings:
     """Everything that linking found, apart from the table of profiles and records.
 
-    Attributes
-    ----------
-    summary
-        What was found, in a few sentences.
-    complete
-        False if linking was interrupted.
-    phi
-        Minimum strength of a claim; null if no φ keeps to the budget.
-    profiles
-        Number of profiles that were linked.
-    profiles_with_facts
-        Number of profiles that share an item with the release.
-    claims
-        Number of profiles for which a record is claimed.
-    expected_false_claims
-        Number of claims if all profiles were absent; null without decoys.
-    likely_false_claims
-        The same for the estimated share of absent profiles only; null without decoys.
-    tied_claims
-        Claims that were dropped because another claim on the record is equally strong.
-    contested_claims
-        Claims on a record that another profile also claims.
-    strongest_parts
-        Claims by what contributes most to the lead over the runner-up.
-    by_facts_used
-        Profiles and claims by number of facts.
-    curve
-        What claims would be worth at other values of φ; null without truth.
-    by_budget
-        What claims would be worth with other budgets; null without truth or decoys.
+    summary: What was found, in a few sentences
+    complete: False if linking was interrupted
+    phi: Minimum strength of a claim; null if no φ keeps to the budget
+    profiles: Number of profiles that were linked
+    profiles_with_facts: Number of profiles that share an item with the release
+    claims: Number of profiles for which a record is claimed
+    expected_false_claims: Number of claims if all profiles were absent; null without decoys
+    likely_false_claims: The same for the estimated share of absent profiles only; null without decoys
+    tied_claims: Claims that were dropped because another claim on the record is equally strong
+    contested_claims: Claims on a record that another profile also claims
+    strongest_parts: Claims by what contributes most to the lead over the runner-up
+    by_facts_used: Profiles and claims by number of facts
+    curve: What claims would be worth at other values of φ; null without truth
+    by_budget: What claims would be worth with other budgets; null without truth or decoys
     """
 
     summary: str
@@ -271,10 +226,7 @@ class LinkFindings:
 class LinksFile(LinkFindings):
     """Content of links.json: everything that linking found.
 
-    Attributes
-    ----------
-    table
-        One row for each profile, by column; docs/linking.md describes the columns.
+    table: One row for each profile, by column; docs/linking.md describes the columns
     """
 
     table: tuple[Mapping[str, str | bool | float | None], ...]

@@ -1,7 +1,8 @@
 """JSON Schema generated from the dataclasses of findings.
 
-The first line of a class's docstring describes the object, and its "Attributes" section describes the
-properties. `python -m standout.findings.schema docs` writes the schemas of findings.json and links.json.
+The first line of a class's docstring describes the object, and its lines "name: text" describe the
+properties (or an "Attributes" section, in the style of NumPy).
+`python -m standout.findings.schema docs` writes the schemas of findings.json, advice.json and links.json.
 """
 
 import inspect
@@ -18,8 +19,6 @@ from standout.core.json_files import Json, JsonObject
 from standout.evaluate.estimates import Estimate
 from standout.findings.json_types import Bounds, Pattern, Rate
 
-__all__ = ["attribute_descriptions", "schema_of", "schema_text"]
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PLAIN: dict[Any, JsonObject] = {
     str: {"type": "string"},
@@ -34,7 +33,7 @@ UNKNOWN_ENDS = ("low", "high")
 
 
 def schema_of(findings: type, title: str) -> JsonObject:
-    """JSON Schema of the JSON form of a dataclass: see `serialize.to_json`."""
+    """JSON Schema of the JSON form of a dataclass: see `to_json`."""
     definitions: dict[str, Json] = {}
     schema: JsonObject = {"$schema": DIALECT, "title": title}
     schema |= _object(findings, definitions)
@@ -42,18 +41,28 @@ def schema_of(findings: type, title: str) -> JsonObject:
     return schema
 
 
-def schema_text(findings: type, title: str) -> str:
-    """Text of the schema's file."""
-    return json.dumps(schema_of(findings, title), indent=2, ensure_ascii=False) + "\n"
+def schema_texts() -> dict[str, str]:
+    """Texts of all schemas by the name of their file."""
+    from standout.findings import advice, audit, links
+
+    schemas = {
+        "findings": (audit.AuditFindings, audit.SCHEMA_TITLE),
+        "advice": (advice.AdviceFindings, advice.SCHEMA_TITLE),
+        "links": (links.LinksFile, links.SCHEMA_TITLE),
+    }
+    return {
+        f"{name}.schema.json": json.dumps(schema_of(*schema), indent=2, ensure_ascii=False) + "\n"
+        for name, schema in schemas.items()
+    }
 
 
 def attribute_descriptions(cls: type) -> dict[str, str]:
-    """Descriptions in the "Attributes" sections of a class and its bases, by name of the attribute."""
+    """Descriptions in the docstrings of a class and its bases, by name of the attribute."""
     descriptions: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes\n----------\n")
-        for match in re.finditer(r"^(\w+)\n((?:^    .*\n?)+)", section, re.MULTILINE):
-            descriptions[match[1]] = " ".join(match[2].split())
+        text = inspect.cleandoc(base.__doc__ or "") if is_dataclass(base) else ""
+        for match in re.finditer(r"^(\w+(?:, \w+)*)(?::|\n   ) (.+(?:\n    .+)*)", text, re.MULTILINE):
+            descriptions |= dict.fromkeys(match[1].split(", "), " ".join(match[2].split()))
     return descriptions
 
 
@@ -64,24 +73,18 @@ def _object(cls: type, definitions: dict[str, Json], bounds: Bounds | None = Non
     for field in fields(cls):
         hint = hints[field.name]
         if bounds is not None and float in (hint, *get_args(hint)):
-            hint = _bounded(hint, bounds)
+            hint = Annotated[float, bounds] | None if NoneType in get_args(hint) else Annotated[float, bounds]
         if cls is Estimate and field.name in UNKNOWN_ENDS:
             hint = hint | None
         described: JsonObject = {"description": texts[field.name]} if field.name in texts else {}
         properties[field.name.removesuffix("_")] = described | _type(hint, definitions)
-    summary = inspect.cleandoc(cls.__doc__ or "").split("\n")[0]
     return {
-        "description": summary,
+        "description": inspect.cleandoc(cls.__doc__ or "").split("\n")[0],
         "type": "object",
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _bounded(hint: Any, bounds: Bounds) -> Any:
-    number = Annotated[float, bounds]
-    return number | None if NoneType in get_args(hint) else number
 
 
 def _type(hint: Any, definitions: dict[str, Json]) -> JsonObject:
@@ -91,8 +94,16 @@ def _type(hint: Any, definitions: dict[str, Json]) -> JsonObject:
         return dict(PLAIN[hint])
     if is_dataclass(hint):
         return _reference(hint, definitions)  # type: ignore[arg-type]
+    if hint == Rate:
+        return _reference(Estimate, definitions, "Rate", arguments[1])
     if origin is Annotated:
-        return _annotated(hint, definitions)
+        base, rule = arguments
+        limits = (
+            {"pattern": rule.regex}
+            if isinstance(rule, Pattern)
+            else {"minimum": rule.minimum} | {"maximum": rule.maximum}
+        )
+        return _type(base, definitions) | {name: limit for name, limit in limits.items() if limit is not None}
     if origin is Literal:
         return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
     if origin is UnionType or str(origin) == "typing.Union":
@@ -104,17 +115,6 @@ def _type(hint: Any, definitions: dict[str, Json]) -> JsonObject:
     raise TypeError(f"no JSON Schema for {hint}")
 
 
-def _annotated(hint: Any, definitions: dict[str, Json]) -> JsonObject:
-    base, rule = get_args(hint)
-    if hint == Rate:
-        return _reference(Estimate, definitions, "Rate", rule)
-    schema = _type(base, definitions)
-    if isinstance(rule, Pattern):
-        return schema | {"pattern": rule.regex}
-    limits = {"minimum": rule.minimum, "maximum": rule.maximum}
-    return schema | {name: limit for name, limit in limits.items() if limit is not None}
-
-
 def _reference(cls: type, definitions: dict[str, Json], name: str = "", bounds: Bounds | None = None) -> JsonObject:
     """Reference to the definition of a dataclass, which is added where it is missing."""
     name = name or cls.__name__
@@ -124,20 +124,6 @@ def _reference(cls: type, definitions: dict[str, Json], name: str = "", bounds: 
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _write_all(folder: Path) -> None:
-    from standout.findings import advice as table_advice
-    from standout.findings import audit, links
-    from standout.findings import tables as table_audit
-
-    files = {
-        "findings.schema.json": schema_text(audit.AuditFindings, audit.SCHEMA_TITLE),
-        "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
-        "table-advice.schema.json": schema_text(table_advice.TableAdviceFindings, table_advice.SCHEMA_TITLE),
-        "table-findings.schema.json": schema_text(table_audit.TableFindings, table_audit.SCHEMA_TITLE),
-    }
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    _write_all(Path(sys.argv[1]))
+    for file, text in schema_texts().items():
+        (Path(sys.argv[1]) / file).write_text(text, encoding="utf-8")

@@ -4,28 +4,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
 from standout.core.text import count, estimate_text, interval_text, percent, printable_texts, shorten
 from standout.evaluate.estimates import Estimate
-from standout.findings.advice import AdviceFindings, CandidateFindings, TableAdviceFindings, TableCandidateFindings
+from standout.findings.advice import AdviceFindings, CandidateFindings
 from standout.report.charts import ACCENT, GREY, INK, Chart
 from standout.report.figures import Cells, Drawing, Figure, Table, draw_figure
 from standout.report.interval_charts import WIDE
 from standout.report.page import render_page, template_text
-
-__all__ = [
-    "AdviceSection",
-    "AnyAdvice",
-    "CandidateMark",
-    "FrontierChart",
-    "advice_figure",
-    "advice_page",
-    "advice_section",
-    "advice_table",
-]
 
 # The chart of an advice: candidates by the utility that they keep and the share of people identified.
 
@@ -159,20 +148,8 @@ def _is_free(x: float, y: float, labels: Pixels, marks: Pixels) -> bool:
     return clear and all(abs(x - mark_x) > LETTER or abs(y - mark_y) > LINE / 2 for mark_x, mark_y in marks)
 
 
-AnyAdvice: TypeAlias = AdviceFindings | TableAdviceFindings
-AnyCandidate: TypeAlias = CandidateFindings | TableCandidateFindings
-HEADS = ("candidate", "identified", "identified in the release", "utility kept", "top-10 hit rate", "RMSE", "stage")
-TABLE_HEADS = (
-    "candidate",
-    "identified",
-    "identified in the table",
-    "utility kept",
-    "information",
-    "associations",
-    "stage",
-)
-
-
+PARTS = {"information": "information", "associations": "associations", "hit_rate": "top-10 hit rate", "rmse": "RMSE"}
+"""Titles of the parts of the utility; those that were measured are shown."""
 UNPROVEN_HEADS = (
     "candidate",
     "identified",
@@ -194,34 +171,30 @@ class AdviceSection(NamedTuple):
     unproven: Table | None
 
 
-def advice_page(advice: AnyAdvice) -> str:
+def advice_page(advice: AdviceFindings) -> str:
     """The report as HTML, without scripts or external resources. The same advice gives the same bytes."""
-    shown: AnyAdvice = printable_texts(advice)
+    shown: AdviceFindings = printable_texts(advice)
     return render_page(
         template_text("advice.html"),
         template_text("audit.css"),
         advice=shown,
         section=advice_section(shown),
-        is_table=isinstance(shown, TableAdviceFindings),
         shorten=shorten,
         percent=percent,
         count=count,
     )
 
 
-def advice_section(advice: AnyAdvice) -> AdviceSection:
+def advice_section(advice: AdviceFindings) -> AdviceSection:
     """The part of a page that shows the candidates."""
-    return AdviceSection(draw_figure(advice_figure(advice)), advice_table(advice), _unproven_table(advice))
+    return AdviceSection(
+        draw_figure(advice_figure(advice)), candidates_table(advice.rows, numbered=True), _unproven_table(advice)
+    )
 
 
-def advice_table(advice: AnyAdvice) -> Table:
-    """The data as they are and the frontier, with the numbers of the chart."""
-    return _table(advice.rows, numbered=True)
-
-
-def advice_figure(advice: AnyAdvice) -> Figure:
+def advice_figure(advice: AdviceFindings) -> Figure:
     """The chart of the candidates; its table has all of them."""
-    rows: Sequence[AnyCandidate] = advice.rows
+    rows = advice.rows
     marks = [_mark(str(number), candidate, advice) for number, candidate in enumerate(rows, 1)]
     on_frontier = [candidate.frontier or candidate.stage == "fresh" for candidate in rows]
     hidden = (candidate for candidate in advice.candidates if candidate.steps and not candidate.frontier)
@@ -232,21 +205,20 @@ def advice_figure(advice: AnyAdvice) -> Figure:
         untouched=[] if on_frontier[0] else marks[:1],
         limit=advice.limit,
     )
-    table = _table(advice.candidates, numbered=False)
+    table = candidates_table(advice.candidates, numbered=False)
     description = _description(advice, [mark.y for mark in chart.frontier])
     return Figure("People identified and utility kept", description, chart.draw, table)
 
 
-def _description(advice: AnyAdvice, rates: Sequence[float]) -> str:
-    data = "table" if isinstance(advice, TableAdviceFindings) else "release"
+def _description(advice: AdviceFindings, rates: Sequence[float]) -> str:
     return (
-        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the {data} as it is. {len(rates)} "
+        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the release as it is. {len(rates)} "
         f"of them are on the frontier, where {percent(max(rates))} down to {percent(min(rates))} of the "
         f"people are identified. The limit is {percent(advice.limit)}."
     )
 
 
-def _unproven_table(advice: AnyAdvice) -> Table | None:
+def _unproven_table(advice: AdviceFindings) -> Table | None:
     """The candidates with a rate below the limit that is not proven, and how many targets would prove it."""
     if advice.unproven is None:
         return None
@@ -264,7 +236,7 @@ def _unproven_table(advice: AnyAdvice) -> Table | None:
     return Table(UNPROVEN_HEADS, rows)
 
 
-def _mark(number: str, candidate: AnyCandidate, advice: AnyAdvice) -> CandidateMark:
+def _mark(number: str, candidate: CandidateFindings, advice: AdviceFindings) -> CandidateMark:
     kept = candidate.utility.kept or Estimate(1.0, 1.0, 1.0, 0)
     x, y = _within_0_and_1(kept), _within_0_and_1(candidate.rate(advice.among))
     return CandidateMark(number, x.value, x.low, x.high, y.value, y.low, y.high)
@@ -278,33 +250,28 @@ def _within_0_and_1(estimate: Estimate) -> Estimate:
     return replace(estimate, value=value, low=low, high=high)
 
 
-def _table(candidates: Sequence[AnyCandidate], numbered: bool) -> Table:
+def candidates_table(candidates: Sequence[CandidateFindings], numbered: bool) -> Table:
     """The candidates, if wanted with their numbers in the chart."""
-    rows = [_cells(candidate, f"{number}. " if numbered else "") for number, candidate in enumerate(candidates, 1)]
-    is_table = any(isinstance(candidate, TableCandidateFindings) for candidate in candidates)
-    return Table(TABLE_HEADS if is_table else HEADS, rows)
+    parts = [part for part in PARTS if any(getattr(each.utility, part) is not None for each in candidates)]
+    rows: list[Cells] = [
+        (
+            f"{number}. {each.name}" if numbered else each.name,
+            _share(each.identified),
+            _share(each.identified_in_release),
+            _share(None if each.utility.kept is None else _within_0_and_1(each.utility.kept)),
+            *(_part(part, getattr(each.utility, part)) for part in parts),
+            each.stage,
+        )
+        for number, each in enumerate(candidates, 1)
+    ]
+    heads = ("candidate", "identified", "identified in the release", "utility kept", *(PARTS[part] for part in parts))
+    return Table((*heads, "stage"), rows)
 
 
-def _cells(candidate: AnyCandidate, number: str) -> Cells:
-    kept = candidate.utility.kept
-    return (
-        number + candidate.name,
-        _share(candidate.identified),
-        _share(candidate.identified_in_release),
-        _share(None if kept is None else _within_0_and_1(kept)),
-        *_measures(candidate),
-        candidate.stage,
-    )
-
-
-def _measures(candidate: AnyCandidate) -> Cells:
-    """The parts of the utility, as HEADS or TABLE_HEADS name them."""
-    if isinstance(candidate, TableCandidateFindings):
-        parts = candidate.utility
-        return tuple(_share(part) for part in (parts.information, parts.associations))
-    rmse = candidate.utility.rmse
-    error = "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f}\xa0to\xa0{rmse.high:.3f}")
-    return _share(candidate.utility.hit_rate), error
+def _part(part: str, estimate: Estimate | None) -> tuple[str, str]:
+    if part != "rmse" or estimate is None:
+        return _share(estimate)
+    return f"{estimate.value:.3f}", f"{estimate.low:.3f}\xa0to\xa0{estimate.high:.3f}"
 
 
 def _share(estimate: Estimate | None) -> tuple[str, str]:

@@ -3,40 +3,18 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from standout.core.text import count, estimate_text, interval_text, percent
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import (
-    AdversaryFindings,
-    AttackFindings,
-    DateGroup,
-    ErrorGrid,
-    MeasuresAsNamed,
-    RankGroup,
-    SizeGroup,
-)
+from standout.findings.adversaries import AdversaryFindings, AttackFindings, Measures
 from standout.findings.audit import AuditFindings
 from standout.findings.gate import measure_titles
+from standout.findings.sections import ClassSize, ErrorGrid, Group
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table
 from standout.report.interval_charts import WIDE, HeatRow, ShareBar, heat_map, share_bars, share_curves
-
-__all__ = [
-    "ATTACK_TITLES",
-    "FIGURES",
-    "Extremes",
-    "attack_table",
-    "audit_figures",
-    "common_threshold",
-    "control_sentence",
-    "error_grid_figure",
-    "grid_captions",
-    "group_extremes",
-    "group_table",
-    "threshold_text",
-]
 
 # The grids of an audit as figures: facts known by date error, and by value error.
 
@@ -48,13 +26,11 @@ GRID_ROWS = {"time_error": "date error", "value_error": "value error"}
 
 def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
     """The grid of one error, if the audit measured it."""
-    grid = next((grid for grid in findings.error_grids.grids if grid.varies == varies), None)
+    grids = findings.error_grids.grids if findings.error_grids else ()
+    grid = next((grid for grid in grids if grid.varies == varies), None)
     if grid is None:
         return None
-    rows = [
-        HeatRow(row.label, [_finite_grid_figures(cell.identified) for cell in row.cells], row.is_own)
-        for row in grid.rows
-    ]
+    rows = [HeatRow(row.label, [_finite(cell.identified) for cell in row.cells], row.is_own) for row in grid.rows]
     columns = [str(cell.facts) for cell in grid.rows[0].cells]
     titles = "known facts about a person", GRID_ROWS[grid.varies]
     table: list[Cells] = [
@@ -62,7 +38,7 @@ def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
         for row in grid.rows
     ]
     return Figure(
-        grid.title,
+        f"Identified people, by known facts and {GRID_ROWS[grid.varies]}",
         _grid_description(grid),
         lambda width: heat_map(rows, columns, *titles, width),
         Table((GRID_ROWS[grid.varies], *(count(int(facts), "fact", "facts") for facts in columns)), table),
@@ -71,7 +47,8 @@ def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
 
 def grid_captions(findings: AuditFindings) -> dict[str, str]:
     """What is fixed in each grid, and how accurate its cells are, by name of the figure."""
-    return {GRID_FIGURES[grid.varies]: _grid_caption(grid) for grid in findings.error_grids.grids}
+    grids = findings.error_grids.grids if findings.error_grids else ()
+    return {GRID_FIGURES[grid.varies]: _grid_caption(grid) for grid in grids}
 
 
 def _grid_caption(grid: ErrorGrid) -> str:
@@ -94,16 +71,12 @@ def _shares(grid: ErrorGrid) -> list[Estimate]:
     return [share for share in shares if math.isfinite(share.value + share.low + share.high)]
 
 
-def _finite_grid_figures(share: Estimate) -> float | None:
-    return share.value if math.isfinite(share.value) else None
-
-
 def _grid_description(grid: ErrorGrid) -> str:
     rows = "; ".join(
         f"{row.label}: {', '.join(estimate_text(cell.identified) for cell in row.cells)}" for row in grid.rows
     )
     facts = ", ".join(str(cell.facts) for cell in grid.rows[0].cells)
-    return f"{grid.title}. Columns: {facts} known facts. {rows}."
+    return f"Identified people. Columns: {facts} known facts. {rows}."
 
 
 # Titles of the attacks in reports.
@@ -123,7 +96,7 @@ def common_threshold(findings: AuditFindings) -> ClaimThreshold | None:
     return thresholds.pop() if len(thresholds) == 1 else None
 
 
-def threshold_text(measures: MeasuresAsNamed) -> str:
+def threshold_text(measures: Measures) -> str:
     """The threshold that keeps to the budget; a posterior near 1 with enough digits to differ from 1."""
     threshold = measures.threshold_at_budget
     if measures.claims_by == "phi":
@@ -134,7 +107,7 @@ def threshold_text(measures: MeasuresAsNamed) -> str:
 def attack_table(findings: AuditFindings) -> Table:
     """A row for each adversary: what each attack identifies, and how probable it says that is."""
     names = list(dict.fromkeys(attack.name for each in findings.adversaries for attack in each.attacks))
-    names.sort(key=lambda name: (name != "paper", name != "likelihood", name))
+    names.sort(key=lambda name: (name != "paper", name != "likelihood", name == "exact match", name))
     heads = [head for name in names for head in (ATTACK_TITLES.get(name, name), "stated probability")]
     cells: list[Cells] = []
     for adversary in findings.adversaries:
@@ -152,7 +125,6 @@ def _cells(attack: AttackFindings | None) -> Cells:
     return (estimate_text(identified), interval_text(identified)), percent(attack.as_named.stated_probability)
 
 
-Group: TypeAlias = SizeGroup | RankGroup | DateGroup
 MOST_TABLE_ROWS = 20
 """A table of a curve has at most this many rows."""
 MOST_DESCRIBED_GROUPS = 40
@@ -286,33 +258,20 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
 
 def _control(findings: AuditFindings) -> Figure | None:
     """Claims about people in the data, and about the same people without their records, by adversary."""
-    if not findings.adversaries:
+    controls = [(adversary, adversary.control) for adversary in findings.adversaries if adversary.control]
+    if not controls:
         return None
-    bars = [
-        bar
-        for adversary in findings.adversaries
-        for bar in (
-            _bar(adversary.title, IN_DATA, adversary.control.main),
-            _bar(adversary.title, ABSENT, adversary.control.control, False),
-        )
-    ]
-    shares = "; ".join(
-        f"{adversary.name}: {estimate_text(adversary.control.main)} and {estimate_text(adversary.control.control)}"
-        for adversary in findings.adversaries
-    )
-    cells: list[Cells] = [
-        (
-            adversary.name,
-            *(_with_interval(share) for share in (adversary.control.main, adversary.control.control)),
-            _difference(adversary.control.difference),
-            _with_interval(adversary.control.residual),
-        )
-        for adversary in findings.adversaries
-    ]
+    bars, cells, shares = list[ShareBar](), list[Cells](), list[str]()
+    for adversary, control in controls:
+        bars += [_bar(adversary.title, IN_DATA, control.main), _bar(adversary.title, ABSENT, control.control, False)]
+        main, absent = _with_interval(control.main), _with_interval(control.control)
+        shares.append(f"{adversary.name}: {main[0]} and {absent[0]}")
+        residual = _with_interval(control.residual)
+        cells.append((adversary.name, main, absent, _difference(control.difference), residual))
     heads = "adversary", IN_DATA, ABSENT, "difference (percentage points)", "risk above the control"
     return Figure(
         "Claims about people in the data and about absent people",
-        f"{IN_DATA} and {ABSENT}, by adversary. {shares}.",
+        f"{IN_DATA} and {ABSENT}, by adversary. {'; '.join(shares)}.",
         partial(share_bars, bars),
         Table(heads, cells),
     )
@@ -320,12 +279,12 @@ def _control(findings: AuditFindings) -> Figure | None:
 
 def control_sentence(findings: AuditFindings) -> str:
     """The difference between the main and the control attack of the headline adversary; empty without one."""
-    main = findings.headline
-    if main is None or not math.isfinite(main.control.difference.value):
+    control = findings.headline.control if findings.headline else None
+    if control is None or not math.isfinite(control.difference.value):
         return ""
-    points, ends = _difference(main.control.difference)
+    points, ends = _difference(control.difference)
     sentence = f"The difference is {points} percentage points (95\xa0% interval: {ends})."
-    residual = main.control.residual
+    residual = control.residual
     if residual is None:
         return sentence
     return (
@@ -341,7 +300,7 @@ def _difference(difference: Estimate) -> tuple[str, str]:
 
 
 def _facts_needed(findings: AuditFindings) -> Figure | None:
-    needed = findings.exposure.facts_needed
+    needed = findings.exposure.facts_needed if findings.exposure else ()
     if len(needed) < 2 or not any(_finite(row.share) for row in needed):
         return None  # a sentence says it
     bars = [_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
@@ -390,7 +349,7 @@ def group_table(findings: AuditFindings) -> Table:
 
 
 def _all_groups(findings: AuditFindings) -> list[tuple[GroupKind, Group]]:
-    return [(kind, group) for key, kind in GROUP_KINDS.items() for group in getattr(findings.exposure, key)]
+    return [(kind, group) for key, kind in GROUP_KINDS.items() for group in getattr(findings.exposure, key, ())]
 
 
 class Extremes(NamedTuple):
@@ -406,7 +365,7 @@ def group_extremes(findings: AuditFindings) -> list[Extremes]:
     """The most and the least exposed group of each kind."""
     results = []
     for key, kind in GROUP_KINDS.items():
-        groups: Sequence[Group] = getattr(findings.exposure, key)
+        groups: Sequence[Group] = getattr(findings.exposure, key, ())
         ordered = sorted(groups, key=lambda group: group.identified.value)
         if len(ordered) > 1:
             most, least = ordered[-1], ordered[0]
@@ -416,7 +375,7 @@ def group_extremes(findings: AuditFindings) -> list[Extremes]:
 
 
 def _sparsity(findings: AuditFindings) -> Figure | None:
-    curve = findings.theory.sparsity.curve
+    curve = findings.theory.sparsity.curve if findings.theory else ()
     points = [point for step in curve if (point := _point("", step.epsilon, step.share)) is not None]
     if len(points) < 2:
         return None
@@ -432,6 +391,55 @@ def _sparsity(findings: AuditFindings) -> Figure | None:
         f"{title}: {percent(first.y)} at {first.x:g}, {percent(last.y)} at {last.x:g}.",
         lambda width: share_curves({"": points}, "", title, axis, width=width),
         Table(("similarity", "share of records", "95 % interval"), cells),
+    )
+
+
+def _classes(findings: AuditFindings) -> Figure | None:
+    identity = findings.classes
+    if identity is None:
+        return None
+    total = sum(band.rows for band in identity.sizes)
+    bars = [ShareBar("", _band(band), band.rows / total, main=band.low == 1) for band in identity.sizes if total]
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
+    cells: list[Cells] = [
+        (bar.label, count(band.rows), percent(bar.value)) for bar, band in zip(bars, identity.sizes, strict=True)
+    ]
+    return Figure(
+        "Rows with equal quasi-identifiers",
+        f"Share of rows by the number of rows that have the same quasi-identifiers. {shares}.",
+        partial(share_bars, bars),
+        Table(("rows with the same values", "rows", "share"), cells),
+    )
+
+
+def _band(band: ClassSize) -> str:
+    if band.low == 1 and band.high == 1:
+        return "unique"
+    if band.high is None:
+        return f"{band.low:,} rows or more"
+    return f"{band.low:,} rows" if band.low == band.high else f"{band.low:,} to {band.high:,} rows"
+
+
+def _column_sets(findings: AuditFindings) -> Figure | None:
+    sets = findings.column_sets
+    if not sets:
+        return None
+    bars = [ShareBar("", " + ".join(found.columns), found.unique) for found in sets]
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
+    cells: list[Cells] = [
+        (
+            " + ".join(found.columns),
+            percent(found.unique),
+            "none is better" if found.exhaustive else "best found",
+            count(found.tried),
+        )
+        for found in sets
+    ]
+    return Figure(
+        "The smallest sets of columns that single out most people",
+        f"Share of rows that no other row equals in these columns. {shares}.",
+        partial(share_bars, bars),
+        Table(("columns", "unique rows", "search", "sets counted"), cells),
     )
 
 
@@ -455,6 +463,8 @@ FIGURES: dict[str, Callable[[AuditFindings], Figure | None]] = {
     "value-error": partial(error_grid_figure, "value_error"),
     "facts-needed": _facts_needed,
     "groups": _groups,
+    "classes": _classes,
+    "column-sets": _column_sets,
     "sparsity": _sparsity,
 }
 """All figures by the name of their file."""

@@ -22,8 +22,6 @@ from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
 from standout.report.figures import Figure, Table, draw_figure
 from standout.report.page import render_page, template_text
 
-__all__ = ["figures", "page"]
-
 GROUPS = {
     "claims": "Profiles with a claim",
     "others": "Profiles without a claim",

@@ -27,24 +27,9 @@ from standout.core.text import (
 from standout.data.export import inert
 from standout.findings.adversaries import AdversaryFindings
 from standout.findings.audit import Threshold
-from standout.findings.tables import TableAdversaryFindings
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-__all__ = [
-    "inert",
-    "isolated",
-    "private_table",
-    "rarely_claimed",
-    "render_page",
-    "render_part",
-    "table_form",
-    "template_functions",
-    "template_text",
-    "threshold_status",
-    "with_options",
-]
 
 
 def render_page(template: str, style: str = "", **context: Any) -> str:
@@ -137,7 +122,7 @@ def with_options(text: str) -> "Markup":
     return Markup("").join(code.format(part) if OPTION.fullmatch(part) else escape(part) for part in parts)
 
 
-def rarely_claimed(adversaries: Sequence[AdversaryFindings | TableAdversaryFindings]) -> list[str]:
+def rarely_claimed(adversaries: Sequence[AdversaryFindings]) -> list[str]:
     """Names of adversaries who identify many targets and claim less than half of them within the budget."""
     rates = [
         (each.name, each.as_named.identified.value, each.as_named.correct_claims_at_budget.value)

@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from standout.findings.reading import (
-    Reading,
-    RejectedReason,
-    RepeatedRows,
-    TimeReading,
-    UnusedColumnFinding,
-    ValueReading,
-)
-
-__all__ = ["ReadingRow", "ReadingTable", "quasi_identifier_note", "reading_rows", "reading_sentence"]
+from standout.findings.reading import ColumnReading, Reading, RepeatedRows, TimeReading, ValueReading
 
 ROLES = {"record": "person"}
 SHORT_FORMATS = {
@@ -53,13 +44,14 @@ class ReadingTable(NamedTuple):
 
     title: str
     rows: list[ReadingRow]
+    attributes: tuple[ColumnReading, ...]
     note: str
 
     @classmethod
     def of(cls, reading: Reading) -> "ReadingTable":
         """Return the table of a reading."""
         title = "The release" if reading.of == "release" else "The original"
-        return cls(title, reading_rows(reading), quasi_identifier_note(reading))
+        return cls(title, reading_rows(reading), reading.attributes, quasi_identifier_note(reading))
 
 
 def reading_sentence(reading: Reading) -> str:
@@ -75,7 +67,7 @@ def reading_sentence(reading: Reading) -> str:
         return f"synthetic data, whose people do not exist; {_rows(reading.rows)}."
     form = SHORT_FORMATS.get((reading.format, reading.separator or ""), reading.format)
     header = None if reading.header is None else "header" if reading.header else "no header"
-    layout = ", ".join(filter(None, (form, _encoding(reading), reading.separator, header)))
+    layout = ", ".join(filter(None, (form, reading.encoding, reading.separator, header)))
     columns = ", ".join(_assignment(reading, column.role, column.column) for column in reading.columns)
     if not reading.columns:
         columns = ", ".join(filter(None, (_values(reading.values), _times(reading.times))))
@@ -111,22 +103,20 @@ def _all_rows(reading: Reading) -> Iterator[ReadingRow]:
     for column in reading.columns:
         role = ROLES.get(column.role, column.role)
         yield ReadingRow(f"{role.capitalize()} column", column.column, column.reason)
-    yield ReadingRow("Values", _value_details(reading.values))
-    yield ReadingRow("Times", _time_details(reading.times))
+    has_entries = reading.values or reading.times or not reading.attributes
+    yield ReadingRow("Values", _value_details(reading.values) if has_entries else "")
+    yield ReadingRow("Times", _time_details(reading.times) if has_entries else "")
     for kind, title in ((False, "Unused columns"), (True, "Ignored columns")):
-        names = [_unused(column) for column in reading.unused if column.ignored == kind]
+        names = [f"{column.name} ({column.kind})" for column in reading.unused if column.ignored == kind]
         yield ReadingRow(title, ", ".join(names))
     yield ReadingRow("Rows", f"{reading.rows:,}" if reading.rows else "")
-    yield ReadingRow("Rejected rows", _rejected_count(reading))
+    yield ReadingRow("Rejected rows", f"{reading.rows_rejected:,}" if reading.rows else "")
     for reason in reading.rejected:
-        yield ReadingRow("Rejected", _rejected(reason))
-    yield ReadingRow("Repeated rows", _repeat_details(reading.repeated) if reading.rows else "")
+        lines = f" ({reason.lines})" if reason.lines else ""
+        yield ReadingRow("Rejected", f"{reason.rows:,} × {reason.reason}{lines}")
+    yield ReadingRow("Repeated rows", _repeat_details(reading.repeated) if reading.rows and has_entries else "")
     for name, setting in reading.settings.items():
         yield ReadingRow(SETTINGS.get(name, name[:1].upper() + name[1:]), setting)
-
-
-def _encoding(reading: Reading) -> str | None:
-    return None if reading.encoding is None else reading.encoding
 
 
 def _assignment(reading: Reading, role: str, column: str) -> str:
@@ -197,18 +187,6 @@ def _zone_details(times: TimeReading) -> str:
     if pattern.startswith("Unix") or "%z" in pattern:
         return f"zone {times.zone}"
     return "" if "%" in pattern else f"zone {times.zone} (times without a zone are taken as written)"
-
-
-def _unused(column: UnusedColumnFinding) -> str:
-    return f"{column.name} ({column.kind})"
-
-
-def _rejected_count(reading: Reading) -> str:
-    return f"{reading.rows_rejected:,}" if reading.rows else ""
-
-
-def _rejected(reason: RejectedReason) -> str:
-    return f"{reason.rows:,} × {reason.reason}" + (f" ({reason.lines})" if reason.lines else "")
 
 
 def _repeats(repeated: RepeatedRows) -> str:

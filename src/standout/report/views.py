@@ -34,15 +34,14 @@ from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, probability_text
 from standout.evaluate.simulation import Simulation
-from standout.findings.advice import AdviceFindings, TableAdviceFindings
+from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings
-from standout.findings.gate import HasAnswer, measure_titles
+from standout.findings.gate import measure_titles
 from standout.findings.links import LinkFindings
-from standout.findings.tables import TableFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid
-from standout.report.advice_page import AnyAdvice, advice_figure, advice_table
+from standout.report.advice_page import advice_figure, candidates_table
 from standout.report.audit_charts import FIGURES, common_threshold
 from standout.report.charts import Axis, Chart, Point, curves
 from standout.report.drawing import DrawingError
@@ -50,32 +49,10 @@ from standout.report.figures import Cells, Figure, Table
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 from standout.report.linking_page import figures as link_figures
 from standout.report.page import render_part, template_text
-from standout.report.table_page import TABLE_FIGURES
 from standout.report.view import View, share_bar, share_cell
 
 if TYPE_CHECKING:
     import altair as alt
-
-__all__ = [
-    "advice_view",
-    "altair_chart",
-    "audit_view",
-    "comparison_view",
-    "lineup_view",
-    "links_view",
-    "notebook_html",
-    "release_view",
-    "simulation_view",
-    "sparsity_view",
-    "table_audit_view",
-    "table_view",
-    "unicity_chart",
-    "unicity_grid_view",
-    "unicity_page",
-    "unicity_view",
-    "verdict_view",
-    "view_of",
-]
 
 PADDING = {"left": 40, "top": 8, "right": 40, "bottom": 8}
 """Space around a picture: an image cuts labels off that are wider in the reader's font than in ours."""
@@ -237,19 +214,6 @@ def audit_view(findings: AuditFindings) -> View:
     return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
 
 
-def table_audit_view(findings: TableFindings) -> View:
-    """The answer, and what each adversary achieves."""
-    findings = printable_texts(findings)
-    shares = [(adversary.title, adversary.as_named.identified) for adversary in findings.adversaries]
-    rows: list[Cells] = [
-        (adversary.title, f"{adversary.knows:,}", share_cell(adversary.as_named.identified))
-        for adversary in findings.adversaries
-    ]
-    table = Table(("adversary", "known attributes", "identified"), rows)
-    chart = TABLE_FIGURES["success"](findings) or _adversaries(shares)
-    return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
-
-
 def _adversaries(shares: Sequence[tuple[str, Estimate]]) -> Figure:
     bars = [share_bar("", title, share) for title, share in shares]
     text = "; ".join(f"{title}: {estimate_text(share)}" for title, share in shares)
@@ -258,15 +222,14 @@ def _adversaries(shares: Sequence[tuple[str, Estimate]]) -> Figure:
     )
 
 
-def _remarks(findings: AuditFindings | TableFindings) -> tuple[str, ...]:
+def _remarks(findings: AuditFindings) -> tuple[str, ...]:
     """Why the answer may not be relied on, its interval, and the threshold."""
     remarks = []
     if not findings.trust.trusted:
         remarks.append("The audit failed its own checks: do not trust its numbers.")
     if not findings.complete:
         remarks.append("The audit was interrupted.")
-    answer: HasAnswer = findings
-    rate = answer.answer.rate
+    rate = findings.answer.rate
     if interval := interval_text(rate):
         remarks.append(f"95 % interval: {interval}, from {count(rate.n, 'target', 'targets')}.")
     if findings.threshold.exceeded is not None:
@@ -299,10 +262,10 @@ def links_view(findings: LinkFindings) -> View:
     return View(headline, figure._replace(table=Table(("", "number"), rows)), (*remarks, findings.summary))
 
 
-def advice_view(advice: AnyAdvice) -> View:
+def advice_view(advice: AdviceFindings) -> View:
     """The recommendation, and the candidates of the frontier."""
     advice = printable_texts(advice)
-    table = advice_table(advice)
+    table = candidates_table(advice.rows, numbered=True)
     short = Table(table.heads[:4], [row[:4] for row in table.rows[:MOST_ROWS]])
     best = advice.recommended
     nothing = f"Nothing is recommended: no candidate is proven to meet the limit of {percent(advice.limit)}"
@@ -557,7 +520,5 @@ view_of.register(Sparsity, sparsity_view)
 view_of.register(Unicity, unicity_view)
 view_of.register(UnicityGrid, unicity_grid_view)
 view_of.register(AuditFindings, audit_view)
-view_of.register(TableFindings, table_audit_view)
 view_of.register(LinkFindings, links_view)
 view_of.register(AdviceFindings, advice_view)
-view_of.register(TableAdviceFindings, advice_view)

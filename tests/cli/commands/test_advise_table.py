@@ -11,7 +11,7 @@ import pytest
 from advising.tables_to_advise import MENU, people_table
 
 pytestmark = pytest.mark.once
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "table-advice.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "advice.schema.json").read_text())
 TRIED = [word for text in MENU for word in ("--try", text)]
 
 

@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
-    from standout.findings.advice import AdviceFindings, TableAdviceFindings, TableCandidateFindings
+    from standout.findings.advice import AdviceFindings
     from standout.know.adversary import Adversary
 
     AnyAdvice: TypeAlias = Advice | TableAdvice
-    AnyFindings: TypeAlias = AdviceFindings | TableAdviceFindings
 
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
@@ -150,8 +149,8 @@ def advise(
       4  with --fail: no candidate meets the limit
 
     \b
-    JSON output: the content of advice.json, as docs/findings.schema.json
-    describes it under "advice"; docs/table-advice.schema.json is for tables.
+    JSON output: the content of advice.json, as docs/advice.schema.json describes
+    it.
     """
     output = output or Path(f"{data_stem(data)}-advice")
     gate_files.start("standout advise", data, limit if fail else None, "--fail", output, [ladder])
@@ -246,7 +245,7 @@ def with_commands(advice: Any, data: str, reading: list[str], settings: list[str
     return replace(findings, command=command, unproven=unproven)
 
 
-def _write(advice: "AnyAdvice", findings: "AnyFindings", folder: Path) -> None:
+def _write(advice: "AnyAdvice", findings: "AdviceFindings", folder: Path) -> None:
     """Write report, advice.json and frontier.csv."""
     from standout.core.files import write_content
     from standout.data.export import inert
@@ -260,24 +259,21 @@ def _write(advice: "AnyAdvice", findings: "AnyFindings", folder: Path) -> None:
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
-def _show(advice: "AnyAdvice", findings: "AnyFindings", written: "AnyFindings", folder: Path, as_json: bool) -> None:
+def _show(
+    advice: "AnyAdvice", findings: "AdviceFindings", written: "AdviceFindings", folder: Path, as_json: bool
+) -> None:
     """Print the written findings as JSON, or the candidates as a table and the answer in sentences."""
     if as_json:
         from standout.findings.json_types import to_json_object
 
         print_json(to_json_object(written))
         return
-    from standout.findings.advice import AdviceFindings
-
-    if isinstance(findings, AdviceFindings):
-        console().print(_table(findings))
-    else:
-        console().print(_table_of_columns(findings))
+    console().print(_table(findings))
     print_text("", advice.summary)
     for line in (findings.command, findings.unproven.command if findings.unproven else ""):
         if line:
             print_text(f"\n  {line}\n")
-    if isinstance(findings, AdviceFindings) and findings.composition is not None:
+    if findings.composition is not None:
         print_text(findings.composition.explanation)
     if not advice.complete:
         print_text("Interrupted: run the same command again to resume.")
@@ -285,32 +281,24 @@ def _show(advice: "AnyAdvice", findings: "AnyFindings", written: "AnyFindings", 
 
 
 def _table(findings: "AdviceFindings") -> "Table":
-    """The frontier, with the recommended candidate as it was re-measured."""
+    """The frontier, with the recommended candidate as it was re-measured; what is not measured has no column."""
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
-    number_columns(table, "identified", "95 %", "utility kept", "95 %", "hit rate", "RMSE")
+    parts = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
+    shown = [part for part in parts if any(getattr(each.utility, part) is not None for each in findings.rows)]
+    number_columns(table, "identified", "95 %", "utility kept", "95 %", *(parts[part] for part in shown))
     for candidate in findings.rows:
         utility = candidate.utility
         kept = ("", "") if utility.kept is None else _share(utility.kept)
-        rmse = "" if utility.rmse is None else f"{utility.rmse.value:.3f}"
-        hit_rate = f"{utility.hit_rate.value:.3f}"
-        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *kept, hit_rate, rmse)
+        numbers = [_number(part, getattr(utility, part)) for part in shown]
+        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *kept, *numbers)
     return table
 
 
-def _table_of_columns(findings: "TableAdviceFindings") -> "Table":
-    """The frontier of a table with columns; what is counted has no interval."""
-    table = borderless_table()
-    table.add_column("candidate", overflow="fold")
-    number_columns(table, "identified", "95 %", "utility kept", "rows kept")
-    for candidate in findings.rows:
-        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *_utility(candidate))
-    return table
-
-
-def _utility(candidate: "TableCandidateFindings") -> list[str]:
-    parts = candidate.utility.kept, candidate.utility.rows_kept
-    return [f"{100 * part.value:.1f} %" for part in parts]
+def _number(part: str, estimate: "Estimate | None") -> str:
+    if estimate is None:
+        return ""
+    return f"{100 * estimate.value:.1f} %" if part == "rows_kept" else f"{estimate.value:.3f}"
 
 
 def _share(estimate: "Estimate") -> tuple[str, str]:

@@ -15,9 +15,7 @@ from standout.cli.audit_screen import (
     only_for_histories,
     read_audited_table,
     show_audit,
-    show_table_audit,
     table_audit_options,
-    write_table_audit,
 )
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
@@ -160,7 +158,6 @@ def audit(
     DATA can also be a table with one row per person (--table, or recognised). Its
     adversaries know some columns, partly wrongly, and try three attacks. The report
     also has k, unique rows, and prosecutor, journalist and marketer risk.
-    docs/table-findings.schema.json describes its findings.json.
 
     \b
     Example:
@@ -219,9 +216,9 @@ def audit(
         with progress() as report:
             people = read_audited_table(data, source, table, original, report, fail_above is not None)
             audited = run_audit(people, table=True, **of_table.parameters, **common, progress=report)
-            audited = write_table_audit(audited, folder, _now())
+            audited = write_audit(audited, folder)
             _write_gate(gate_files, audited, data)
-        show_table_audit(audited, folder, as_json)
+        show_audit(audited, folder, as_json)
         sys.exit(exit_code(audited))
     if of_table.given:
         raise ParameterError(f"{of_table.given[0]} is for tables with one row per person: add --table")
@@ -293,7 +290,7 @@ def _add_advice(
     return result.with_advice(with_commands(advice, Path(public_url(data)).name, source.arguments(), repeated))
 
 
-def write_audit(result: "Audit", folder: Path) -> "Audit":
+def write_audit(result: Any, folder: Path) -> Any:
     """Write report, findings, tables and charts; return the audit with the time of writing."""
     from standout.report.audit_page import write_report
 
