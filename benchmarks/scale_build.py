@@ -3,8 +3,8 @@
 python -m benchmarks.scale_build [--entries 10000000] [--memory 1GB] [--rounds 1] [--folder build/bench]
 python -m benchmarks.scale_build --scale 10 --memory 5GB --folder build/bench     the stand-in, times ten
 
-The first form indexes a CSV file with Netflix's shape: at once, and in shards. The second makes the stand-in
-for the Netflix Prize data shard by shard; it keeps its index, which other benchmarks use.
+The first form indexes a CSV file with Netflix's shape: at once, and with arrays in files. The second makes the
+stand-in for the Netflix Prize data; it keeps its index, which other benchmarks use.
 """
 
 import argparse
@@ -25,13 +25,13 @@ def csv_to_index(path: str, folder: str, memory: str) -> Callable[[], object]:
     """CSV to an index on disk, with at most this much memory."""
     import standout as so
 
-    def work(source: str = path, shards: int | None = None) -> dict[str, int]:
+    def work(source: str = path) -> dict[str, int]:
         before = _traffic()
         index = Path(folder) / "scale.index"
-        so.index(source, index, memory=memory, shards=shards)
+        so.index(source, index, memory=memory)
         return _result(index, before)
 
-    work(str(csv_file(Path(folder), TINY)), 1)  # loads the compiled kernels
+    work(str(csv_file(Path(folder), TINY)))  # loads the compiled kernels
     return work
 
 
@@ -69,9 +69,8 @@ def _result(index: Path, before: tuple[int, int]) -> dict[str, int]:
 
     read, written = (now - then for now, then in zip(_traffic(), before, strict=True))
     size = sum(file.stat().st_size for file in index.rglob("*") if file.is_file())
-    shards = len(list(index.glob("shard-*")))
     entries = so.open(index).n_entries
-    return {"entries": entries, "shards": shards, "size": size, "read": read, "written": written}
+    return {"entries": entries, "size": size, "read": read, "written": written}
 
 
 def _row(job: str, cost: Cost) -> str:
@@ -80,7 +79,7 @@ def _row(job: str, cost: Cost) -> str:
     entries = result["entries"]
     per_entry = [f"{result[name] / entries:.1f}" for name in ("read", "written", "size")]
     times = [f"{cost.cpu:.1f}", f"{cost.wall:.1f}", f"{cost.memory:,.0f}"]
-    return f"| {' | '.join([job, f'{entries:,}', str(result['shards']), *times, *per_entry])} |"
+    return f"| {' | '.join([job, f'{entries:,}', *times, *per_entry])} |"
 
 
 def main() -> None:
@@ -93,8 +92,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/bench"))
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    print("| job | entries | shards | CPU s | wall s | peak MB | read, bytes/entry | written | index |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| job | entries | CPU s | wall s | peak MB | read, bytes/entry | written | index |")
+    print("|---|---|---|---|---|---|---|---|")
     if given.scale is not None:
         arguments = [given.scale, str(given.folder), given.memory]
         costs = best_of(1, MODULE, {"standin_to_index": arguments})

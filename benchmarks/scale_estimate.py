@@ -31,7 +31,7 @@ class Measured:
     """CPU seconds and bytes for each entry; the costs of parts, and seconds of one message.
 
     read            rows of CSV to an index in memory
-    build           the same in shards: at most what is left to the machine that builds, if others read
+    build           the same in bounded memory: at most what is left to the machine that builds, if others read
     traffic         bytes read from and written to the disk by that
     index           bytes of the index
     second_walk     CPU time of attacks in parts, relative to the whole at once
@@ -89,7 +89,7 @@ def estimate(cost: Measured, given: argparse.Namespace) -> list[tuple[str, str, 
     return [
         ("CSV files → codes, on all workers", f"{n * cost.read:,.0f} CPU s", n * cost.read / cores),
         ("codes to the machine that builds", f"{n * CODES / 1e9:,.0f} GB", n * CODES / network),
-        ("building shards there, one process, at most", f"{n * cost.build:,.0f} CPU s", n * cost.build),
+        ("building the index there, one process, at most", f"{n * cost.build:,.0f} CPU s", n * cost.build),
         ("its disk", f"{n * cost.traffic / 1e9:,.0f} GB", n * cost.traffic / disk),
         ("the index to the machines, each its part" if in_parts else "the index to each machine",
          f"{index / 1e9:,.0f} GB", index / network),

@@ -15,7 +15,7 @@ from dataclasses import fields
 import standout as so
 from standout.cluster.dask_workers import local_workers
 from standout.cluster.workers import process_workers
-from standout.core.worker_pool import WorkerPool
+from standout.core.threads import WorkerPool
 
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
 FACTS = [2, 4, 8]

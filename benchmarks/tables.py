@@ -32,7 +32,7 @@ from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
-from standout.measure.classes import identity_risk
+from standout.measure.equivalence import identity_risk
 
 MODULE = "benchmarks.tables"
 LEVELS = (2, 3, 5, 8, 13, 21, 40, 90, 200, 2_000)
@@ -191,8 +191,8 @@ def polars_read_job(path: str) -> Callable[[], object]:
 def risk_job(path: str) -> Callable[[], object]:
     """All risk measures of 8 quasi-identifiers."""
     table = so.read_table(path)
-    so.table_risk(table.rows(np.arange(100)), list(table.column_names[:CLASS_COLUMNS]), ())
-    return lambda: so.table_risk(table, list(table.column_names[:CLASS_COLUMNS]), ()).identity.n_rows
+    so.classes(table.rows(np.arange(100)), list(table.column_names[:CLASS_COLUMNS]), ())
+    return lambda: so.classes(table, list(table.column_names[:CLASS_COLUMNS]), ()).identity.n_rows
 
 
 def simulate_job(path: str) -> Callable[[], object]:
@@ -206,7 +206,7 @@ def simulate_job(path: str) -> Callable[[], object]:
 JOBS = {
     "polars_read": (polars_read_job, "Polars: CSV read, texts as categories"),
     "read": (read_job, "`so.read_table`: types, levels, codes"),
-    "risk": (risk_job, f"`so.table_risk`, {CLASS_COLUMNS} quasi-identifiers (memory with reading)"),
+    "risk": (risk_job, f"`so.classes`, {CLASS_COLUMNS} quasi-identifiers (memory with reading)"),
     "simulate": (simulate_job, f"`so.simulate_table`, {PEOPLE:,} targets present and absent (with reading)"),
 }
 

@@ -117,7 +117,7 @@ def adult_table(folder: Path) -> so.Release:
 
 
 def hand_counts(frame: pl.DataFrame, columns: list[str], sensitive: str) -> dict[str, float]:
-    """Risk measures counted with Polars alone, for comparison with `so.table_risk`.
+    """Risk measures counted with Polars alone, for comparison with `so.classes`.
 
     >>> frame = pl.DataFrame({"sex": ["f", "m", "m"], "ill": ["yes", "no", "yes"]})
     >>> counts = hand_counts(frame, ["sex"], "ill")

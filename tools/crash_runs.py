@@ -40,8 +40,6 @@ def _run(name: str, line: str, *earlier: str, seconds: float = 1.0) -> Run:
 RUNS = (
     _run("index", INDEX),
     _run("index, replaced", INDEX, "index public.csv -o people.index"),
-    _run("index in shards", f"{INDEX} --shards 1"),
-    _run("index in shards, replaced", f"{INDEX} --shards 1", "index public.csv -o people.index"),
     _run("sanitize", f"{SANITIZE} -o safer.csv"),
     _run("sanitize, replaced", f"{SANITIZE} -o safer.csv --force", f"{SANITIZE} -o safer.csv --seed 2"),
     _run("sanitize to an index", f"{SANITIZE} -o safer.index"),

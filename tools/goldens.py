@@ -236,7 +236,7 @@ def people_lineup_numbers(table: Any, known: Mapping[str, Any], adversary: Any) 
 
 def class_numbers(table: Any, population: int) -> Numbers:
     """k, classes, smallest column sets and what they reveal."""
-    risk = so.table_risk(table, population=population, seed=4, threads=1)
+    risk = so.classes(table, population=population, seed=4, threads=1)
     numbers: Numbers = {
         "classes/k": risk.identity.k,
         "classes/unique": estimate(risk.identity.unique),

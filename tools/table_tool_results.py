@@ -10,7 +10,7 @@ import polars as pl
 from benchmarks.other_table_tools import COARSE, coarse_frame
 
 import standout as so
-from standout.measure.classes import identity_risk
+from standout.measure.equivalence import identity_risk
 from standout.measure.disclosure import attribute_disclosure
 from tools.adult import QUASI_IDENTIFIERS, SENSITIVE, hand_counts
 from tools.table_attack_results import KNOWS, SEED, interval
@@ -20,7 +20,7 @@ __all__ = ["tools_part"]
 TARGETS = 1_000
 Said = dict[str, dict[str, Any]]
 TOOLS_SHOW = """
-pyCANON's k is 1 before and after: one unique row decides it. privattacks and `so.table_risk` count the same
+pyCANON's k is 1 before and after: one unique row decides it. privattacks and `so.classes` count the same
 chance of exact matching. Singling out asks whether predicates exist that match one row, not how many people
 they match; for the raw table they nearly always do. Linkability splits the columns in two halves and asks
 whether both have the same nearest row. It does not ask whether this is the target's row, so it is low even

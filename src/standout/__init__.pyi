@@ -57,10 +57,10 @@ from standout.know.record_similarity import record_similarity
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import Custom, Decay, Equal, Present, Similarity, Within
 from standout.linking.links import Links, link
-from standout.measure import bounds, prize
+from standout.measure import bounds
 from standout.measure.altered import Altered, altered
+from standout.measure.classes import Classes, classes
 from standout.measure.sparsity import Sparsity, sparsity
-from standout.measure.table_risk import TableRisk, table_risk
 from standout.measure.unicity import Unicity, unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid, unicity_grid
 from standout.paper.calibration import Calibration, calibration
@@ -99,6 +99,7 @@ __all__ = [
     "Calibration",
     "Candidate",
     "CapRecords",
+    "Classes",
     "ClusterRecords",
     "Column",
     "ColumnError",
@@ -174,7 +175,6 @@ __all__ = [
     "TableCandidate",
     "TableLikelihood",
     "TableLineup",
-    "TableRisk",
     "TableScoreboard",
     "TableSimulation",
     "TableThreshold",
@@ -195,6 +195,7 @@ __all__ = [
     "audit",
     "bounds",
     "calibration",
+    "classes",
     "compare",
     "composition",
     "describe",
@@ -207,7 +208,6 @@ __all__ = [
     "open",
     "open_sanitized",
     "outside_top",
-    "prize",
     "read",
     "read_table",
     "record_similarity",
@@ -222,7 +222,6 @@ __all__ = [
     "synthesize",
     "synthesize_index",
     "table_lineup",
-    "table_risk",
     "unicity",
     "unicity_grid",
     "utility",

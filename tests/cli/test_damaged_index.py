@@ -4,8 +4,8 @@ import pytest
 from command_line import check_error, file_names, run_process
 
 import standout as so
-from standout.data import index_columns
-from standout.data.index_files import open_index_writer
+from standout.data import store
+from standout.data.store import open_index_writer
 
 COMMANDS = {
     "advise": ["--limit", "0.1"],
@@ -22,14 +22,14 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("column", ["by-record-value", "by-item-word", "shard-0000/by-item-word"])
+@pytest.mark.parametrize("column", ["by-record-value", "by-item-word"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_uses_a_damaged_index(run, tmp_path, monkeypatch, command, column):
     """Not even one that is too large to be checked completely when it is opened."""
-    monkeypatch.setattr(index_columns, "SMALL", -1)
+    monkeypatch.setattr(store, "SMALL", -1)
     monkeypatch.chdir(tmp_path)
     release = so.synthesize(records=40, items=30, entries=300, seed=1)
-    so.save(release, "index", shards=1 if "shard" in column else None)
+    so.save(release, "index")
     file = tmp_path / "index" / f"{column}.bin"
     content = file.read_bytes()
     file.write_bytes(bytes([content[0] ^ 1]) + content[1:])

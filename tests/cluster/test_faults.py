@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 
 import pytest
-from distributed import Client
 
 import standout as so
 from standout.cluster import dask_workers as dask_pool
@@ -59,7 +57,6 @@ def once(action):
 def test_audits_are_byte_identical_in_one_process_on_workers_and_in_parts(tmp_path, monkeypatch):
     release = so.synthesize(records=17_000, items=60, entries=60_000, seed=7)
     so.save(release, tmp_path / "one.index")
-    so.save(release, tmp_path / "three.index", shards=3)
     ladder = {"acquaintance": so.Adversary(knows=3, value_error=1, time_error=14)}
     settings = {"quick": True, "ladder": ladder, "targets": 20, "facts": [2], "seed": 3}
     expected = so.audit(so.open(tmp_path / "one.index"), **settings).to_dict()
@@ -67,7 +64,7 @@ def test_audits_are_byte_identical_in_one_process_on_workers_and_in_parts(tmp_pa
         assert so.audit(so.open(tmp_path / "one.index"), **settings, client=pool).to_dict() == expected
         monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
         monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
-        in_parts = so.audit(so.open(tmp_path / "three.index"), **settings, client=pool).to_dict()
+        in_parts = so.audit(so.open(tmp_path / "one.index"), **settings, client=pool).to_dict()
     assert json.dumps(in_parts) == json.dumps(expected)
 
 
@@ -146,39 +143,6 @@ def cluster(folder, disk=None):
         while not file.exists() or not file.read_text().strip():
             assert scheduler.poll() is None and worker.poll() is None
         yield scheduler, worker, json.loads(file.read_text())["address"]
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk with 1 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("only root can mount a disk")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def fill(folder):
-    """Write until nothing fits."""
-    with (folder / "filling").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
-        while True:
-            file.write(bytes(4096))
-
-
-@pytest.mark.skipif(shutil.which("mount") is None, reason="mount is not installed")
-def test_a_full_disk_of_the_only_worker_changes_no_byte(tmp_path, small_disk, index):
-    alone = so.unicity(so.open(index), 3, seed=3)
-    with cluster(tmp_path, small_disk) as (_, _, address):
-        with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=TIMEOUT)
-        fill(small_disk)
-        with scheduler_workers(address) as pool:
-            assert repr(so.unicity(so.open(index), 3, seed=3, client=pool)) == repr(alone)
-    assert {path.name for path in small_disk.rglob("*.nb?")} == set()
 
 
 def test_a_lost_scheduler_ends_the_run_and_the_checkpoint_resumes_it(tmp_path, index, expected):

@@ -11,7 +11,7 @@ import pytest
 import standout as so
 from standout.cluster.dask_workers import local_workers
 from standout.cluster.workers import process_workers
-from standout.core.worker_pool import use_pool
+from standout.core.threads import use_pool
 from standout.ingest import file_parts
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
@@ -111,7 +111,7 @@ def test_an_error_in_a_file_is_the_same_on_a_worker(tmp_path, pool):
     assert messages[0] == messages[1]
 
 
-def test_an_index_in_shards_is_built_from_files_read_on_workers(tmp_path, pool):
+def test_an_index_is_built_from_files_read_on_workers(tmp_path, pool):
     source = write(tmp_path / "csv", [rows(seed) for seed in range(3)])
     settings = {"max_rejects": "50%", "memory": "1GB"}
     with warnings.catch_warnings():

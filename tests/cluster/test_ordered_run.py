@@ -12,7 +12,7 @@ from standout.cluster import workers as ordered_run
 from standout.cluster.workers import GroupLost, TaskGroup, ordered_results, run_group
 from standout.core.errors import ParameterError, StandoutError, StoreError
 from standout.core.progress import stage_text
-from standout.core.worker_pool import current_pool, use_pool
+from standout.core.threads import current_pool, use_pool
 
 pytestmark = pytest.mark.once
 

@@ -20,17 +20,14 @@ def processes():
         yield pool
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(
-    shards, processes, tmp_path, monkeypatch
-):
+def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(processes, tmp_path, monkeypatch):
     monkeypatch.setattr("standout.cluster.workers.FEWEST_ENTRIES", 0)
     made = so.synthesize(records=27_000, items=60, entries=90_000, seed=3)
-    so.save(made, tmp_path / "made.index", shards=shards)
+    so.save(made, tmp_path / "made.index")
     some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]
     release, known = so.open(tmp_path / "made.index"), ADVERSARY.observe_all(made, some)
     executor = part_executor(processes, release)
-    assert len(executor.parts) >= max(2, shards)
+    assert len(executor.parts) == 2
     assert executor.parts[-1].last_block == block_count(release)
     attach_executor(release, executor)
     for attack in ATTACKS:

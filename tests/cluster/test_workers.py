@@ -17,8 +17,8 @@ from standout.cluster import workers as part_executor
 from standout.cluster.dask_workers import local_workers, scheduler_workers
 from standout.cluster.workers import process_workers
 from standout.core.errors import StoreError
-from standout.core.worker_pool import use_pool
-from standout.data.shared_index import SharedIndex
+from standout.core.threads import use_pool
+from standout.data.store import SharedIndex
 from standout.evaluate import target_attacks
 
 pytestmark = pytest.mark.once
@@ -86,16 +86,14 @@ def test_unicity_on_workers_is_equal(index, pool):
 
 
 @pytest.fixture(scope="module")
-def sharded(tmp_path_factory):
-    """The same release as an index, and as one in three shards."""
-    folder = tmp_path_factory.mktemp("sharded")
-    release = so.synthesize(records=25_000, items=60, entries=80_000, seed=7)
-    so.save(release, folder / "one.index")
-    so.save(release, folder / "three.index", shards=3)
-    return folder
+def blocks(tmp_path_factory):
+    """An index of four blocks of records."""
+    path = tmp_path_factory.mktemp("blocks") / "index"
+    so.save(so.synthesize(records=25_000, items=60, entries=80_000, seed=7), path)
+    return path
 
 
-def test_attacks_on_parts_of_an_index_in_shards_are_byte_identical(sharded, pool, monkeypatch):
+def test_attacks_on_parts_of_an_index_are_byte_identical(blocks, pool, monkeypatch):
     """Every attack goes over parts if the index is too large for the memory of a machine."""
     monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
     monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
@@ -103,9 +101,8 @@ def test_attacks_on_parts_of_an_index_in_shards_are_byte_identical(sharded, pool
     run = type(pool).map
     monkeypatch.setattr(type(pool), "map", lambda *args, **named: sent.append(args) or run(*args, **named))
     for attack in (so.ScoreboardRH(), so.Likelihood()):
-        expected = simulated(so.open(sharded / "one.index"), attack=attack, targets=20)
-        for name in ("one.index", "three.index"):
-            assert simulated(so.open(sharded / name), attack=attack, targets=20, client=pool) == expected
+        expected = simulated(so.open(blocks), attack=attack, targets=20)
+        assert simulated(so.open(blocks), attack=attack, targets=20, client=pool) == expected
     assert sent and all(args[1] is part_executor._run_on_part for args in sent)
 
 
@@ -118,10 +115,10 @@ def test_links_found_on_parts_of_an_index_are_equal(index, processes, monkeypatc
     assert linked == alone
 
 
-def test_parts_of_an_index_in_shards_begin_where_shards_do(sharded, processes, monkeypatch):
+def test_an_index_has_a_part_for_each_worker(blocks, processes, monkeypatch):
     monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
-    parts = processes.executor_of(so.open(sharded / "three.index")).parts
-    assert parts[0].first_block == 0 and parts[-1].last_block == 4 and len(parts) >= 3
+    parts = processes.executor_of(so.open(blocks)).parts
+    assert parts[0].first_block == 0 and parts[-1].last_block == 4 and len(parts) == 2
     assert all(part.last_block == after.first_block for part, after in pairwise(parts))
     assert processes.executor_of(so.synthesize(records=30, items=10, entries=90, seed=1)) is None
 

@@ -7,8 +7,7 @@ import pytest
 
 import standout as so
 from standout.core import files as new_files
-from standout.core.files import make_folder, write_atomically
-from standout.core.output_paths import check_output_file, check_output_files
+from standout.core.files import check_output_file, check_output_files, make_folder, write_atomically
 
 
 def test_a_path_that_can_be_written_is_left_as_it_is(tmp_path, monkeypatch):

@@ -5,12 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from standout.core.files import sweep
-from standout.core.work_folders import RESUME, Part, create_folder, publish, work_folder
+from standout.core.work_folders import Part, publish, sweep, work_folder
 
 pytestmark = pytest.mark.once
 TIMEOUT = 60
@@ -19,7 +17,7 @@ TIMEOUT = 60
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from standout.core import files as new_files, work_folders
+from standout.core import work_folders
 place, number = Path(sys.argv[1]), int(sys.argv[2])
 calls = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link"}
 def count(event, arguments):
@@ -29,8 +27,8 @@ def count(event, arguments):
         if number < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
-new_files.sweep(place)
-new_files.sweep(place / "private")
+work_folders.sweep(place)
+work_folders.sweep(place / "private")
 with work_folders.work_folder(place) as folder, work_folders.work_folder(place / "private") as private:
     (private / "key").write_text("new")
     (folder / "sidecar").write_text("new")
@@ -201,16 +199,3 @@ def test_a_pipe_instead_of_a_journal_does_not_block(tmp_path, name):
     os.mkfifo(planted / name)
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_work_that_can_be_resumed_stays_for_a_week(tmp_path):
-    for name in ("resumable", "old", "plain"):
-        path, lock = create_folder(tmp_path)
-        os.close(lock)
-        (path / "rows").write_text(name)
-        if name != "plain":
-            (path / RESUME).write_text("state")
-        if name == "old":
-            os.utime(path / RESUME, times=(0, time.time() - 8 * 86_400))
-    sweep(tmp_path)
-    assert [path.read_text() for path in tmp_path.rglob("rows")] == ["resumable"]

@@ -111,7 +111,7 @@ def _table(rows, draw):
     frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("record").str.slice(0, 1))
     table = so.read_table(frame.drop("value") if frame["value"].null_count() == len(frame) else frame, id=False)
     names = [column.name for column in table]
-    risk = so.table_risk(table, names, threads=1)
+    risk = so.classes(table, names, threads=1)
     cells = list(frame.select(names).iter_rows())
     sizes = naive.class_sizes(cells, range(len(names)))
     if risk.identity.k != min(sizes):

@@ -32,7 +32,7 @@ from tests.fuzzing.seeds import (
 )
 
 import standout as so
-from standout.data.index_files import open_index_writer
+from standout.data.store import open_index_writer
 from standout.ingest import sources
 from standout.ingest import tokens as window
 from standout.ingest.options import Options

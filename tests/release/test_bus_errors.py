@@ -6,7 +6,6 @@ import sys
 import pytest
 from index_checks import run_python
 
-import standout as so
 from standout.core import memory as bus_errors
 
 pytestmark = [
@@ -17,7 +16,7 @@ pytestmark = [
 CUT = """
 import os, signal, sys
 from pathlib import Path
-from standout.data import index_columns
+from standout.data import store
 
 path = sys.argv[1]
 
@@ -25,7 +24,7 @@ def cut(*arguments):
     for file in Path(path).rglob("*.bin"):
         os.truncate(file, 0)
 
-index_columns.damaged_column = cut  # it is called when all files are mapped, before anything is read
+store.damaged_column = cut  # it is called when all files are mapped, before anything is read
 """
 COMMAND = (
     CUT
@@ -47,12 +46,6 @@ so.open(path)
 
 
 def test_the_command_line_says_in_one_line_that_the_index_was_cut(index):
-    finished = run_python(COMMAND, index)
-    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", bus_errors.LINE)
-
-
-def test_a_shard_that_is_cut_is_the_same_line(release, index):
-    so.save(release, index, shards=1)
     finished = run_python(COMMAND, index)
     assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", bus_errors.LINE)
 

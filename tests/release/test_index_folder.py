@@ -4,9 +4,8 @@ import pytest
 from index_checks import arrays_of, check_alone, damaged_files
 
 import standout as so
-from standout.data import file_checks, index_columns
-from standout.data import index_files as index_folder
-from standout.data.index_files import is_index, open_file
+from standout.data import store
+from standout.data.store import _open_file, is_index
 
 FILES = 14
 """Files that opening an index opens: the manifest and the columns."""
@@ -23,10 +22,9 @@ def replace_before(monkeypatch, index, other):
             calls.append(name)
             if len(calls) == nth:
                 so.save(other, index)
-            return open_file(folder, name)
+            return _open_file(folder, name)
 
-        for module in (index_folder, index_columns, file_checks):
-            monkeypatch.setattr(module, "open_file", opening)
+        monkeypatch.setattr(store, "_open_file", opening)
         return calls
 
     return arrange

@@ -12,10 +12,9 @@ import pytest
 from index_checks import TIMEOUT, check_alone, check_holds, damaged_files, run_python, tree
 
 import standout as so
-from standout.core import files as exchange
-from standout.core import files as new_folders
-from standout.core.files import random_name
-from standout.data.index_files import open_index_writer
+from standout.core import work_folders
+from standout.core.work_folders import random_name
+from standout.data.store import open_index_writer
 
 
 def foreign_targets(folder):
@@ -109,7 +108,7 @@ def test_a_target_that_appears_during_a_build_is_left_alone(release, tmp_path, k
 
 
 def test_an_old_index_is_replaced_also_by_three_renames(index, other, monkeypatch):
-    monkeypatch.setattr(exchange, "_exchange_at_once", lambda first, second: False)
+    monkeypatch.setattr(work_folders, "_exchange_at_once", lambda first, second: False)
     so.save(other, index)
     check_holds(index, other)
 
@@ -147,10 +146,10 @@ def test_a_second_process_is_refused_while_a_build_is_running(index, release):
 )
 def test_a_second_build_at_any_moment_is_refused_or_whole(index, release, other, monkeypatch, moment, nth, begins):
     """A build of `other` begins before or after a step of a build of `release`, and ends after it."""
-    monkeypatch.setattr(new_folders, "LONGEST_PAUSE", 0)
-    owner = {"_exchange_at_once": exchange, "rmtree": shutil}.get(moment, os)
+    monkeypatch.setattr(work_folders, "LONGEST_PAUSE", 0)
+    owner = {"_exchange_at_once": work_folders, "rmtree": shutil}.get(moment, os)
     if moment == "rename":  # three of them, where folders cannot change places at once
-        monkeypatch.setattr(exchange, "_exchange_at_once", lambda first, second: False)
+        monkeypatch.setattr(work_folders, "_exchange_at_once", lambda first, second: False)
     real, second = getattr(owner, moment), ExitStack()
     calls, begun = [], []
 
@@ -261,7 +260,7 @@ def test_a_disk_that_is_really_full_is_a_clear_error_and_leaves_the_old_index(tm
 KILLED_BUILDS = """
 import os, signal, sys
 import standout as so
-from standout.core import files as exchange
+from standout.core import work_folders
 
 release = so.synthesize(records=50, items=20, entries=200, seed=2)
 
@@ -283,7 +282,7 @@ for argument in sys.argv[1:]:
     path, name, nth = argument.rsplit(":", 2)
     child = os.fork()
     if child == 0:
-        owner = exchange if name == "_exchange_at_once" else os
+        owner = work_folders if name == "_exchange_at_once" else os
         setattr(owner, name, killing(getattr(owner, name), name, int(nth)))
         so.save(release, path)
         os._exit(0)
@@ -346,7 +345,7 @@ def test_the_next_build_recovers_an_exchange_that_was_killed_between_three_renam
         raise OwnError
     check_holds(path, release)
     path.rename(random_name(path, ".old"))
-    monkeypatch.setattr(exchange, "_exchange_at_once", lambda first, second: False)
+    monkeypatch.setattr(work_folders, "_exchange_at_once", lambda first, second: False)
     so.save(other, path)
     so.save(release, path)
     assert so.open(path).fingerprint == release.fingerprint

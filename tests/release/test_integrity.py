@@ -9,7 +9,7 @@ from index_checks import arrays_of, copy_of, damaged_files, forge_column
 
 import standout as so
 from standout.data import flat_arrays as integrity
-from standout.data import index_columns
+from standout.data import store
 from standout.data.flat_arrays import _in_order, checked_meanwhile, release_columns
 from standout.data.labels import Labels, shortlex
 
@@ -17,7 +17,7 @@ from standout.data.labels import Labels, shortlex
 @pytest.fixture
 def large(monkeypatch):
     """Treat every column as too large to be checked at opening."""
-    monkeypatch.setattr(index_columns, "SMALL", -1)
+    monkeypatch.setattr(store, "SMALL", -1)
 
 
 def flip(path, name, position=None):

@@ -206,7 +206,13 @@ def test_the_policy_decides_which_repeat_is_kept(kind, unit, repeats, data):
         check_what_is_there(release, entries)
 
 
-PORTIONS = ["release.record_groups.BUNDLES", "release.code_blocks.BLOCK", "ingest.tables.ROWS"]
+PORTIONS = [
+    "data.build.BUNDLES",
+    "data.code_blocks.BLOCK",
+    "data.build.PIECE",
+    "data.repeats.PIECE",
+    "ingest.frames.ROWS",
+]
 REPEATED = st.lists(
     st.tuples(
         st.sampled_from("mnopqrs"), st.sampled_from("vwxyz"), st.sampled_from([None, -1.0, 2.0]),

@@ -9,8 +9,8 @@ from risk_cases import column, table, tables
 import naive
 import standout as so
 from standout.data.release import Release
-from standout.measure import classes as classes_module
-from standout.measure.classes import MISSING, cell_codes, equivalence_classes, identity_risk, matching_rows
+from standout.measure import equivalence as classes_module
+from standout.measure.equivalence import MISSING, cell_codes, equivalence_classes, identity_risk, matching_rows
 
 
 @given(tables())

@@ -46,7 +46,7 @@ def test_random_targets_have_an_interval_and_do_not_depend_on_threads():
     risk_table = table(rows, ["number"] * 6)
     counted = minimal_sets(risk_table, risk_table.column_names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "ROWS_TO_COUNT", 0)
+        patch.setattr(module, "ROWS_OF_ALL_SETS", 0)
         patch.setattr(module, "TARGETS", 100)
         drawn = minimal_sets(risk_table, risk_table.column_names, seed=1, threads=1)
         assert drawn == minimal_sets(risk_table, risk_table.column_names, seed=1, threads=3)

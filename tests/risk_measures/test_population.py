@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.measure.classes import risk_of_sizes
+from standout.measure.equivalence import risk_of_sizes
 from standout.measure.population import (
     digamma,
     expected_inverse,

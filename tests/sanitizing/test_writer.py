@@ -9,7 +9,7 @@ import pytest
 from sanitizing_data import assert_same
 
 import standout as so
-from standout.core.files import sweep
+from standout.core.work_folders import sweep
 from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once
@@ -131,8 +131,8 @@ def then_die(function):
         die()
     return run
 if moment == "while writing":
-    import standout.data.export as export, standout.data.index_files as column_files
-    export._write_csv = column_files._write_column = die
+    import standout.data.export as export, standout.data.store as store
+    export._write_csv = store.IndexWriter._write_column = die
 elif moment == "after writing":
     writer.write_table, writer.save = then_die(writer.write_table), then_die(writer.save)
 elif moment == "before publishing":

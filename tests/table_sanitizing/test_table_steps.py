@@ -248,7 +248,7 @@ def test_every_kind_of_step_is_tested():
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_risk_measures_agree_that_each_class_has_k_rows(k):
     safer = so.sanitize(random_table(300, seed=1), so.SuppressToK((), k), seed=0)
-    assert so.table_risk(safer).identity.k >= k
+    assert so.classes(safer).identity.k >= k
 
 
 @pytest.mark.parametrize("text", STEPS)

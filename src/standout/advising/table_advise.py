@@ -40,7 +40,7 @@ from standout.evaluate.simulate_table import AttackName, table_attack_named, tab
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
-from standout.measure.classes import known_columns
+from standout.measure.equivalence import known_columns
 from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
 from standout.sanitizing.table_step import TableStep
 

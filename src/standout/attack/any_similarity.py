@@ -19,12 +19,11 @@ from standout.core.arrays import Floats, Ints, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
-from standout.core.threads import run_in_slices
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool, run_in_slices
 from standout.data.postings import Postings
 from standout.data.release import Release
 from standout.data.repeats import distinct_positions
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.know.facts import facts_from_entries
 from standout.know.lookup_tables import tabulate, time_similarity
 from standout.know.similarity import ROUNDING, Similarity

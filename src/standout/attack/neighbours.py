@@ -37,10 +37,9 @@ from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.simd_fallback import PLANE_BITS, PLANE_WORDS
-from standout.core.threads import map_on_threads, run_in_slices
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool, map_on_threads, run_in_slices
 from standout.data.release import Levels, RecordEntries, Release, read_only
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "compares_only_items", "counts_items", "nearest_neighbours", "rule_of"]

@@ -34,7 +34,7 @@ from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.audit import AuditFindings, Check
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.measure.classes import known_columns
+from standout.measure.equivalence import known_columns
 from standout.report.audit_output import AuditOutput
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from standout.findings.audit import AuditFindings, Check, Trust
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts, cell_facts
 from standout.know.sanitized import Sanitized
-from standout.measure.classes import cell_codes
+from standout.measure.equivalence import cell_codes
 
 __all__ = ["check_table_findings", "check_table_runs", "planted_table"]
 

@@ -28,9 +28,9 @@ from standout.findings.sections import (
     SmallClasses,
 )
 from standout.know.adversary import Adversary
-from standout.measure.classes import IdentityRisk, identity_risk
 from standout.measure.column_sets import find_keys
 from standout.measure.disclosure import attribute_disclosure
+from standout.measure.equivalence import IdentityRisk, identity_risk
 from standout.measure.population import population_risk
 
 __all__ = [

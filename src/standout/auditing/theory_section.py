@@ -27,8 +27,8 @@ from standout.findings.sections import Bound, SparsityPoint, Theory, Yardstick
 from standout.findings.sections import Sparsity as SparsityFindings
 from standout.know.adversary import Adversary
 from standout.know.similarity import Equal, Similarity, Within
-from standout.measure.bound_formulas import facts_for_lineup, facts_needed
 from standout.measure.sparsity import Sparsity, sparsity
+from standout.measure.theorem_bounds import facts_for_lineup, facts_needed
 
 __all__ = [
     "FILE",

@@ -10,8 +10,7 @@ from click.shell_completion import CompletionItem
 
 from standout.cli.option_groups import ADVERSARY, GENERAL, grouped_option
 from standout.core.errors import ParameterError
-from standout.core.files import make_folder
-from standout.core.output_paths import check_output_file, check_output_files
+from standout.core.files import check_output_file, check_output_files, make_folder
 
 __all__ = [
     "check_table_path",
@@ -59,7 +58,7 @@ def output_file(path: Path, option: str, inputs: Iterable[str | Path | None] = (
 
 def output_folder(path: Path, *files: str) -> Path:
     """Create a folder for these files unless it exists; raises an error if they cannot be written there."""
-    from standout.data.index_files import is_index
+    from standout.data.store import is_index
 
     if is_index(path):
         raise ParameterError(f"--output must be a folder for the results, {path} is an index")

@@ -17,7 +17,7 @@ from standout.cli.error_lines import as_options, naming_next_command, options_of
 from standout.cli.option_groups import COLUMNS, FILES, ORIGINAL, PLACES, VALUES_AND_TIMES, grouped_option
 from standout.cli.options import output_file
 from standout.core.errors import ParameterError, RejectedRows, SourceError
-from standout.core.output_paths import check_csv_name
+from standout.core.files import check_csv_name
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -229,8 +229,7 @@ class SourceOptions:
 
     def open_or_read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
-        from standout.data.index_files import is_index
-        from standout.data.store import open_index
+        from standout.data.store import is_index, open_index
         from standout.ingest.diagnosis import waive_columns
 
         if len(sources) == 1 and is_index(Path(sources[0])):

@@ -81,7 +81,7 @@ def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str
         return
     if count is not None and scheduler is not None:
         raise ParameterError("--workers and --scheduler cannot be used together: choose one")
-    from standout.data.index_files import is_index
+    from standout.data.store import is_index
 
     option = "--workers" if scheduler is None else "--scheduler"
     if data is not None and not is_index(Path(data)):

@@ -25,7 +25,7 @@ from standout.cluster.workers import (
     run_group,
 )
 from standout.core.errors import ParameterError, StandoutError, WorkersLost, install_command
-from standout.core.worker_pool import WorkerPool, use_pool
+from standout.core.threads import WorkerPool, use_pool
 
 __all__ = [
     "DaskPool",

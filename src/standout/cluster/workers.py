@@ -27,10 +27,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from standout._version import __version__
 from standout.core.errors import ParameterError, StandoutError, StoreError, WorkersLost
 from standout.core.parts import Executor, Part, even_parts
-from standout.core.worker_pool import WorkerPool, use_pool
+from standout.core.threads import WorkerPool, use_pool
 from standout.data.postings import BLOCK_BITS
 from standout.data.release import Release
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 
 __all__ = [
     "Backend",
@@ -376,18 +376,12 @@ def is_divided(release: Release) -> bool:
 def part_executor(pool: WorkerPool, release: Release) -> WorkerExecutor | None:
     """The executor of a release that workers can open; None if they cannot, or it is small.
 
-    A shard is at least one part. There are as many parts as workers, or more.
+    There are as many parts as workers.
     """
-    index, stored = SharedIndex.of(release), release.stored_columns
-    if index is None or stored is None or not is_divided(release):
+    index = SharedIndex.of(release)
+    if index is None or not is_divided(release):
         return None
-    n_blocks = -(-release.n_records // BLOCK)
-    starts = [record // BLOCK for record in stored.shards] or [0]
-    each = -(-pool.size // len(starts))
-    parts = []
-    for low, high in zip(starts, [*starts[1:], n_blocks], strict=True):
-        parts += [Part(low + part.first_block, low + part.last_block) for part in even_parts(high - low, each)]
-    return WorkerExecutor(pool, index, parts)
+    return WorkerExecutor(pool, index, even_parts(-(-release.n_records // BLOCK), pool.size))
 
 
 # Workers that are processes of this machine, without Dask.

@@ -14,6 +14,7 @@ For single numbers use `math`.
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,48 +22,38 @@ from numpy.typing import ArrayLike, NDArray
 
 from standout.core.arrays import Floats
 
-__all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "power", "weighted_sum"]
-
 SHORT = 512
 """Largest array for which a Python loop is fast enough."""
 
 
 def exp(x: ArrayLike) -> Floats:
-    """e^x of each element.
-
-    >>> exp([0.0, -np.inf]).tolist()
-    [1.0, 0.0]
-    """
-    return _mapped("exp", math.exp, x)
+    """e^x of each element."""
+    return _mapped("exp", x)
 
 
 def exp2(x: ArrayLike) -> Floats:
     """2^x of each element."""
-    return _mapped("exp2", math.exp2, x)
+    return _mapped("exp2", x)
 
 
 def expm1(x: ArrayLike) -> Floats:
     """e^x − 1 of each element, exact for small x too."""
-    return _mapped("expm1", math.expm1, x)
+    return _mapped("expm1", x)
 
 
 def log(x: ArrayLike) -> Floats:
-    """Natural logarithm of each element; −∞ for 0.
-
-    >>> log([1.0, 0.0]).tolist()
-    [0.0, -inf]
-    """
-    return _mapped("log", math.log, x)
+    """Natural logarithm of each element; −∞ for 0."""
+    return _mapped("log", x)
 
 
 def log1p(x: ArrayLike) -> Floats:
     """ln(1 + x) of each element, exact for small x too; −∞ for −1."""
-    return _mapped("log1p", math.log1p, x)
+    return _mapped("log1p", x)
 
 
 def log2(x: ArrayLike) -> Floats:
     """log2 x of each element; −∞ for 0, and exact for powers of two."""
-    return _mapped("log2", math.log2, x)
+    return _mapped("log2", x)
 
 
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
@@ -74,11 +65,10 @@ def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     bases, exponents = np.asarray(base, np.float64), np.asarray(exponent, np.float64)
     bases, exponents = (array.copy() for array in np.broadcast_arrays(bases, exponents))
     out = np.empty(bases.shape)
-    kernels = _kernels(bases.size)
-    if kernels is None:
-        out.flat[:] = [_power(a, b) for a, b in zip(bases.flat, exponents.flat, strict=True)]
+    if _is_compiled(bases.size):
+        _power_loop()(bases.reshape(-1), exponents.reshape(-1), out.reshape(-1))
     else:
-        kernels.power(bases.reshape(-1), exponents.reshape(-1), out.reshape(-1))
+        out.flat[:] = [_scalar("pow", np.power, a, b) for a, b in zip(bases.flat, exponents.flat, strict=True)]
     return out
 
 
@@ -96,38 +86,56 @@ def weighted_sum(rows: NDArray[Any], weights: NDArray[Any]) -> Floats:
     return total
 
 
-def _mapped(name: str, function: Callable[[float], float], x: ArrayLike) -> Floats:
+def _mapped(name: str, x: ArrayLike) -> Floats:
     numbers = np.asarray(x, np.float64)
     out = np.empty(numbers.shape)
-    kernels = _kernels(numbers.size)
-    if kernels is None:
-        out.flat[:] = [_apply(function, name, number) for number in numbers.ravel().tolist()]
+    if _is_compiled(numbers.size):
+        _loop(name)(np.ascontiguousarray(numbers).reshape(-1), out.reshape(-1))
     else:
-        getattr(kernels, name)(np.ascontiguousarray(numbers).reshape(-1), out.reshape(-1))
+        out.flat[:] = [_scalar(name, getattr(np, name), number) for number in numbers.ravel().tolist()]
     return out
 
 
-def _kernels(size: int) -> Any:
-    """Return the compiled loops; None for short arrays and when the compiler is off."""
+def _scalar(name: str, otherwise: Callable[..., Any], *numbers: float) -> float:
+    """Apply the function of `math`; where it raises, return NumPy's ∞ or NaN, which are the same everywhere."""
+    try:
+        return float(getattr(math, name)(*numbers))
+    except (OverflowError, ValueError):
+        with np.errstate(all="ignore"):
+            return float(otherwise(*numbers))
+
+
+def _is_compiled(size: int) -> bool:
+    """Whether an array is long enough for a compiled loop; never when the compiler is off."""
     if size <= SHORT:
-        return None
-    from standout.core import elementary_kernels
+        return False
+    from numba.core import config
 
-    return elementary_kernels if elementary_kernels.COMPILED else None
-
-
-def _apply(function: Callable[[float], float], name: str, x: float) -> float:
-    """Apply the function; where `math` raises, return NumPy's ∞ or NaN, which are the same everywhere."""
-    try:
-        return function(x)
-    except (OverflowError, ValueError):
-        with np.errstate(all="ignore"):
-            return float(getattr(np, name)(x))
+    return not config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
-def _power(base: float, exponent: float) -> float:
-    try:
-        return math.pow(base, exponent)
-    except (OverflowError, ValueError):
-        with np.errstate(all="ignore"):
-            return float(np.power(base, exponent))
+@cache
+def _loop(name: str) -> Callable[[Floats, Floats], None]:
+    """The compiled loop of a function: one call of the C library per number."""
+    from standout.core.jit import kernel
+
+    function = getattr(math, name)
+
+    @kernel
+    def loop(x: Any, out: Any) -> None:
+        for i in range(len(x)):
+            out[i] = function(x[i])
+
+    return loop
+
+
+@cache
+def _power_loop() -> Callable[[Floats, Floats, Floats], None]:
+    from standout.core.jit import kernel
+
+    @kernel
+    def loop(base: Any, exponent: Any, out: Any) -> None:
+        for i in range(len(base)):
+            out[i] = math.pow(base[i], exponent[i])
+
+    return loop

@@ -24,33 +24,12 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from standout.core.text import cut_middle, printable
 
 __all__ = [
-    "EXTRAS",
-    "BuildRunning",
-    "ColumnError",
-    "NextStep",
-    "NotFoundError",
-    "ParameterError",
-    "ReadingWarning",
-    "RejectedRows",
-    "SourceError",
-    "StandoutError",
-    "StoreError",
-    "WorkersLost",
-    "check_range",
-    "did_you_mean",
-    "fact_value",
-    "install_command",
-    "next_step_text",
-    "not_one_of",
-    "pip_install",
-    "positive_share",
-    "whole_number",
-]
+    "BuildRunning", "ColumnError", "NotFoundError", "ParameterError", "ReadingWarning", "RejectedRows", "SourceError",
+    "StandoutError", "StoreError", "WorkersLost",
+]  # fmt: skip
 
 # What somebody may have meant who typed a name that does not exist.
 
@@ -66,15 +45,17 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
     Capital letters do not count, and neither does the choice between a hyphen, an underscore and a space.
 
-    >>> did_you_mean("fond", ["found", "claimed"])
-    "; did you mean 'found'?"
-    >>> did_you_mean("Round_Time", ["round-time"]), did_you_mean("x", ["found"]), did_you_mean(7, ["found"])
-    ("; did you mean 'round-time'?", '', '')
+    >>> did_you_mean("Round_Time", ["round-time"]), did_you_mean("x", ["found"])
+    ("; did you mean 'round-time'?", '')
     """
     if not isinstance(given, str) or len(given) > LONGEST:
         return ""
-    plain = {_plain(name): name for name in known}
-    near = difflib.get_close_matches(_plain(given), plain, 1, CLOSE)
+
+    def plain_form(name: str) -> str:
+        return name.casefold().replace("_", "-").replace(" ", "-")
+
+    plain = {plain_form(name): name for name in known}
+    near = difflib.get_close_matches(plain_form(given), plain, 1, CLOSE)
     return f"; did you mean {plain[near[0]]!r}?" if near else ""
 
 
@@ -86,10 +67,6 @@ def not_one_of(parameter: str, given: object, allowed: Iterable[str]) -> str:
     """
     names = list(allowed)
     return f"{parameter} must be one of {', '.join(names)}, got {given!r:.60}{did_you_mean(given, names)}"
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("_", "-").replace(" ", "-")
 
 
 # What to do after an error: the parameters that the next try needs.
@@ -133,27 +110,11 @@ class StandoutError(Exception):
 
 
 class ParameterError(StandoutError, ValueError):
-    """An argument is not allowed.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> so.read("ratings.csv", time_unit="week")
-    Traceback (most recent call last):
-    standout.core.errors.ParameterError: time_unit must be day, hour or minute, got 'week'
-    """
+    """An argument is not allowed."""
 
 
 class SourceError(StandoutError):
-    """A source file cannot be read.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> so.read("missing.csv")
-    Traceback (most recent call last):
-    standout.core.errors.SourceError: missing.csv: no such file
-    """
+    """A source file cannot be read."""
 
     def __init__(self, problem: str, next_steps: tuple[NextStep, ...] = ()) -> None:
         super().__init__(problem + next_step_text([str(step) for step in next_steps], next_steps))
@@ -166,56 +127,19 @@ class SourceError(StandoutError):
 
 
 class ColumnError(SourceError):
-    """A column is missing or cannot be identified.
-
-    Examples
-    --------
-    >>> import polars as pl, standout as so
-    >>> so.read(pl.DataFrame({"user": ["7"], "film": ["Brazil"]}), time="when")
-    Traceback (most recent call last):
-    standout.core.errors.ColumnError: column 'when' not found; the columns are user, film: ...
-    """
+    """A column is missing or cannot be identified."""
 
 
 class RejectedRows(SourceError):  # noqa: N818  (the name says which rows, not that it is an error)
-    """More rows are unusable than `max_rejects` allows.
-
-    Examples
-    --------
-    >>> import polars as pl, standout as so
-    >>> frame = pl.DataFrame({"user": ["7", None], "item": ["1", "2"]})
-    >>> try:
-    ...     so.read(frame)
-    ... except so.RejectedRows as error:
-    ...     print(str(error)[:60])
-    1 of 2 rows are unusable: 1 × no record id (row 2). Read as:
-    >>> so.read(frame, max_rejects=1).n_entries
-    1
-    """
+    """More rows are unusable than `max_rejects` allows."""
 
 
 class NotFoundError(StandoutError, LookupError):
-    """The release has no such record or item.
-
-    Examples
-    --------
-    >>> import polars as pl, standout as so
-    >>> so.read(pl.DataFrame({"user": ["007"], "item": ["1"]})).record("7")
-    Traceback (most recent call last):
-    standout.core.errors.NotFoundError: the release has no record with this id; ids are text, so 007 is not 7
-    """
+    """The release has no such record or item."""
 
 
 class StoreError(StandoutError):
-    """An index on disk cannot be read or written.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> so.open("missing.index")
-    Traceback (most recent call last):
-    standout.core.errors.StoreError: missing.index is not an index: no such file or directory
-    """
+    """An index on disk cannot be read or written."""
 
 
 class BuildRunning(StoreError):  # noqa: N818
@@ -227,19 +151,7 @@ class WorkersLost(StandoutError):  # noqa: N818
 
 
 class ReadingWarning(UserWarning):
-    """A source was read, but something in it may have been overlooked, such as an unused column of dates.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars as pl, standout as so
-    >>> frame = pl.DataFrame({"user": ["7"], "film": ["Brazil"], "moment": ["2005-03-01"]})
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     release = so.read(frame)
-    >>> print(caught[0].message)
-    column 'moment' looks like a date and is not used: add time="moment", or ignore=["moment"]
-    """
+    """A source was read, but something in it may have been overlooked, such as an unused column of dates."""
 
     def __str__(self) -> str:
         """The message in one line; names from files may hold anything."""
@@ -264,21 +176,14 @@ EXTRAS = {
 
 
 def install_command(extra: str) -> str:
-    """The command that installs what an extra adds, for messages.
-
-    >>> install_command("explore")
-    "pip install 'starlette>=1' 'uvicorn>=0.40'"
-    """
+    """The command that installs what an extra adds, for messages."""
     return pip_install(*EXTRAS[extra])
 
 
 def pip_install(*requirements: str) -> str:
     """The command that installs these packages, for messages."""
-    return f"pip install {' '.join(map(_quoted, requirements))}"
-
-
-def _quoted(requirement: str) -> str:
-    return requirement if re.fullmatch(r"[\w.-]+", requirement) else f"'{requirement}'"
+    quoted = (part if re.fullmatch(r"[\w.-]+", part) else f"'{part}'" for part in requirements)
+    return f"pip install {' '.join(quoted)}"
 
 
 # Parameter checks that several packages share; each returns the value or raises a ParameterError.
@@ -307,7 +212,7 @@ def fact_value(value: Any) -> float | str | None:
     """Check that `value` is a finite number, text or None. A number of Python keeps its type."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"value must be a number or text, or None, got {type(value).__name__}")
     try:
         finite = math.isfinite(value)

@@ -28,8 +28,6 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-__all__ = ["PLAIN_KERNELS", "Array", "Flag", "Int", "Real", "inline", "kernel", "subroutine", "summing_subroutine"]
-
 PLAIN_KERNELS = os.environ.get("STANDOUT_PLAIN_KERNELS", "") not in ("", "0")
 """Whether kernels do without the intrinsics of `simd`."""
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,18 +15,6 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.files import write_atomically
 from standout.core.text import printable
 
-__all__ = [
-    "CHECKPOINTS",
-    "Json",
-    "JsonObject",
-    "checksum",
-    "dump_with_checksum",
-    "is_intact",
-    "read_checkpoint",
-    "read_toml",
-    "write_checkpoint",
-]
-
 KEY = "checksum"
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats
 from standout.core.jit import Array, Int, Real, inline
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool
 
 __all__ = [
     "Executor",

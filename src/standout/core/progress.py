@@ -11,21 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from standout.core.errors import ParameterError
 from standout.core.text import printable
-from standout.core.worker_pool import current_pool
-
-__all__ = [
-    "Activity",
-    "Progress",
-    "ProgressMeter",
-    "ProgressOption",
-    "activity",
-    "bar_html",
-    "no_progress",
-    "progress_bar",
-    "stage_text",
-    "watch_activities",
-    "with_progress",
-]
+from standout.core.threads import current_pool
 
 STEPS = 1000
 
@@ -271,8 +257,6 @@ def bar_html(text: str, done: int, total: int | None) -> str:
 
     >>> bar_html("auditing", 1, 4)
     '<progress value="1" max="4"></progress> auditing, 25 %'
-    >>> bar_html("compiling, once", 0, None)
-    '<progress></progress> compiling, once'
     """
     if total is None:
         return f"<progress></progress> {escape(text)}"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["FrameExport", "ResultView", "check_installed"]
-
 
 class ResultView:
     """A result that a notebook shows with a headline, a small table and a chart. It names nobody."""
@@ -29,20 +27,7 @@ class ResultView:
         return self
 
     def chart(self) -> "alt.TopLevelMixin":
-        """The main numbers as a chart, without ids of people.
-
-        Returns
-        -------
-        altair.Chart, altair.LayerChart or altair.VConcatChart
-            An Altair chart, to change, show or save.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-        >>> release.chart().properties(title="People by number of entries").to_dict()["title"]
-        'People by number of entries'
-        """
+        """The main numbers as an Altair chart, to change, show or save; without ids of people."""
         shown: alt.TopLevelMixin = _views().altair_chart(self._shown())
         return shown
 
@@ -69,36 +54,12 @@ class FrameExport:
         raise NotImplementedError
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The table as a pandas frame. It needs pandas and PyArrow.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The same columns.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_pandas().shape
-        (1000, 4)
-        """
+        """The table as a pandas frame. It needs pandas and PyArrow."""
         check_installed("to_pandas()", "pandas", "pyarrow")
         return self._frame().to_pandas()
 
     def to_arrow(self) -> "pa.Table":
-        """The table as a PyArrow table. It needs PyArrow.
-
-        Returns
-        -------
-        pyarrow.Table
-            The same columns.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_arrow().column_names
-        ['record', 'item', 'value', 'time']
-        """
+        """The table as a PyArrow table. It needs PyArrow."""
         check_installed("to_arrow()", "pyarrow")
         return self._frame().to_arrow()
 
@@ -108,10 +69,7 @@ class FrameExport:
 
 
 def check_installed(method: str, *packages: str) -> None:
-    """Raise an error that says what to install if one of the packages is missing.
-
-    >>> check_installed("to_arrow()", "standout")
-    """
+    """Raise an error that says what to install if one of the packages is missing."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         are = "are" if len(missing) > 1 else "is"

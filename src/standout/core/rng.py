@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from standout.core.errors import ParameterError
 from standout.core.jit import inline
 
-__all__ = ["check_seed", "generator", "key", "mix", "uniform", "uniforms"]
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)

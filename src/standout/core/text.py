@@ -13,28 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Protocol
 
-__all__ = [
-    "LONG",
-    "SHORT",
-    "UNPRINTABLE",
-    "HasInterval",
-    "count",
-    "cut_arguments",
-    "cut_middle",
-    "decimal",
-    "escaped_json",
-    "estimate_line",
-    "estimate_text",
-    "interval_text",
-    "is_near_limit",
-    "map_texts",
-    "percent",
-    "printable",
-    "printable_lines",
-    "printable_texts",
-    "shorten",
-]
-
 SHORT, LONG, LONGEST_LINE = 80, 700, 2000
 """Maximum length of a name, of a sentence, and of a line."""
 UNPRINTABLE = re.compile(

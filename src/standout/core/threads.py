@@ -1,16 +1,21 @@
-"""Run work on a pool of threads; kernels release the interpreter lock, so threads are enough."""
+"""Run work on a pool of threads, or on workers of other processes and machines.
+
+Kernels release the interpreter lock, so threads are enough on one machine. The package `cluster` makes pools of
+workers. Computations ask for `current_pool()` and work on threads if there is none, so only the outermost call
+names the workers. A task is a function of a module and small arguments; its result depends on nothing else, so
+that a lost worker's tasks can run again elsewhere.
+"""
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress
-
-__all__ = ["map_on_threads", "run_in_slices", "thread_count"]
 
 R = TypeVar("R")
 W = TypeVar("W")
@@ -34,7 +39,7 @@ def run_in_slices(
     threads: int | None,
     new_workspace: Callable[[], W],
     work_on: Callable[[int, int, W], None],
-    progress: Progress,
+    progress: Callable[[str, int, int], None],
 ) -> None:
     """Call work_on(low, high, workspace) for slices of range(count); every thread has its own workspace."""
     threads = thread_count(threads)
@@ -86,3 +91,47 @@ def map_on_threads(function: Callable[..., R], tasks: Iterable[tuple[Any, ...]],
             yield waiting.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class WorkerPool(Protocol):
+    """Workers that compute tasks."""
+
+    @property
+    def size(self) -> int:
+        """Number of tasks that run at the same time."""
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the workers are there; a pool may start them when the first task is sent."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory of the smallest machine with workers."""
+
+    def executor_of(self, release: Any) -> Any:
+        """An executor for parts of a release (see `core.parts`); None if attacks on it are better whole."""
+
+    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
+        """The results of function(*task) for each task, in their order.
+
+        Tasks are taken from the iterable only a little ahead of the results. Tasks whose numbers are equal
+        modulo `places` run on the same worker, if possible; without places, tasks may share a message.
+        """
+
+
+_POOL: ContextVar[WorkerPool | None] = ContextVar("pool", default=None)
+
+
+def current_pool() -> WorkerPool | None:
+    """The workers to use; None: threads of this process."""
+    return _POOL.get()
+
+
+@contextmanager
+def use_pool(pool: WorkerPool | None) -> Iterator[None]:
+    """Use these workers within the context."""
+    token = _POOL.set(pool)
+    try:
+        yield
+    finally:
+        _POOL.reset(token)

@@ -1,47 +1,19 @@
 """Compiled loops that group entries by record and by item, by counting and scattering.
 
 A block is an n × 4 array of uint32, one row per entry: record code, item code, value code and
-time + 2**31. The value NONE and the time 0 mean missing.
+time + 2**31. The value NONE and the time 0 mean missing. `columns` is a 3 × n array of uint32: final codes of
+items, values and times; a column that the release does not have is 0. One type for all of them, so that each
+kernel is compiled once.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Ints
 from standout.core.jit import Array, Flag, Int, kernel
-from standout.core.progress import Progress
-from standout.data import build_kernels
-from standout.data.labels import Clock
-from standout.data.packed_blocks import Block
-from standout.data.postings import BLOCK_BITS
-from standout.data.release import Codes, Levels, RecordEntries, code_type
 
 __all__ = [
-    "NONE",
-    "TIME_BIAS",
-    "CodeMap",
-    "ColumnSizes",
-    "bounds",
-    "count",
-    "count_distinct",
-    "count_outside",
-    "count_repeats",
-    "group_by_record",
-    "merge_repeats",
-    "order_by_entries",
-    "pack",
-    "partition",
-    "place_runs",
-    "scatter",
-    "settle",
-    "sort_repeats",
-    "split",
-    "tally",
-]
+    "NONE", "TIME_BIAS", "copy_texts", "count", "merge_repeats", "order_by_entries", "pack", "partition",
+    "sort_records", "sort_repeats",
+]  # fmt: skip
 
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
@@ -57,12 +29,9 @@ def count(block: Array, per_record: Array, per_item: Array, time_bounds: Array) 
         per_record[block[i, 0]] += 1
         per_item[block[i, 1]] += 1
         time = np.int64(block[i, 3])
-        if time == 0:
-            continue
-        if time < time_bounds[0]:
-            time_bounds[0] = time
-        if time > time_bounds[1]:
-            time_bounds[1] = time
+        if time != 0:
+            time_bounds[0] = min(time_bounds[0], time)
+            time_bounds[1] = max(time_bounds[1], time)
 
 
 @kernel
@@ -94,135 +63,74 @@ def partition(
 
 
 @kernel
-def scatter(bundle: Array, base: Int, cursor: Array, rows: Array) -> None:
-    """Put a bundle's entries into their records, in row order: rows[p - base] = (item, value, time)."""
+def sort_records(bundle: Array, low: Int, start: Array, columns: Array) -> Int:
+    """Sort a bundle's entries by record and item, in row order where items repeat; return the number of repeats.
+
+    start[r] is where the entries of record low + r begin in `columns`.
+    """
+    rows = np.empty((len(bundle), 3), np.uint32)
+    cursor, repeats = start.copy(), 0
     for i in range(len(bundle)):
-        record = bundle[i, 0]
+        record = bundle[i, 0] - low
         p = cursor[record]
         cursor[record] = p + 1
-        rows[p - base, 0] = bundle[i, 1]
-        rows[p - base, 1] = bundle[i, 2]
-        rows[p - base, 2] = bundle[i, 3]
-
-
-@kernel
-def settle(start: Array, rows: Array, low: Int, high: Int, item: Array, value: Array, time: Array) -> Int:
-    """Sort records low … high - 1 by item, in row order where items repeat; return the number of repeats.
-
-    rows = the entries of these records.
-    """
-    repeats = 0
-    w = start[low]
+        rows[p, 0] = bundle[i, 1]
+        rows[p, 1] = bundle[i, 2]
+        rows[p, 2] = bundle[i, 3]
     order = np.empty(0, np.int64)
-    for record in range(low, high):
-        begin, n = start[record] - start[low], start[record + 1] - start[record]
+    for record in range(len(start) - 1):
+        begin, end = start[record], start[record + 1]
         ascending = True
-        for i in range(begin + 1, begin + n):
+        for i in range(begin + 1, end):
             if rows[i, 0] <= rows[i - 1, 0]:
                 ascending = False
                 break
         if not ascending:  # merge sort is stable and has no bad cases
-            order = np.argsort(rows[begin : begin + n, 0], kind="mergesort")
-        for i in range(n):
-            row = begin + i if ascending else begin + order[i]
-            item[w] = rows[row, 0]
-            if len(value):
-                value[w] = rows[row, 1]
-            if len(time):
-                time[w] = rows[row, 2]
-            if i > 0 and item[w] == item[w - 1]:
-                repeats += 1
-            w += 1
+            order = np.argsort(rows[begin:end, 0], kind="mergesort")
+        for i in range(begin, end):
+            row = i if ascending else begin + order[i - begin]
+            for k in range(3):
+                columns[k, i] = rows[row, k]
+            repeats += i > begin and columns[0, i] == columns[0, i - 1]
     return repeats
 
 
 @kernel
-def merge_repeats(
-    start: Array, item: Array, value: Array, time: Array, policy: Int, missing: Array, new_start: Array
-) -> None:
+def merge_repeats(start: Array, columns: Array, policy: Int, missing: Array) -> None:
     """Keep one entry of each (record, item), in place: that of the policy; entries are in row order.
 
-    missing = [value code, time code] of an entry without one. Record r now begins at new_start[r].
+    missing = [value code, time code] of an entry without one. `start` becomes where the kept entries begin.
     """
-    w = 0
+    w = begin = np.int64(0)
     for record in range(len(start) - 1):
-        new_start[record] = w
-        for i in range(start[record], start[record + 1]):
-            is_repeat = i > start[record] and item[i] == item[w - 1]
-            if is_repeat and not _supersedes(value, time, i, w - 1, policy, missing):
+        end, first = start[record + 1], w
+        for i in range(begin, end):
+            is_repeat = w > first and columns[0, i] == columns[0, w - 1]
+            if is_repeat and not _supersedes(columns, i, w - 1, policy, missing):
                 continue
-            at = w - 1 if is_repeat else w
-            item[at] = item[i]
-            if len(value):
-                value[at] = value[i]
-            if len(time):
-                time[at] = time[i]
-            w = at + 1
-    new_start[len(start) - 1] = w
+            w -= is_repeat
+            for k in range(3):
+                columns[k, w] = columns[k, i]
+            w += 1
+        start[record + 1] = w
+        begin = end
 
 
 @kernel
-def sort_repeats(start: Array, item: Array, value: Array, time: Array) -> None:
-    """Sort the entries of each (record, item) by time, then by value, in place."""
-    for record in range(len(start) - 1):
-        i, end = start[record], start[record + 1]
-        while i < end:
-            n = np.int64(1)
-            while i + n < end and item[i + n] == item[i]:
-                n += 1
-            if n > 1:
-                keys = np.zeros(n, np.uint64)
-                for k in range(n):
-                    moment = np.uint64(time[i + k]) if len(time) else np.uint64(0)
-                    level = np.uint64(value[i + k]) if len(value) else np.uint64(0)
-                    keys[k] = moment << np.uint64(32) | level
-                keys.sort()
-                for k in range(n):
-                    if len(value):
-                        value[i + k] = keys[k] & np.uint64(0xFFFFFFFF)
-                    if len(time):
-                        time[i + k] = keys[k] >> np.uint64(32)
-            i += n
-
-
-@kernel
-def count_repeats(start: Array, item: Array) -> Int:
-    """Count the entries with the record and item of an earlier entry."""
-    repeats = 0
-    for record in range(len(start) - 1):
-        for i in range(start[record] + 1, start[record + 1]):
-            repeats += item[i] == item[i - 1]
-    return repeats
-
-
-@kernel
-def count_distinct(start: Array, item: Array, per_record: Array, per_item: Array) -> None:
-    """Add the number of distinct items of each record, and of distinct records of each item."""
-    for record in range(len(start) - 1):
-        for i in range(start[record], start[record + 1]):
-            if i == start[record] or item[i] != item[i - 1]:
-                per_record[record] += 1
-                per_item[item[i]] += 1
-
-
-@kernel
-def _supersedes(value: Array, time: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
+def _supersedes(columns: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
     """Whether a later row of the same (record, item) replaces the current one."""
-    no_value, no_time = missing[0], missing[1]
-    old_time, new_time = no_time, no_time
-    if len(time):
-        old_time, new_time = np.int64(time[best]), np.int64(time[rival])
+    old_time, new_time = np.int64(columns[2, best]), np.int64(columns[2, rival])
     if policy == FIRST:
         return new_time < old_time  # missing is the highest code: any known time is earlier
-    if old_time == no_time:
+    if old_time == missing[1]:
         old_time = np.int64(-1)
-    if new_time == no_time:
+    if new_time == missing[1]:
         new_time = np.int64(-1)
-    if policy == MAX and len(value):
-        old_value, new_value = np.int64(value[best]), np.int64(value[rival])
-        if old_value == no_value:
+    if policy == MAX:
+        old_value, new_value = np.int64(columns[1, best]), np.int64(columns[1, rival])
+        if old_value == missing[0]:
             old_value = np.int64(-1)
-        if new_value == no_value:
+        if new_value == missing[0]:
             new_value = np.int64(-1)
         if new_value != old_value:
             return new_value > old_value
@@ -230,13 +138,30 @@ def _supersedes(value: Array, time: Array, rival: Int, best: Int, policy: Int, m
 
 
 @kernel
+def sort_repeats(start: Array, columns: Array) -> None:
+    """Sort the entries of each (record, item) by time, then by value, in place."""
+    for record in range(len(start) - 1):
+        i, end = start[record], start[record + 1]
+        while i < end:
+            n = np.int64(1)
+            while i + n < end and columns[0, i + n] == columns[0, i]:
+                n += 1
+            if n > 1:
+                keys = np.zeros(n, np.uint64)
+                for k in range(n):
+                    keys[k] = np.uint64(columns[2, i + k]) << np.uint64(32) | np.uint64(columns[1, i + k])
+                keys.sort()
+                for k in range(n):
+                    columns[1, i + k] = keys[k] & np.uint64(0xFFFFFFFF)
+                    columns[2, i + k] = keys[k] >> np.uint64(32)
+            i += n
+
+
+@kernel
 def pack(
     start: Array,
+    columns: Array,
     items: Array,
-    value: Array,
-    time: Array,
-    low: Int,
-    high: Int,
     layout: Array,
     first: Array,
     cursor: Array,
@@ -245,9 +170,10 @@ def pack(
     end: Array,
     single: Array,
 ) -> Int:
-    """Scatter the block of records low … high - 1 into the items' words; return its number of items.
+    """Scatter a block of records into the words of items[0] … items[1] - 1; return how many of these it has.
 
-    touched[k], end[k] = the k-th of these items, and the end of its words, relative to first[touched[k]].
+    first[i] = position of the first word of item i. touched[k], end[k] = the k-th of these items, and the end of
+    its words, relative to first[touched[k]].
     cursor[i] = [position of the next word of item i, end of its last run]; equal before its first word here.
     layout = [time bits, time and value bits, span, addition to the kind of an entry without a time].
     With `single`, entries whose record has the item once come first, and single[k] is where they end; the
@@ -256,13 +182,17 @@ def pack(
     time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
     n, with_single, repeats, scratch = 0, 0, len(single) > 0, np.empty(0, word.dtype)
     for part in range(2 if repeats else 1):
-        for record in range(low, high):
-            position = np.uint64(record - low) << low_bits
+        for record in range(len(start) - 1):
+            position = np.uint64(record) << low_bits
             begin, stop = start[record], start[record + 1]
             for i in range(begin, stop):
-                item = items[i]
+                item = columns[0, i]
+                if item < items[0]:
+                    continue
+                if item >= items[1]:
+                    break
                 if repeats:
-                    alone = (i == begin or items[i - 1] != item) and (i + 1 == stop or items[i + 1] != item)
+                    alone = (i == begin or columns[0, i - 1] != item) and (i + 1 == stop or columns[0, i + 1] != item)
                     if alone == (part == 1):
                         continue
                 p = cursor[item, 0]
@@ -270,8 +200,7 @@ def pack(
                     touched[n] = item
                     n += 1
                 cursor[item, 0] = p + 1
-                kind = np.uint64(value[i]) if len(value) else np.uint64(0)
-                moment = np.uint64(time[i]) if len(time) else span
+                kind, moment = np.uint64(columns[1, i]), np.uint64(columns[2, i])
                 if moment == span:
                     kind += bank
                     moment = np.uint64(0)
@@ -321,60 +250,6 @@ def order_by_entries(word: Array, low: Int, high: Int, shift: Int, scratch: Arra
 
 
 @kernel
-def place_runs(
-    items: Array,
-    end: Array,
-    single: Array,
-    number: Int,
-    cursor: Array,
-    out_block: Array,
-    out_end: Array,
-    out_single: Array,
-) -> None:
-    """Append a block's runs to those of their items; blocks arrive in ascending order."""
-    for k in range(len(items)):
-        p = cursor[items[k]]
-        cursor[items[k]] = p + 1
-        out_block[p] = number
-        out_end[p] = end[k]
-        if len(single):
-            out_single[p] = single[k]
-
-
-@kernel
-def count_outside(start: Array, items: Array, rank: Array, tops: Array, out: Array) -> None:
-    """Set out[t, r] to the number of items of record r outside the tops[t] most popular."""
-    for record in range(len(start) - 1):
-        for i in range(start[record], start[record + 1]):
-            if i > start[record] and items[i] == items[i - 1]:
-                continue
-            for t in range(len(tops)):
-                out[t, record] += rank[items[i]] > tops[t]
-
-
-@kernel
-def tally(codes: Array, counts: Array) -> None:
-    """Add to counts[c] how often code c occurs."""
-    for i in range(len(codes)):
-        counts[codes[i]] += 1
-
-
-@kernel
-def bounds(codes: Array, missing: Int) -> tuple[Int, Int]:
-    """Lowest and highest code other than `missing`; (0, -1) if there is none."""
-    low, high = np.int64(missing), np.int64(-1)
-    for i in range(len(codes)):
-        code = np.int64(codes[i])
-        if code == missing:
-            continue
-        if code < low:
-            low = code
-        if code > high:
-            high = code
-    return (low, high) if high >= 0 else (0, -1)
-
-
-@kernel
 def copy_texts(offsets: Array, data: Array, order: Array, out: Array) -> None:
     """Write the texts one after another in the given order."""
     at = 0
@@ -382,144 +257,3 @@ def copy_texts(offsets: Array, data: Array, order: Array, out: Array) -> None:
         for k in range(offsets[order[i]], offsets[order[i] + 1]):
             out[at] = data[k]
             at += 1
-
-
-# Group coded entries by record, in two steps that stay in the cache: bundles of records, then records.
-
-
-BUNDLES = 512
-"""Number of bundles of records in the first pass: few enough that their ends stay in the cache."""
-NO_CODES: Codes = np.empty(0, np.uint8)
-
-
-class ColumnSizes(NamedTuple):
-    """Number of items, and the levels and clock before unused codes are dropped."""
-
-    n_items: int
-    levels: Levels | None
-    clock: Clock | None
-
-    @property
-    def missing(self) -> Ints:
-        """Value code and time code of an entry without one."""
-        n_levels = 0 if self.levels is None else len(self.levels)
-        return np.array([n_levels, 0 if self.clock is None else self.clock.span], np.int64)
-
-    def empty_columns(self, entries: int) -> tuple[Codes, Codes, Codes]:
-        """Return new columns of item, value and time codes."""
-        no_value, no_time = self.missing
-        value = NO_CODES if self.levels is None else np.empty(entries, code_type(no_value + 1))
-        time = NO_CODES if self.clock is None else np.empty(entries, code_type(no_time + 1))
-        return np.empty(entries, code_type(self.n_items)), value, time
-
-
-@dataclass(frozen=True, slots=True)
-class CodeMap:
-    """The final code of each record, item and value code of blocks, and the lowest time of blocks.
-
-    The last element of `level` is for entries without a value.
-    """
-
-    record: NDArray[np.uint32]
-    item: NDArray[np.uint32]
-    level: NDArray[np.uint32]
-    first_time: int
-
-    @classmethod
-    def unchanged(cls, n_records: int, sizes: ColumnSizes) -> "CodeMap":
-        """Codes of blocks that have final codes already, and time codes that are 1 higher."""
-        counts = n_records, sizes.n_items, int(sizes.missing[0]) + 1
-        record, item, level = (np.arange(count, dtype=np.uint32) for count in counts)
-        return cls(record, item, level, first_time=1)
-
-
-def group_by_record(
-    blocks: Iterable[Block], n_blocks: int, codes: CodeMap, start: Ints, sizes: ColumnSizes, progress: Progress
-) -> tuple[RecordEntries, int]:
-    """Sort entries by record and item; also return how many have the item of an earlier one.
-
-    Entries with the same record and item stay in the order of their rows.
-    """
-    shift = ((len(start) - 1) // BUNDLES).bit_length()
-    bundles = _bundle(blocks, n_blocks, codes, start, int(sizes.missing[1]), shift, progress=progress)
-    return _sort_records(start, bundles, shift, sizes, progress)
-
-
-def _bundle(
-    blocks: Iterable[Block], n_blocks: int, codes: CodeMap, start: Ints, span: int, shift: int, *, progress: Progress
-) -> NDArray[np.uint32]:
-    """Give all entries their final codes, in bundles of 2**shift records."""
-    cursor = start[:-1][:: 1 << shift].copy()
-    bundles = np.empty((start[-1], 4), np.uint32)
-    clock = np.array([codes.first_time, span], np.int64)
-    for number, block in enumerate(blocks):
-        progress("grouping by record", number, n_blocks)
-        build_kernels.partition(
-            block=block,
-            record_rank=codes.record,
-            item_rank=codes.item,
-            level=codes.level,
-            clock=clock,
-            shift=shift,
-            cursor=cursor,
-            out=bundles,
-        )
-    return bundles
-
-
-def _sort_records(
-    start: Ints, bundles: NDArray[np.uint32], shift: int, sizes: ColumnSizes, progress: Progress
-) -> tuple[RecordEntries, int]:
-    """Sort each record's entries by item; also return how many have the item of an earlier one."""
-    n, repeated = len(start) - 1, 0
-    item, value, time = sizes.empty_columns(len(bundles))
-    cursor = start[:-1].copy()
-    ends = np.append(start[:: 1 << shift], start[-1])
-    rows = np.empty((int(np.diff(ends).max()), 3), np.uint32)
-    for low in range(0, n, 1 << shift):
-        progress("sorting records", low, n)
-        high = min(low + (1 << shift), n)
-        build_kernels.scatter(bundles[start[low] : start[high]], start[low], cursor, rows)
-        repeated += build_kernels.settle(start=start, rows=rows, low=low, high=high, item=item, value=value, time=time)
-    by_record = RecordEntries(
-        start, item, None if sizes.levels is None else value, None if sizes.clock is None else time
-    )
-    return by_record, repeated
-
-
-# Compiled loop that divides coded entries among shards.
-
-
-@kernel
-def split(
-    block: Array,
-    record_rank: Array,
-    item_rank: Array,
-    level: Array,
-    clock: Array,
-    shard_of_block: Array,
-    first: Array,
-    ends: Array,
-    out: Array,
-) -> None:
-    """Put a block's entries in the order of shards, with final codes; records count from the shard's first.
-
-    Shard s gets out[ends[s] : ends[s + 1]], in row order; ends is 0 before. Times are 1 higher than final
-    codes, and 0 if missing. first[s] = first record of shard s; clock = [lowest time, span].
-    """
-    for i in range(len(block)):
-        ends[shard_of_block[record_rank[block[i, 0]] >> BLOCK_BITS] + 1] += 1
-    cursor = np.zeros(len(ends), np.int64)
-    for number in range(1, len(ends)):
-        ends[number] += ends[number - 1]
-        cursor[number] = ends[number]
-    for i in range(len(block)):
-        record = np.int64(record_rank[block[i, 0]])
-        shard = np.int64(shard_of_block[record >> BLOCK_BITS])
-        p = cursor[shard]
-        cursor[shard] = p + 1
-        value, time = block[i, 2], np.int64(block[i, 3])
-        out[p, 0] = record - first[shard]
-        out[p, 1] = item_rank[block[i, 1]]
-        out[p, 2] = level[value] if value != NONE else level[len(level) - 1]
-        out[p, 3] = time - clock[0] + 1 if time != 0 else 0

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import offsets
 from standout.core.json_files import JsonObject
 from standout.data.build import count_codes
-from standout.data.build_kernels import count_outside
 from standout.data.labels import Provenance
 from standout.data.release import Release
+from standout.data.repeats import distinct_items, record_pieces
 
 __all__ = ["Description", "describe"]
 
@@ -135,7 +136,10 @@ def outside_top(release: Release) -> dict[int, dict[int, float]]:
     """Share of records with at least 1, 5, 10 items outside the top 100, 500, 1000 [the paper's appendix]."""
     tops = [top for top in TOPS if top < release.n_items]
     counts = np.zeros((len(tops), release.n_records), np.int64)
-    count_outside(release.by_record.start, release.by_record.item, release.rank, np.array(tops, np.int64), counts)
+    for records, part in record_pieces(release.by_record):
+        distinct = distinct_items(part)
+        for t, top in enumerate(tops):
+            counts[t, records] = np.diff(offsets(release.rank[distinct.item] > top)[distinct.start])
     return {top: {least: float((counts[t] >= least).mean()) for least in AT_LEAST} for t, top in enumerate(tops)}
 
 

@@ -1,6 +1,5 @@
 """Entries by item: one word per entry, split into runs by blocks of records."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,25 +8,10 @@ from numpy.typing import NDArray
 from standout.core.arrays import Ints
 
 __all__ = [
-    "BLOCK_BITS",
-    "NO_ENDS",
-    "NO_NUMBERS",
-    "Postings",
-    "StoredRuns",
-    "Words",
-    "block_starts",
-    "locate",
-    "mismatched_column",
-    "ordered_words",
-    "run_positions",
-    "stored_runs",
-    "unpack_attributes",
-    "unpack_item",
-    "word_bits",
-    "word_type",
+    "BLOCK_BITS", "NO_ENDS", "NO_NUMBERS", "Postings", "StoredRuns", "Words", "block_starts", "locate",
+    "mismatched_column", "run_positions", "stored_runs", "unpack_attributes", "unpack_item", "word_bits", "word_type",
     "words_are_valid",
-    "words_of_runs",
-]
+]  # fmt: skip
 
 BLOCK_BITS = 13
 PIECE = 1 << 20
@@ -42,8 +26,8 @@ class Postings(NamedTuple):
 
     Records are split into blocks of 2**BLOCK_BITS. Item i has start[i + 1] - start[i] entries and owns the
     runs run[i] to run[i + 1], one run for each block in which it has an entry. Run j holds the entries of the
-    records in block[j]: the words begin[j] to end[j]. `block` ascends within an item. The words of an item
-    need not be together: those of an index in shards are in different places. Words between runs are 0.
+    records in block[j]: the words begin[j] to end[j], which is where those of run j + 1 begin. `block` ascends
+    within an item.
 
     If records have an item several times, a run begins with the words of the records that have it once; they
     end before single[j]. The words of each other record follow one another, by time and then by value: first
@@ -95,40 +79,15 @@ def unpack_item(
     Records ascend only if none has the item several times.
     """
     runs = slice(*postings.run[item : item + 2])
-    begin, end = postings.begin[runs], postings.end[runs]
-    word = words_of_runs(postings, begin, end)
+    word = postings.word[slice(*postings.start[item : item + 2])]
     position = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
-    block = np.repeat(postings.block[runs].astype(np.int64), end - begin)
+    block = np.repeat(postings.block[runs].astype(np.int64), postings.end[runs] - postings.begin[runs])
     return (block << BLOCK_BITS) + position, *unpack_attributes(postings, word, n_levels, span)
-
-
-def words_of_runs(postings: Postings, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Words:
-    """The words of some runs; without a copy if each run begins where the one before ends."""
-    first = np.flatnonzero(np.append(True, begin[1:] != end[:-1])[: len(begin)])
-    last = np.append(first[1:] - 1, len(begin) - 1)[: len(first)]
-    parts = [postings.word[begin[i] : end[j]] for i, j in zip(first, last, strict=True)]
-    return parts[0] if len(parts) == 1 else np.concatenate([postings.word[:0], *parts])
-
-
-def ordered_words(postings: Postings) -> Iterator[Words]:
-    """Yield the words of all items in order, in pieces; in one, without a copy, if they are together."""
-    begin, end = postings.begin, postings.end
-    if np.array_equal(begin[1:], end[:-1]):
-        yield postings.word[begin[0] : end[-1]]
-        return
-    ends, low = np.cumsum(end - begin), 0
-    while low < len(begin):
-        done = ends[low - 1] if low else 0
-        high = max(low + 1, int(np.searchsorted(ends, done + PIECE, side="right")))
-        yield words_of_runs(postings, begin[low:high], end[low:high])
-        low = high
 
 
 def locate(postings: Postings, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (run, position of the word) of entries: the k-th of item i has the rank start[i] + k."""
-    ends = np.cumsum(postings.end - postings.begin)
-    run = np.searchsorted(ends, rank, side="right").astype(np.int64)
-    return run, postings.end[run] - ends[run] + rank
+    return np.searchsorted(postings.end, rank, side="right").astype(np.int64), rank
 
 
 def unpack_attributes(
@@ -162,16 +121,10 @@ def _attributes_are_valid(postings: Postings, positions: slice, n_levels: int, s
 
 def _records_are_valid(postings: Postings, n_records: int) -> bool:
     """Whether the records of all words exist and the bits above them are 0."""
-    begin, order = postings.begin, None
-    if not (begin[1:] > begin[:-1]).all():
-        order = np.argsort(begin)
-        begin = begin[order]
-    begin = np.append(begin, len(postings.word))
-    for low in range(0, len(begin) - 1, PIECE):
-        at = begin[low : low + PIECE + 1]
-        runs = slice(low, low + len(at) - 1) if order is None else order[low : low + len(at) - 1]
-        highest = np.maximum.reduceat(postings.word[at[0] : at[-1]], at[:-1] - at[0])
-        first = postings.block[runs].astype(np.int64) << BLOCK_BITS
+    for low in range(0, len(postings.begin), PIECE):
+        begin, end = postings.begin[low : low + PIECE], postings.end[low : low + PIECE]
+        highest = np.maximum.reduceat(postings.word[begin[0] : end[-1]], begin - begin[0])
+        first = postings.block[low : low + PIECE].astype(np.int64) << BLOCK_BITS
         room = np.minimum(n_records - first, 1 << BLOCK_BITS).astype(np.uint64)
         if ((highest >> (postings.value_bits + postings.time_bits)) >= room).any():
             return False
@@ -201,13 +154,11 @@ class StoredRuns(NamedTuple):
 
 
 def stored_runs(postings: Postings) -> StoredRuns:
-    """Return the columns to store, as if the words of all runs followed one another."""
-    length = postings.end - postings.begin
-    end = np.cumsum(length) - np.repeat(postings.start[:-1], np.diff(postings.run))
-    single = NO_ENDS
-    if len(postings.single):
-        single = (end - (postings.end - postings.single)).astype(np.uint32)
-    return StoredRuns(postings.start, postings.run, postings.block, end.astype(np.uint32), single, postings.support)
+    """Return the columns to store."""
+    owner = np.repeat(postings.start[:-1], np.diff(postings.run))
+    end = (postings.end - owner).astype(np.uint32)
+    single = (postings.single - owner).astype(np.uint32) if len(postings.single) else NO_ENDS
+    return StoredRuns(postings.start, postings.run, postings.block, end, single, postings.support)
 
 
 def run_positions(stored: StoredRuns) -> tuple[Ints, Ints, Ints]:

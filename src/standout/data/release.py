@@ -31,16 +31,11 @@ def code_type(count: int) -> np.dtype[Any]:
 
 
 class StoredColumns(NamedTuple):
-    """The columns of an index as they were mapped, and their SHA-256, by name.
-
-    A column of a shard has the name of its folder first. `shards` has the first record of each shard; it is
-    empty if the index has none.
-    """
+    """The columns of an index as they were mapped, and their SHA-256, by name."""
 
     path: Path
     arrays: dict[str, NDArray[Any]]
     sha256: dict[str, str]
-    shards: tuple[int, ...] = ()
 
 
 class RecordEntries(NamedTuple):

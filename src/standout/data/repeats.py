@@ -1,39 +1,27 @@
 """Several entries of one record and item: count them, put them in order, or keep one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Ints, offsets
-from standout.data import build_kernels
+from standout.core.arrays import Bools, Ints, offsets, slices_of
+from standout.core.memory import drop_pages
 from standout.data.release import Codes, RecordEntries, Release, read_only
 
 __all__ = [
-    "DistinctEntries",
-    "DistinctItems",
-    "Repeats",
-    "apply_rule",
-    "chosen_rule",
-    "column_or_empty",
-    "count_distinct",
-    "distinct_entries",
-    "distinct_items",
-    "distinct_positions",
-    "first_entries",
-    "merge_repeats",
-    "repeat_numbers",
-    "repeated_rows",
-    "sort_in_place",
-    "sort_repeats",
-]
+    "PIECE", "DistinctEntries", "DistinctItems", "Repeats", "apply_rule", "chosen_rule", "code_columns",
+    "count_distinct", "distinct_entries", "distinct_items", "distinct_positions", "first_entries", "has_repeats",
+    "record_pieces", "repeat_numbers", "repeated_rows", "sort_repeats",
+]  # fmt: skip
 
 Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
 KEPT_FROM = 0.01
 """Repeated rows are kept if more than this share of the rows repeat and the user has not chosen."""
-NO_CODES: Codes = np.empty(0, np.uint8)
+PIECE = 1 << 20
+"""Number of entries that are worked on at a time: all of them may not fit into memory."""
 
 
 def chosen_rule(repeats: Repeats, repeated: int, rows: int) -> Repeats:
@@ -41,19 +29,6 @@ def chosen_rule(repeats: Repeats, repeated: int, rows: int) -> Repeats:
     if repeats != "auto":
         return repeats
     return "keep" if repeated > KEPT_FROM * rows else "last"
-
-
-def apply_rule(by_record: RecordEntries, repeats: Repeats, are_some: bool, missing: NDArray[np.int64]) -> RecordEntries:
-    """Apply a rule other than "auto" to entries in row order; the arrays that are given may change.
-
-    missing = [value code, time code] of an entry without one.
-    """
-    if not are_some:
-        return by_record
-    if repeats == "keep":
-        sort_in_place(by_record)
-        return by_record
-    return merge_repeats(by_record, missing, repeats)
 
 
 def repeated_rows(count: int, places: str = "") -> str:
@@ -64,47 +39,70 @@ def repeated_rows(count: int, places: str = "") -> str:
     )
 
 
-def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of distinct items of each record, and of distinct records of each item."""
-    per_record, per_item = np.zeros(len(by_record.start) - 1, np.int64), np.zeros(n_items, np.int64)
-    build_kernels.count_distinct(by_record.start, by_record.item, per_record, per_item)
-    return per_record, per_item
+def record_pieces(by_record: RecordEntries) -> Iterator[tuple[slice, RecordEntries]]:
+    """Ranges of records, and their entries alone, with about PIECE entries each."""
+    for records in slices_of(np.diff(by_record.start), PIECE):
+        start = by_record.start[records.start : records.stop + 1]
+        columns = (None if column is None else column[start[0] : start[-1]] for column in by_record[1:])
+        yield records, RecordEntries(start - start[0], *columns)  # type: ignore[arg-type]
+        drop_pages()
+
+
+def code_columns(by_record: RecordEntries, low: int, high: int) -> NDArray[np.uint32]:
+    """Codes of item, value and time of the entries low … high - 1, for kernels; 0 for what the release lacks."""
+    columns = np.zeros((3, high - low), np.uint32)
+    for codes, column in zip(columns, by_record[1:], strict=True):
+        if column is not None:
+            codes[:] = column[low:high]
+    return columns
+
+
+def apply_rule(by_record: RecordEntries, repeats: Repeats, missing: Ints) -> RecordEntries:
+    """Keep all entries of a record and item, by time and then by value, or one; changes the arrays that are given.
+
+    Entries are in row order. The rule is not "auto". missing = [value code, time code] of an entry without one.
+    """
+    from standout.data import build_kernels
+
+    kept_start, total = np.zeros_like(by_record.start), 0
+    for records, part in record_pieces(by_record):
+        columns = code_columns(part, 0, len(part.item))
+        if repeats == "keep":
+            build_kernels.sort_repeats(part.start, columns)
+        else:
+            build_kernels.merge_repeats(part.start, columns, POLICY[repeats], missing)
+        count = int(part.start[-1])
+        for column, codes in zip(by_record[1:], columns, strict=True):
+            if column is not None:
+                column[total : total + count] = codes[:count]
+        kept_start[records.start + 1 : records.stop + 1] = part.start[1:] + total
+        total += count
+    item, value, time = (None if column is None else column[:total] for column in by_record[1:])
+    assert item is not None
+    return RecordEntries(kept_start, item, value, time)
 
 
 def sort_repeats(by_record: RecordEntries) -> RecordEntries:
     """Sort the entries of each (record, item) by time, then by value: the canonical order."""
-    start, item, value, time = by_record
-    copies = (None if column is None else column.copy() for column in (value, time))
-    by_record = RecordEntries(start, item, *copies)
-    sort_in_place(by_record)
-    return by_record
-
-
-def sort_in_place(by_record: RecordEntries) -> None:
-    """The same in the arrays that are given."""
-    build_kernels.sort_repeats(
-        by_record.start, by_record.item, column_or_empty(by_record.value), column_or_empty(by_record.time)
+    value, time = (None if column is None else column.copy() for column in by_record[2:])
+    return apply_rule(
+        by_record._replace(item=by_record.item.copy(), value=value, time=time), "keep", np.zeros(2, np.int64)
     )
 
 
-def merge_repeats(by_record: RecordEntries, missing: NDArray[np.int64], repeats: Repeats) -> RecordEntries:
-    """Keep one entry of each (record, item); entries are in row order.
-
-    missing = [value code, time code] of an entry without one.
-    """
-    start, item, value, time = by_record
-    new_start = np.zeros_like(start)
-    columns = item, column_or_empty(value), column_or_empty(time)
-    build_kernels.merge_repeats(start, *columns, POLICY[repeats], missing, new_start)
-    kept = slice(0, int(new_start[-1]))
-    value = None if value is None else value[kept].copy()
-    time = None if time is None else time[kept].copy()
-    return RecordEntries(new_start, item[kept].copy(), value, time)
+def has_repeats(by_record: RecordEntries) -> bool:
+    """Whether some record has an item several times."""
+    return not all(first_entries(part).all() for _, part in record_pieces(by_record))
 
 
-def column_or_empty(column: Codes | None) -> Codes:
-    """Return a column for kernels, which take an empty one for none."""
-    return NO_CODES if column is None else column
+def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[Ints, Ints]:
+    """Return the number of distinct items of each record, and of distinct records of each item."""
+    per_record, per_item = np.zeros(len(by_record.start) - 1, np.int64), np.zeros(n_items, np.int64)
+    for records, part in record_pieces(by_record):
+        distinct = distinct_items(part)
+        per_record[records] = np.diff(distinct.start)
+        per_item += np.bincount(distinct.item, minlength=n_items)
+    return per_record, per_item
 
 
 # What each record has at least once: its distinct items, and its distinct entries.
@@ -113,7 +111,7 @@ def column_or_empty(column: Codes | None) -> Codes:
 class DistinctItems(NamedTuple):
     """Distinct items of each record: record r has item[start[r]:start[r + 1]], in ascending order."""
 
-    start: NDArray[np.int64]
+    start: Ints
     item: Codes
 
 
@@ -124,7 +122,7 @@ class DistinctEntries(NamedTuple):
     number: NDArray[np.int32]
 
 
-def first_entries(by_record: RecordEntries) -> NDArray[np.bool_]:
+def first_entries(by_record: RecordEntries) -> Bools:
     """Whether each entry is the first of its record and item."""
     is_first = np.ones(len(by_record.item), np.bool_)
     np.not_equal(by_record.item[1:], by_record.item[:-1], out=is_first[1:])
@@ -194,7 +192,7 @@ def _differ(columns: Sequence[Codes | None]) -> Bools | np.bool_:
     return np.logical_or.reduce(differences) if differences else np.bool_(False)
 
 
-def repeat_numbers(by_record: RecordEntries) -> NDArray[np.int64]:
+def repeat_numbers(by_record: RecordEntries) -> Ints:
     """For each entry, how many entries of its record and item come before it.
 
     >>> start, item = np.array([0, 3, 4]), np.array([5, 5, 7, 5], np.uint8)

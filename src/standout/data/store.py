@@ -3,31 +3,61 @@
     manifest.json          format, fingerprint, sizes, provenance, and the type and SHA-256 of each column
     by-record-item.bin …   one raw little-endian array per file
 
-docs/index-format.md describes every file; `index_writer` writes them.
+docs/index-format.md describes every file.
+
+An index is built in a locked folder with a random name next to its target and renamed when it is complete, so a
+second build of the same index is refused, and a killed one leaves the old index (or none) and a folder that the
+next build removes. A replaced index is removed file by file, so a reader that has its folder open can miss files.
+The reader sees then that the path leads to another folder, and begins again there: it gets the old index or the
+new one.
 """
 
-import warnings
-from collections.abc import Iterator
+import errno
+import fcntl
+import hashlib
+import mmap
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core import memory as bus_errors
+from standout.core.errors import BuildRunning, StoreError
+from standout.core.files import open_private, write_all
+from standout.core.memory import drop_pages
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.data.file_checks import checked_files
-from standout.data.flat_arrays import array_fields, levels_are_valid
-from standout.data.index_columns import check_small, contradiction, damaged, map_column, read_manifest
-from standout.data.index_files import is_index, open_index_writer, read_folder
-from standout.data.joined import open_joined
-from standout.data.manifest import Manifest
-from standout.data.postings import block_starts
+from standout.core.work_folders import FOLDER, exchange, is_at, new_folder, random_name, siblings
+from standout.data.flat_arrays import (
+    array_bytes,
+    damage_message,
+    damaged_column,
+    fingerprint_from_digests,
+    release_columns,
+)
+from standout.data.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.data.release import Release, StoredColumns
-from standout.data.sharded_index import write_shards
 
-__all__ = ["is_index", "open_index", "save", "verify"]
+__all__ = ["IndexWriter", "SharedIndex", "is_index", "open_index", "open_index_writer", "save", "verify"]
+
+T = TypeVar("T")
+PIECE = 1 << 24
+HEAD = 1 << 16
+BACKUP = ".old"
+READ = os.O_RDONLY | os.O_CLOEXEC
+SMALL = 1 << 22
+"""Largest column in bytes whose checksum is tested at opening; all are before anything is reported."""
 
 
 @with_progress
-def save(
-    release: Release, path: str | Path, progress: ProgressOption = no_progress, *, shards: int | None = None
-) -> None:
+def save(release: Release, path: str | Path, progress: ProgressOption = no_progress) -> None:
     """Save a release as an index; an existing index is replaced in one step.
 
     Parameters
@@ -38,14 +68,9 @@ def save(
         Folder of the index. It must be new, empty, or an index.
     progress : bool or callable, optional
         True shows a bar; a function is called with (stage, done, total).
-    shards : int, optional
-        Number of shards: folders with ranges of records, each an index that can be opened by itself. Results
-        do not depend on it. Shards are whole blocks of 8,192 records, so there may be fewer, with a warning.
 
     Raises
     ------
-    ParameterError
-        If `shards` is not a whole number from 1 to 10,000.
     StoreError
         If the folder is not an index, the disk is full, or the index cannot be written.
     BuildRunning
@@ -60,13 +85,8 @@ def save(
     ...     so.open(f"{folder}/demo").fingerprint == release.fingerprint
     True
     """
-    bounds = None if shards is None else _bounds(release, shards)
     with open_index_writer(path) as index:
-        if bounds is None:
-            index.write(release, progress)
-        else:
-            write_shards(index.folder, release, bounds, progress)
-            index.publish()
+        index.write(release, progress)
 
 
 def open_index(path: str | Path) -> Release:
@@ -98,7 +118,23 @@ def open_index(path: str | Path) -> Release:
     standout.core.errors.StoreError: nowhere.index is not an index: no such file or directory
     """
     path = Path(path)
-    return read_folder(path, lambda folder: _open(folder, path))
+    return _read_folder(path, lambda folder: _open(folder, path))
+
+
+def _open(folder: int, path: Path) -> Release:
+    manifest = _read_manifest(folder, path)
+    bus_errors.explain()
+    stored = {name: _map_column(folder, path, column) for name, column in manifest.columns.items()}
+    origin = StoredColumns(path, stored, {name: column.sha256 for name, column in manifest.columns.items()})
+    small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
+    if name := damaged_column(small, origin.sha256):
+        raise _damaged(path, f"{name}.bin does not match its checksum")
+    try:
+        if problem := manifest.contradiction(stored):
+            raise _damaged(path, problem)
+        return manifest.release(origin)
+    except (KeyError, ValueError) as error:
+        raise _damaged(path, "a column is missing or contradicts the others") from error
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
@@ -131,52 +167,307 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     ...     all(intact for file, intact in so.verify(f"{folder}/demo"))
     True
     """
-    yield from checked_files(Path(path), progress)
+    path = Path(path)
+    with ExitStack() as opened:
+
+        def open_all(folder: int) -> tuple[Manifest, list[BufferedReader | None]]:
+            """Open every file before the first is read: the index may be replaced in the meantime."""
+            manifest, files = _read_manifest(folder, path), list[BufferedReader | None]()
+            for column in manifest.columns.values():
+                try:
+                    files.append(opened.enter_context(os.fdopen(_open_file(folder, column.file), "rb")))
+                except OSError:
+                    files.append(None)
+            if None in files and not _leads_to(path, folder):
+                raise StoreError("replaced")
+            return manifest, files
+
+        manifest, files = _read_folder(path, open_all)
+        done, total = 0, sum(column.bytes for column in manifest.columns.values())
+        for column, file in zip(manifest.columns.values(), files, strict=True):
+            progress("checking", done, total)
+            try:
+                is_intact = file is not None and hashlib.file_digest(file, "sha256").hexdigest() == column.sha256
+            except OSError:
+                is_intact = False
+            yield column.file, is_intact
+            done += column.bytes
+        digests = {name: column.sha256 for name, column in manifest.columns.items()}
+        yield MANIFEST, fingerprint_from_digests(digests, manifest.clock) == manifest.fingerprint
 
 
-def _bounds(release: Release, shards: int) -> tuple[int, ...]:
-    """First record of each shard, and the number of records; warns if there are fewer shards than wanted."""
-    from standout.data.shards import check_shards, choose_bounds  # with compiled kernels
+def is_index(path: Path) -> bool:
+    """Whether a path is a folder with a Standout manifest, damaged or not."""
 
-    bounds = choose_bounds(release.lengths, check_shards(shards), 0)
-    written, size = len(bounds) - 1, block_starts(release.n_records).step
-    if written < shards:
-        warnings.warn(
-            f"{release.n_records:,} records are written in {written} shard{'s' if written > 1 else ''} "
-            f"instead of {shards:,}, because shards are whole blocks of {size:,} records",
-            stacklevel=3,
-        )
-    return bounds
+    def has_manifest(folder: int) -> bool:
+        with os.fdopen(_open_file(folder, MANIFEST), "rb") as file:
+            return f'"{FORMAT}"'.encode() in file.read(HEAD)
 
-
-def _open(folder: int, path: Path) -> Release:
-    """Open the index in an opened folder."""
-    manifest = read_manifest(folder, path)
-    if manifest.shards:
-        return open_joined(folder, path, manifest)
-    stored = {name: map_column(folder, path, column) for name, column in manifest.columns.items()}
-    checksums = {name: column.sha256 for name, column in manifest.columns.items()}
-    origin = StoredColumns(path, stored, checksums)
-    check_small(origin)
-    return _release(manifest, origin)
-
-
-def _release(manifest: Manifest, origin: StoredColumns) -> Release:
-    """Make the release of the columns, after a check that they match."""
-    path, stored = origin.path, origin.arrays
     try:
-        problem = contradiction(manifest, stored)
-        fields = None if problem else array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
-    except (KeyError, ValueError) as error:
-        raise damaged(path, "a column is missing or contradicts the others") from error
-    if problem or fields is None:
-        raise damaged(path, problem or "")
-    if not levels_are_valid(fields["levels"]):
-        raise damaged(path, "its values are not distinct and in order")
-    return Release(
-        **fields,
-        clock=manifest.clock,
-        provenance=manifest.read,
-        stored_fingerprint=manifest.fingerprint,
-        stored_columns=origin,
-    )
+        return _read_folder(path, has_manifest)
+    except (StoreError, OSError):
+        return False
+
+
+def _read_folder(path: Path, read: Callable[[int], T]) -> T:
+    """Return read(folder), called again if the index was replaced meanwhile; folder is a descriptor."""
+    while True:
+        try:
+            folder = os.open(path, READ | os.O_DIRECTORY)
+        except (OSError, ValueError) as error:
+            reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "not a valid path"
+            raise StoreError(f"{path} is not an index: {reason}") from error
+        try:
+            return read(folder)
+        except (StoreError, OSError):
+            if _leads_to(path, folder):
+                raise
+        finally:
+            os.close(folder)
+
+
+def _leads_to(path: Path, folder: int) -> bool:
+    """Whether a path leads to the folder of a descriptor, also through links."""
+    try:
+        return os.path.samestat(os.fstat(folder), path.stat())
+    except OSError:
+        return False
+
+
+def _open_file(folder: int, name: str) -> int:
+    """Open a file of an index for reading. A pipe does not block."""
+    return os.open(name, READ | os.O_NONBLOCK, dir_fd=folder)
+
+
+def _read_manifest(folder: int, path: Path) -> Manifest:
+    try:
+        with os.fdopen(_open_file(folder, MANIFEST), "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise StoreError(f"{path} is not an index: its {MANIFEST} is missing or cannot be read") from error
+    return Manifest.from_json(content, path)
+
+
+def _map_column(folder: int, path: Path, column: Column) -> NDArray[Any]:
+    """Map a column read-only, after a check of its size."""
+    try:
+        file = _open_file(folder, column.file)
+    except OSError as error:
+        raise _damaged(path, f"{column.file} is missing or cannot be read") from error
+    try:
+        size, dtype = os.fstat(file).st_size, np.dtype(column.type).newbyteorder("<")
+        if size != column.bytes:
+            raise _damaged(path, f"{column.file} has {size:,} bytes instead of {column.bytes:,}")
+        return np.frombuffer(mmap.mmap(file, size, access=mmap.ACCESS_READ) if size else b"", dtype)
+    except OSError as error:
+        raise StoreError(f"cannot map {column.file} of {path} into memory: {error.strerror}") from error
+    finally:
+        os.close(file)
+
+
+def _damaged(path: Path, problem: str) -> StoreError:
+    return StoreError(damage_message(path, problem))
+
+
+# Write an index.
+
+
+@dataclass(slots=True)
+class IndexWriter:
+    """An index being written in a folder of its own, which then moves to its target."""
+
+    target: Path
+    folder: Path
+
+    def write(self, release: Release, progress: Progress = no_progress) -> None:
+        """Write the columns and the manifest, then move the index to its target."""
+        columns = release_columns(release)
+        total = sum(column.nbytes for column in columns.values())
+        try:
+            for name, column in columns.items():  # reserve the disk space before anything is written
+                with open_private(self.folder / f"{name}.bin") as file:
+                    if column.nbytes and hasattr(os, "posix_fallocate"):
+                        os.posix_fallocate(file, 0, column.nbytes)
+            written, done = dict[str, Column](), 0
+            for name, column in columns.items():
+                written[name] = self._write_column(name, column, done, total, progress)
+                done += column.nbytes
+        except OSError as error:
+            raise _write_error(error, self.target, total) from error
+        digests = {name: column.sha256 for name, column in written.items()}
+        manifest = Manifest.of(release, written, fingerprint_from_digests(digests, release.clock))
+        with open_private(self.folder / MANIFEST) as file:
+            write_all(file, memoryview(manifest.to_json()))
+            os.fsync(file)
+        _sync_folder(self.folder)
+        if _exists(self.target):
+            self._replace()
+        else:
+            self.folder.rename(self.target)
+        _sync_folder(self.target.parent)
+
+    def _write_column(self, name: str, array: NDArray[Any], done: int, total: int, progress: Progress) -> Column:
+        checksum, content = hashlib.sha256(), array_bytes(array)
+        with open_private(self.folder / f"{name}.bin") as file:
+            for position in range(0, len(content), PIECE):
+                piece = content[position : position + PIECE]
+                checksum.update(piece)
+                write_all(file, piece)
+                progress("writing", done + position, total)
+                drop_pages()
+            os.fsync(file)
+        return Column(f"{name}.bin", array.dtype.name, len(array), array.nbytes, checksum.hexdigest())
+
+    def _replace(self) -> None:
+        """Exchange the folder with the old index, which is locked, and remove that."""
+        _check_target(self.target)  # again: it may have appeared in the meantime
+        old = os.open(self.target, FOLDER)
+        with suppress(OSError):
+            fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        backup = random_name(self.target, BACKUP)
+        try:
+            exchange(self.folder, self.target, backup)
+            if not is_at(old, self.folder):  # somebody has just put something else there
+                exchange(self.folder, self.target, backup)
+                raise StoreError(f"{self.target} was changed during the build: run it again")
+        finally:
+            if is_at(old, self.folder):
+                shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(old)
+
+
+@contextmanager
+def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
+    """Yield a writer; the target is checked and locked before the long work, and cleaned up if it fails."""
+    target = Path(path).absolute()
+    if not target.name or "\0" in str(target):
+        raise StoreError(f"{target!s:.100} is not a valid name for an index: choose another path")
+    running = BuildRunning(f"another process is building {target}: wait until it has finished, or choose another path")
+    with ExitStack() as stack:
+        try:
+            _check_target(target)
+            folder = new_folder(target)
+            if folder is None:
+                raise running
+            stack.callback(folder.remove)
+            for backup in siblings(target, BACKUP):
+                _recover(backup, target)
+        except BlockingIOError as error:
+            raise running from error
+        except OSError as error:
+            raise _write_error(error, target, None) from error
+        try:
+            yield IndexWriter(target, folder.path)
+        except OSError as error:
+            raise _write_error(error, target, None) from error
+
+
+def _recover(backup: Path, target: Path) -> None:
+    """Repair what a build left that was killed between three renames."""
+    with suppress(FileNotFoundError):
+        lock = os.open(backup, FOLDER)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(backup) if _exists(target) else backup.rename(target)
+        finally:
+            os.close(lock)
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is anything at a path; an OSError if its name is too long."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _check_target(target: Path) -> None:
+    """Raise StoreError unless an index can be written to a path."""
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent} is not a folder: create it, or choose another path")
+    if _exists(target) and (target.is_symlink() or not target.is_dir()):
+        raise StoreError(f"{target} exists and is not a folder: choose another path")
+    if target.is_dir() and any(target.iterdir()) and not is_index(target):
+        raise StoreError(f"{target} exists and is not an index: it will not be overwritten; choose another path")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files are on the disk."""
+    file = os.open(folder, FOLDER)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _write_error(error: OSError, target: Path, size: int | None) -> StoreError:
+    """Error about an index that cannot be written; size = bytes that it needs, if known."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        needed = "" if size is None else f"the index needs {size / 1e6:,.1f} MB; "
+        return StoreError(f"not enough disk space in {target.parent}: {needed}free some, or choose another path")
+    return StoreError(f"{target} cannot be written: {error.strerror or error}")
+
+
+# A release as workers know it: the path of an index that all of them can read, and its fingerprint.
+
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+_OPENED: "dict[SharedIndex, Release]" = {}
+MOST_OPENED = 4
+"""Number of indexes that a worker keeps open."""
+
+
+class SharedIndex(NamedTuple):
+    """An index for workers: its path, its fingerprint, and which file on which machine was checked."""
+
+    path: str
+    fingerprint: str
+    checked: tuple[str, int, int]
+
+    @classmethod
+    def of(cls, release: Release) -> "SharedIndex | None":
+        """The index that a release was opened from; None if it is in memory only or was changed since."""
+        stored = release.stored_columns
+        if type(release) is not Release or release.stored_fingerprint is None or stored is None:
+            return None
+        path = str(Path(stored.path).absolute())
+        return cls(path, release.stored_fingerprint, _file_identity(path))
+
+    @staticmethod
+    def size(release: Release) -> int:
+        """Bytes of the columns of an open index."""
+        columns = release.stored_columns
+        return 0 if columns is None else sum(column.nbytes for column in columns.arrays.values())
+
+    def open(self) -> Release:
+        """The release. A process opens it once, and checks it unless it is the very files checked before.
+
+        StoreError if there is no such index here, it is damaged, or it is another release.
+        """
+        if self not in _OPENED:
+            release = open_index(self.path)
+            if release.fingerprint != self.fingerprint:
+                raise StoreError(
+                    f"{self.path} is another release than the one to work on: its fingerprint differs; give all "
+                    "workers the same index at the same path"
+                )
+            if _file_identity(self.path) != self.checked:
+                release.check()
+            while len(_OPENED) >= MOST_OPENED:
+                _OPENED.pop(next(iter(_OPENED)))
+            _OPENED[self] = release
+        return _OPENED[self]
+
+
+def _file_identity(path: str) -> tuple[str, int, int]:
+    """The running machine, and device and number of the manifest: equal for the same file only."""
+    try:
+        machine = BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        machine = socket.gethostname()
+    try:
+        status = (Path(path) / MANIFEST).stat()
+    except OSError:
+        return machine, 0, 0
+    return machine, status.st_dev, status.st_ino

@@ -1,19 +1,17 @@
 """Select some records of a release."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
-from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels, select_labels
 from standout.data.labels import Labels
-from standout.data.postings import NO_NUMBERS, Postings, block_starts, words_of_runs
-from standout.data.release import Codes, RecordEntries, Release, code_type, read_only
+from standout.data.release import Codes, RecordEntries, Release, code_type
 
-__all__ = ["arrange", "record_range", "select_labels", "select_rows", "subset"]
+__all__ = ["arrange", "select_labels", "select_rows", "subset"]
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
@@ -87,63 +85,3 @@ def _unordered(labels: Labels, positions: Ints) -> Labels:
 
 def _select(column: Codes | None, selected: NDArray[np.bool_]) -> Codes | None:
     return None if column is None else column[selected]
-
-
-def select_labels(labels: Labels, positions: NDArray[np.integer[Any]]) -> Labels:
-    """Return the labels at some positions."""
-    texts = [labels.raw(int(position)) for position in positions]
-    return Labels(read_only(offsets([len(text) for text in texts])), np.frombuffer(b"".join(texts), np.uint8))
-
-
-# A range of records as a release of its own, with all items, levels and times.
-
-
-def record_range(release: Release, low: int, high: int) -> Release:
-    """The records low … high - 1; both are at the beginning of a block, or the number of records."""
-    start, ends = release.by_record.start[low : high + 1], release.records.offsets[low : high + 1]
-    size = block_starts(release.n_records).step
-    entries = slice(int(start[0]), int(start[-1]))
-    item, value, time = (column if column is None else column[entries] for column in release.by_record[1:])
-    assert item is not None
-    return Release(
-        records=Labels(read_only(ends - ends[0]), release.records.data[ends[0] : ends[-1]]),
-        items=release.items,
-        titles=release.titles,
-        levels=release.levels,
-        clock=release.clock,
-        by_record=RecordEntries(read_only(start - start[0]), item, value, time),
-        by_item=_block_range(release.by_item, low // size, -(-high // size)),
-        provenance=release.provenance,
-    )
-
-
-def _block_range(postings: Postings, first: int, last: int) -> Postings:
-    """The entries in blocks first … last - 1, which get the numbers from 0 on."""
-    inside = (postings.block >= first) & (postings.block < last)
-    begin, end = postings.begin[inside], postings.end[inside]
-    run, edges = offsets(inside)[postings.run], offsets(end - begin)
-    word = words_of_runs(postings, begin, end)
-    single = support = NO_NUMBERS
-    if len(postings.single) and (postings.single[inside] < end).any():
-        single = edges[1:] - (end - postings.single[inside])
-        support = _count_records(word >> (postings.value_bits + postings.time_bits), edges, run)
-    block = (postings.block[inside] - postings.block.dtype.type(first)).astype(code_type(last - first))
-    return Postings(
-        start=read_only(edges[run]),
-        run=read_only(run),
-        block=read_only(block),
-        begin=read_only(edges[:-1]),
-        end=read_only(edges[1:]),
-        word=read_only(word),
-        value_bits=postings.value_bits,
-        time_bits=postings.time_bits,
-        single=read_only(single),
-        support=read_only(support),
-    )
-
-
-def _count_records(position: NDArray[Any], edges: Ints, run: Ints) -> Ints:
-    """Number of records that have each item; the words of a record follow one another in its run."""
-    is_first = np.append(True, position[1:] != position[:-1])
-    is_first[edges[:-1]] = True
-    return np.diff(offsets(is_first)[edges[run]])

@@ -16,10 +16,9 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.core.parts import executor_of
 from standout.core.progress import Progress, no_progress
-from standout.core.threads import map_on_threads
-from standout.core.worker_pool import WorkerPool, current_pool
+from standout.core.threads import WorkerPool, current_pool, map_on_threads
 from standout.data.release import Release
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes, record_scores
 from standout.evaluate.similar_records import SimilarRecords
 from standout.evaluate.targets import Population

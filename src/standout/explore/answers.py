@@ -8,29 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-__all__ = [
-    "AdversaryAnswer",
-    "AnswerPart",
-    "AttackAnswer",
-    "Bits",
-    "CandidateAnswer",
-    "DateRange",
-    "DealAnswer",
-    "FactAnswer",
-    "ItemAnswer",
-    "ItemsAnswer",
-    "Limits",
-    "LineupResponse",
-    "Parts",
-    "ReleaseAnswer",
-    "RevealAnswer",
-    "RevealedEntry",
-    "ValueRange",
-    "WhatIfAnswer",
-    "Why",
-    "to_json",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:

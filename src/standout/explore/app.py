@@ -35,8 +35,6 @@ from standout.explore.requests import (
 )
 from standout.explore.server import BUG, THREAD_NAME, Guard, Site, error_response
 
-__all__ = ["LatestRequests", "Workers", "create_app"]
-
 T = TypeVar("T")
 
 # When a request is computed: on a few threads, only the newest of a page, with a limit on waiting.

@@ -19,8 +19,6 @@ from standout.explore.exploration import Exploration
 from standout.explore.server import THREAD_NAME, Stopped
 from standout.report.audit_charts import FIGURES
 
-__all__ = ["AuditChart", "AuditRow", "AuditRunner", "AuditState", "AuditView", "read_audit", "view_of"]
-
 LARGEST_FILE = 20_000_000
 TITLE, DESCRIPTION = (re.compile(rf"<{tag}[^>]*>(.*?)</{tag}>", re.S) for tag in ("title", "desc"))
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 \1 \2"')

@@ -1,7 +1,5 @@
 """A request that cannot be answered: its status code, and one sentence that says why."""
 
-__all__ = ["RequestError"]
-
 
 class RequestError(Exception):
     """A request that is refused with an HTTP status and one sentence."""

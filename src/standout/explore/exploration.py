@@ -21,8 +21,6 @@ from standout.explore.answers import (
 )
 from standout.explore.requests import MOST_FACTS, MOST_SHOWN
 
-__all__ = ["MOST_BYTES", "Exploration"]
-
 T = TypeVar("T")
 MOST_BYTES = 64 * 1024
 """Largest body of a request."""

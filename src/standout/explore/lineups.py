@@ -40,22 +40,6 @@ from standout.explore.requests import (
     known_fact,
 )
 
-__all__ = [
-    "FACTS_FILE",
-    "Download",
-    "Names",
-    "answer_lineup",
-    "attack_named",
-    "deal",
-    "dealt_facts",
-    "describe_fact",
-    "export",
-    "fact_text",
-    "lineup_command",
-    "reveal",
-    "value_text",
-]
-
 # The `standout lineup` command that gives the same numbers as the page.
 
 

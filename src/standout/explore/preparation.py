@@ -5,8 +5,6 @@ from standout.explore.exploration import Exploration
 from standout.explore.lineups import answer_lineup, dealt_facts, reveal
 from standout.explore.requests import ATTACKS, DealRequest, LineupRequest, RevealRequest, TypedFact
 
-__all__ = ["prepare"]
-
 
 def prepare(exploration: Exploration) -> None:
     """Do what a page will ask for, so that its first answers are as fast as later ones."""

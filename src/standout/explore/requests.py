@@ -11,22 +11,6 @@ import standout as so
 from standout.core.json_files import Json
 from standout.explore.errors import RequestError
 
-__all__ = [
-    "ATTACKS",
-    "DOUBT",
-    "FORMATS",
-    "MOST_FACTS",
-    "DealRequest",
-    "ExportRequest",
-    "Fields",
-    "LineupRequest",
-    "RevealRequest",
-    "TypedFact",
-    "capital",
-    "known_fact",
-    "parse_json",
-]
-
 # Strict reading of JSON: no NaN, no repeated or unknown names, no unpaired surrogates, checked types.
 
 

@@ -28,24 +28,6 @@ from standout.core.errors import ParameterError
 from standout.explore.answers import to_json
 from standout.explore.errors import RequestError
 
-__all__ = [
-    "BUG",
-    "DEFAULT_PORT",
-    "SECURITY_HEADERS",
-    "SLOWEST_HEAD",
-    "THREAD_NAME",
-    "Connection",
-    "Guard",
-    "Site",
-    "Stopped",
-    "end_process_if_busy",
-    "error_response",
-    "is_loopback",
-    "listen",
-    "open_browser",
-    "serve",
-]
-
 # Connections of clients that take their time: each is closed, so that they cannot use up all connections.
 
 

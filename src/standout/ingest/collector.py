@@ -12,7 +12,7 @@ from standout.core.jit import Array, Flag, Int, kernel
 from standout.core.progress import Progress
 from standout.data.build import CodedEntries, build_release
 from standout.data.build_kernels import NONE
-from standout.data.code_blocks import CodeBlocks, MemoryPlan
+from standout.data.code_blocks import IN_MEMORY, CodeBlocks, MemoryPlan
 from standout.data.labels import Labels, Provenance
 from standout.data.release import Release
 from standout.data.repeats import Repeats, repeated_rows
@@ -151,7 +151,7 @@ class Collector:
         self.encodings: set[str] = set()
         self.rejects = rejects
         self.lines = LineMap()
-        self.blocks = CodeBlocks(memory)
+        self.blocks = CodeBlocks(memory or IN_MEMORY)
 
     def begin_source(self, name: str) -> None:
         """Name the source of the following batches."""
@@ -233,7 +233,7 @@ class Collector:
     def _blocks_to_build(self) -> CodeBlocks:
         """Return the blocks for a build, which frees them; the message about repeats needs a copy."""
         blocks = self.blocks
-        if self.options.repeats == "error" and not blocks.spills:
+        if self.options.repeats == "error" and not blocks.memory.on_disk:
             return blocks.copy()
         self.blocks = CodeBlocks()
         return blocks

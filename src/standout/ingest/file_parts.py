@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.progress import ProgressMeter, no_progress
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool
 from standout.data.build_kernels import NONE
 from standout.data.labels import Labels
 from standout.ingest.collector import Collector, LineMap

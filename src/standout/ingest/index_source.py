@@ -1,25 +1,20 @@
 """`so.index`: read a source and write it as an index, in memory that the user can limit."""
 
-import json
-import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from standout.cluster.workers import on_client
-from standout.core.errors import ReadingWarning, SourceError
+from standout.core.errors import ReadingWarning
+from standout.core.memory import memory_limit
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.data.code_blocks import MemoryPlan
 from standout.data.release import Release
-from standout.data.sharded_index import BuildSettings, open_resumable_build, write_entries
-from standout.data.store import open_index
-from standout.ingest.collector import SourceEntries
+from standout.data.store import open_index, open_index_writer
 from standout.ingest.diagnosis import PYTHON, reading_warnings
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
-from standout.ingest.remote import is_remote
-from standout.ingest.sources import expand_paths
 
 __all__ = ["index", "write_index"]
 
@@ -32,17 +27,16 @@ def index(
     source: Any,
     output: str | Path,
     *,
-    shards: int | None = None,
     memory: int | str | None = None,
     titles: str | Path | None = None,
     progress: ProgressOption = no_progress,
     client: Any = None,
     **options: Any,
 ) -> Release:
-    """Read a source and write it as an index, in shards if memory would not suffice otherwise.
+    """Read a source and write it as an index, also if memory does not hold its entries.
 
-    An index in shards is used like any other, and has the same fingerprint. A build that is killed leaves the
-    old index or none; the same call resumes it with the shards that are finished.
+    What does not fit is in files next to the index while it is built. A build that is killed leaves the old index
+    or none.
 
     Parameters
     ----------
@@ -50,9 +44,6 @@ def index(
         What `read` takes.
     output : str or Path
         Folder of the index. It must be new, empty, or an index, which is replaced.
-    shards : int, optional
-        Number of shards; default: none if memory suffices, otherwise as few as fit. A shard has at least one
-        block of 8,192 records, so there may be fewer.
     memory : int or str, optional
         Bytes of memory that the build may use, such as "500MB", "4GB" or "2GiB"; default: 60 % of what is
         available. All ids are held in memory.
@@ -90,7 +81,7 @@ def index(
     (2, True)
     """
     reader = SourceReader(Options(**options), progress)
-    write_index(reader, source, output, BuildSettings(shards, memory), titles)
+    write_index(reader, source, output, memory, titles)
     release = open_index(output)
     for message in reading_warnings(release, PYTHON):
         warnings.warn(message, ReadingWarning, stacklevel=2)
@@ -101,46 +92,17 @@ def write_index(
     reader: SourceReader,
     source: Any,
     output: str | Path,
-    settings: BuildSettings,
+    memory: int | str | None = None,
     titles: str | Path | None = None,
     after_reading: Callable[[], None] = lambda: None,
 ) -> None:
     """Read a source and write it as an index; `after_reading` is called between the two."""
-    about = _identity(source, titles, reader.options, settings)
-    with open_resumable_build(output, about) as build:
-
-        def read(memory: MemoryPlan) -> SourceEntries | Release:
-            reader.memory = memory
-            try:
-                return reader.collect(source, titles)
-            finally:
-                after_reading()
-
-        write_entries(build, settings, read, reader.progress)
-
-
-def _identity(source: Any, titles: str | Path | None, options: Options, settings: BuildSettings) -> str | None:
-    """Everything that an index depends on; None if the source cannot be recognised in the next run."""
-    if not isinstance(source, (str, Path, list, tuple)):
-        return None
-    given = [source] if isinstance(source, (str, Path)) else list(source)
-    given += [] if titles is None else [titles]
-    if any(is_remote(path) for path in given):
-        return None
-    try:
-        files = [_file_identity(file) for path in expand_paths(given) for file in _files(Path(str(path)))]
-    except (OSError, SourceError):
-        return None  # the reader explains it
-    chosen = {name: repr(getattr(options, name)) for name in sorted(options.changed())}
-    return json.dumps([files, chosen, titles is not None, settings.shards, settings.memory])
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-
-
-def _file_identity(path: Path) -> list[str | int]:
-    status = path.stat()
-    return [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
+    limit = memory_limit(memory)
+    with open_index_writer(output) as index:
+        reader.memory = MemoryPlan(limit, index.folder)
+        try:
+            content = reader.collect(source, titles)
+        finally:
+            after_reading()
+        release = content if isinstance(content, Release) else content.build(reader.progress)
+        index.write(release, reader.progress)

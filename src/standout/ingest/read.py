@@ -14,11 +14,10 @@ from standout.core.errors import ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.results import FrameExport
 from standout.data.code_blocks import MemoryPlan
-from standout.data.index_files import is_index
 from standout.data.labels import Provenance, TimeUnit
 from standout.data.release import Release
 from standout.data.repeats import Repeats
-from standout.data.store import open_index
+from standout.data.store import is_index, open_index
 from standout.ingest import netflix
 from standout.ingest.collector import Collector, SourceEntries
 from standout.ingest.column_roles import Roles, check_people

@@ -13,9 +13,9 @@ import numpy as np
 from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError, StandoutError
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.data.column import Column as Column_history_join
-from standout.data.index_files import is_index
 from standout.data.labels import Labels
 from standout.data.release import Release
+from standout.data.store import is_index
 from standout.data.subset import arrange
 from standout.ingest.column_names import is_id_name
 from standout.ingest.diagnosis import PYTHON, Wording, reading_warnings

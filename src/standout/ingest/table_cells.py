@@ -20,7 +20,7 @@ from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.files import temporary_folder
 from standout.core.progress import Progress
-from standout.data.index_files import is_index
+from standout.data.store import is_index
 from standout.ingest.column_roles import numbered_names
 from standout.ingest.delimited import (
     NO_ROWS,

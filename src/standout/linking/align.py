@@ -28,8 +28,6 @@ from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, 
 from standout.linking import sentences
 from standout.linking.titles import LISTED, RIVAL, Pair, Titles, accept_pairs, similar_titles, similarity
 
-__all__ = ["Alignment", "Items", "Values", "align", "check_values", "read_decisions", "read_item_map", "read_rows"]
-
 Codes = Mapping[str, int]
 Items = str | PathLike[str] | Mapping[str, str]
 Values = Literal["auto", "same", "quantiles", "none"] | tuple[float, float]

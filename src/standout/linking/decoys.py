@@ -32,8 +32,6 @@ from standout.know.facts import KnownFacts, facts_from_entries
 from standout.linking.align import Alignment
 from standout.linking.records import COLUMNS, TIMES, BestRecords, EvidenceModel, RecordSearch, concatenate
 
-__all__ = ["FEW_DONORS", "KINDS", "MAX_FACTS", "DecoyStrengths", "Profiles", "absent_share", "batches", "draw_decoys"]
-
 MAX_FACTS = 2_000
 """Longer profiles are reduced to the facts about their rarest items, which say most."""
 BATCH_FACTS, BATCH_PROFILES = 20_000, 256

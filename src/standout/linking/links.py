@@ -39,8 +39,6 @@ from standout.linking.align import Alignment, Items, Values, align, read_rows
 from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
 from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
 
-__all__ = ["Links", "TruthSource", "link", "one_to_one", "read_truth", "rival_claims"]
-
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
 MAX_DECOYS = 1_000_000
 
@@ -109,25 +107,9 @@ def link(
         Whether only one profile may claim a record.
     truth : path-like, mapping or DataFrame, optional
         The record of each profile, if known: a CSV file or frame with the columns profile and record.
-    seed : int, default 0
-        Seed of everything random.
-    threads : int, optional
-        Number of threads. Default: all cores.
-    progress : bool or callable, optional
-        True shows a bar; a function is called with (stage, done, total).
     client : distributed.Client, optional
         Its workers search parts of a large release, if it is an open index that they can read at the same
         path. It changes no result. Default: threads of this process.
-
-    Returns
-    -------
-    Links
-        The best record of each profile, the claims, and what they are worth.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is not allowed, or no profile has an item of the release.
 
     Examples
     --------

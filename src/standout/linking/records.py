@@ -46,8 +46,6 @@ from standout.data.release import Release
 from standout.findings.links import Dates
 from standout.know.facts import KnownFacts
 
-__all__ = ["PARTS", "WITH_DATES", "Agreement", "BestRecords", "EvidenceModel", "RecordSearch", "concatenate"]
-
 SHARED, MISSING, VALUES, TIMES = 0, 1, slice(2, 2 + N_VALUES), slice(2 + N_VALUES, 2 + N_VALUES + N_TIMES)
 COLUMNS = TIMES.stop
 """Columns of a row of counts.

@@ -11,8 +11,6 @@ from standout.findings.links import AlignmentCounts, LinkFindings, LinkingText, 
 if TYPE_CHECKING:
     from standout.linking.links import Links
 
-__all__ = ["LIMITS", "alignment", "report_text", "rescaled_values", "summary"]
-
 LIMITS = (
     "A claim is a statistical conclusion. Nobody has confirmed it with the person concerned.",
     "Decoys represent absent people. If the people behind the public profiles differ from the decoys, more "

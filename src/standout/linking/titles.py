@@ -16,8 +16,6 @@ import numpy as np
 from standout.core.arrays import Floats, Ints
 from standout.data.search import normalise_title
 
-__all__ = ["LISTED", "RIVAL", "Pair", "Titles", "accept_pairs", "parse_title", "similar_titles", "similarity"]
-
 YEAR = re.compile(r"^(.*\S)\s*\((\d{4})(?:[/–-][^()]*)?\)\s*(?:\((?:TV|V|VG)\))?\s*$", re.DOTALL)
 FIRST_YEAR, LAST_YEAR = 1870, 2100
 ARTICLES = "the|a|an|der|die|das|ein|eine|le|la|les|l'|un|une|il|lo|gli|el|los|las|una|het|den|det"

@@ -6,22 +6,18 @@ and 5 of 229.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
 from standout.data.labels import Entry, Record, position_of_id
 from standout.data.release import Release
 from standout.know.fact import Fact
-from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.facts import Aux, encode_auxes
 from standout.know.similarity import Within, days_per_unit
 
-__all__ = ["Altered", "altered"]
-
 History = Aux | Record | Iterable[Fact | Entry]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +107,6 @@ def altered(
 
     Parameters
     ----------
-    release
-        The release.
     record
         The id of the record.
     history
@@ -122,18 +116,6 @@ def altered(
     time
         Times differ if they are more than this many days apart; None: do not compare times.
 
-    Returns
-    -------
-    Altered
-        The number of differences.
-
-    Raises
-    ------
-    NotFoundError
-        If the release has no such record.
-    ParameterError
-        If the history has another type, or a parameter is out of range.
-
     Examples
     --------
     >>> import standout as so
@@ -142,15 +124,29 @@ def altered(
     >>> print(altered(release, "14", [so.Fact(first.item, first.value % 5 + 1), so.Fact("Bent"), *rest]))
     at most 1 of 12 values and 0 times altered; 1 item missing, 1 extra
     """
-    threshold = Within(value, time)
+    threshold, columns = Within(value, time), release.by_record
     index = position_of_id(release.records, record)
     known = encode_auxes(release, [_aux(history)])
-    shared = _shared_items(release, index, known)
-    values = _differing_values(release, known, shared, threshold)
-    times = _differing_times(release, known, shared, threshold)
-    best = _least_different(shared, values, times)
+    start, stop = columns.start[index : index + 2]
+    items = columns.item[start:stop].astype(np.int64)
+    # each fact of the history is paired with all entries of its item, in their order
+    first, last = np.searchsorted(items, known.item), np.searchsorted(items, known.item, "right")
+    fact = np.repeat(np.arange(len(known.item)), last - first)
+    entry = start + first[fact] + np.arange(len(fact)) - np.searchsorted(fact, fact)
+    values, times = np.zeros((2, len(fact)), np.bool_)
+    if threshold.value is not None and columns.value is not None and release.levels is not None:
+        for i in np.flatnonzero(known.value[fact] >= 0).tolist():
+            near = threshold.values(known.values[known.value[fact[i]]], release.levels)
+            assert near is not None
+            values[i] = not np.append(near, 0.0)[columns.value[entry[i]]]
+    if threshold.time is not None and columns.time is not None:
+        code = columns.time[entry].astype(np.int64)
+        near = threshold.times((code - known.time[fact]).astype(np.float64) * days_per_unit(release))
+        assert near is not None
+        times = known.timed[fact] & ((code == release.span) | (near == 0))
+    order = np.lexsort((values.astype(np.int64) + times, fact))
+    best = order[np.unique(fact[order], return_index=True)[1]]
     values, times = values[best], times[best]
-    items = release.by_record.item[slice(*release.by_record.start[index : index + 2])]
     return Altered(
         shared=len(best),
         values=int(values.sum()),
@@ -161,16 +157,6 @@ def altered(
     )
 
 
-class _SharedItems(NamedTuple):
-    """Pairs about one item: indices of the facts of the history, and of the entries of the release by record.
-
-    Each fact is paired with all entries of its item, in their order.
-    """
-
-    fact: NDArray[np.int64]
-    entry: NDArray[np.int64]
-
-
 def _aux(history: Any) -> Aux:
     if isinstance(history, Aux):
         return history
@@ -179,45 +165,6 @@ def _aux(history: Any) -> Aux:
     if not all(isinstance(entry, (Fact, Entry)) for entry in entries):
         raise ParameterError("history must be an Aux, a record, or facts: [Fact(item, value, time), …]")
     return Aux([Fact(entry.item, entry.value, entry.time) for entry in entries])
-
-
-def _shared_items(release: Release, record: int, known: KnownFacts) -> _SharedItems:
-    start, stop = release.by_record.start[record : record + 2]
-    items = release.by_record.item[start:stop].astype(np.int64)
-    first, last = np.searchsorted(items, known.item), np.searchsorted(items, known.item, "right")
-    fact = np.repeat(np.arange(len(known.item)), last - first)
-    return _SharedItems(fact, start + first[fact] + np.arange(len(fact)) - np.searchsorted(fact, fact))
-
-
-def _least_different(shared: _SharedItems, values: Flags, times: Flags) -> NDArray[np.int64]:
-    """The pair of each shared fact that differs in the fewest parts, the first in a tie."""
-    order = np.lexsort((values.astype(np.int64) + times, shared.fact))
-    return order[np.unique(shared.fact[order], return_index=True)[1]]
-
-
-def _differing_values(release: Release, known: KnownFacts, shared: _SharedItems, threshold: Within) -> Flags:
-    """Which of the shared items have a different value in the release."""
-    code, column, levels = known.value[shared.fact], release.by_record.value, release.levels
-    differ = np.zeros(len(code), np.bool_)
-    if threshold.value is None or column is None or levels is None:
-        return differ
-    for i in np.flatnonzero(code >= 0).tolist():
-        near = threshold.values(known.values[code[i]], levels)
-        assert near is not None
-        differ[i] = not np.append(near, 0.0)[column[shared.entry[i]]]
-    return differ
-
-
-def _differing_times(release: Release, known: KnownFacts, shared: _SharedItems, threshold: Within) -> Flags:
-    """Which of the shared items have a different time in the release."""
-    is_known, column = known.timed[shared.fact], release.by_record.time
-    if threshold.time is None or column is None:
-        return np.zeros(len(is_known), np.bool_)
-    code = column[shared.entry].astype(np.int64)
-    days = (code - known.time[shared.fact]).astype(np.float64) * days_per_unit(release)
-    near = threshold.times(days)
-    assert near is not None
-    return np.asarray(is_known & ((code == release.span) | (near == 0)))
 
 
 def _share(count: int, of: int) -> float:

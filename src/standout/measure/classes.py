@@ -1,416 +1,193 @@
-"""Equivalence classes: rows with equal values of some columns.
+"""`so.classes`: how well the values of some columns single out the rows of a release, and what they reveal."""
 
-Cells are codes, so the codes of several columns are the digits of one whole number (mixed radix), and rows
-are equal if their numbers are. Where the number would not fit into 64 bits, the classes found so far are
-numbered first. Nothing is hashed without comparing, so the classes are exact.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
-from standout.core.arrays import Ints
+from standout._version import __version__
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Int, kernel
-from standout.core.rng import mix
-from standout.data.column import Column
-from standout.data.release import Release, read_only
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.rng import check_seed
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
-
-__all__ = [
-    "MISSING",
-    "SIZES",
-    "THRESHOLDS",
-    "Classes",
-    "IdentityRisk",
-    "KnownColumns",
-    "Missing",
-    "SizeCount",
-    "cell_codes",
-    "equivalence_classes",
-    "exact",
-    "identity_risk",
-    "known_columns",
-    "matching_rows",
-    "number_keys",
-    "risk_of_sizes",
-    "table_bits",
-]
-
-# Compiled hash tables that number and count 64-bit keys.
+from standout.measure.column_sets import LARGEST_SIZE, KeySearch, MinimalSetShare, find_keys, minimal_sets
+from standout.measure.disclosure import Disclosure, attribute_disclosure
+from standout.measure.equivalence import (
+    MISSING,
+    IdentityRisk,
+    KnownColumns,
+    Missing,
+    exact,
+    identity_risk,
+    known_columns,
+)
+from standout.measure.population import ModelEstimate, PopulationRisk, population_risk
 
 
-U = np.uint64
-ZERO = U(0)
-
-
-def table_bits(n: int) -> int:
-    """Size of a hash table for n keys, as a power of two: at most half of it is used."""
-    return max(4, (2 * n - 1).bit_length())
-
-
-@kernel
-def number_keys(keys: Array, bits: Int, number: Array, counts: Array) -> Int:
-    """Number the different keys in the order in which they first occur, and count each.
-
-    keys      n different or equal 64-bit keys
-    number    n, written: the number of each key
-    counts    n, written: how often the keys 0, 1, … occur
-    """
-    slot_key, slot_number = np.empty(1 << bits, np.uint64), np.full(1 << bits, np.int32(-1))
-    shift, mask, n_classes = U(64 - bits), U((1 << bits) - 1), 0
-    for row in range(len(keys)):
-        key = keys[row]
-        slot = mix(key, ZERO) >> shift
-        while slot_number[slot] >= 0 and slot_key[slot] != key:
-            slot = (slot + U(1)) & mask
-        if slot_number[slot] < 0:
-            slot_key[slot], slot_number[slot] = key, n_classes
-            counts[n_classes] = 0
-            n_classes += 1
-        number[row] = slot_number[slot]
-        counts[slot_number[slot]] += 1
-    return n_classes
-
-
-Missing = Literal["equal", "any"]
-MISSING: tuple[Missing, ...] = ("equal", "any")
-LARGEST_KEY = 1 << 64
-MOST_COMPARISONS = 500_000_000
-"""Patterns of missing cells × classes that are compared at most; about a minute."""
-MOST_PATTERNS = 1000
-"""Each pattern is compared with each."""
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Classes:
-    """The equivalence classes of a set of columns.
+    """The result of `so.classes`.
 
     Attributes
     ----------
-    columns : tuple of str
-        The columns in which the rows of a class are equal.
-    number : ndarray
-        The class of each row. Classes are numbered in the order of their first rows.
-    counts : ndarray
-        Number of rows in each class.
+    columns
+        The quasi-identifiers and sensitive columns, and why these.
+    identity
+        k, uniqueness, prosecutor and marketer risk of the quasi-identifiers; exact, all rows counted.
+    population
+        The same if the rows are a sample of a population; None if no population was given.
+    keys
+        The best set of columns of each size, among all columns that are not sensitive.
+    minimal_sets
+        Share of rows that some single column, pair or triple of these columns singles out.
+    disclosures
+        What the quasi-identifiers reveal about each sensitive column.
+    seed, fingerprint
+        The seed of random draws, and the fingerprint of the release.
     """
 
-    columns: tuple[str, ...]
-    number: NDArray[np.int32]
-    counts: Ints
+    columns: KnownColumns
+    identity: IdentityRisk
+    population: PopulationRisk | None
+    keys: KeySearch
+    minimal_sets: tuple[MinimalSetShare, ...]
+    disclosures: tuple[Disclosure, ...]
+    seed: int
+    fingerprint: str
+
+    def __repr__(self) -> str:
+        return f"<Classes: {self.identity}>"
+
+    def to_frame(self) -> pl.DataFrame:
+        """All measures, one in each row.
+
+        The columns are measure, setting, estimate, low, high, n, baseline, seed, fingerprint, version. The interval of
+        an exact number is the number itself.
+        """
+        fixed = (self.seed, self.fingerprint, __version__)
+        cells = [
+            (measure, setting, number.value, number.low, number.high, number.n, number.baseline, *fixed)
+            for measure, setting, number in self._rows()
+        ]
+        numbers = {"estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "baseline": pl.Float64}
+        schema = {"measure": pl.String, "setting": pl.String, **numbers, "seed": pl.Int64}
+        return pl.DataFrame(cells, schema={**schema, "fingerprint": pl.String, "version": pl.String}, orient="row")
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.counts)
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The measures, the sets of columns and the class sizes, each as a table."""
+        sets = [
+            (len(found.columns), found.text, found.unique.value, found.search, found.tried) for found in self.keys.sets
+        ]
+        sizes = pl.DataFrame(
+            [(count.size, count.rows // count.size, count.rows) for count in self.identity.sizes],
+            schema=["size", "classes", "rows"],
+            orient="row",
+        )
+        if self.identity.missing == "any":  # rows that agree with a row need not agree with each other
+            sizes = sizes.drop("classes")
+        names = ["size", "columns", "unique", "search", "tried"]
+        return {
+            "measures": self.to_frame(),
+            "column_sets": pl.DataFrame(sets, schema=names, orient="row"),
+            "class_sizes": sizes,
+        }
 
-    @property
-    def k(self) -> int:
-        """Size of the smallest class."""
-        return int(self.counts.min())
-
-    @property
-    def n_unique(self) -> int:
-        """Number of rows that are alone in their class."""
-        return int(np.count_nonzero(self.counts == 1))
-
-    @cached_property
-    def size(self) -> Ints:
-        """For each row the size of its class."""
-        return read_only(self.counts[self.number])
-
-
-def equivalence_classes(table: Release, columns: Sequence[str]) -> Classes:
-    """Rows with equal values of these columns; a missing cell equals only a missing cell.
-
-    A set of categories is one value: two rows agree if they have the same members.
-
-    Examples
-    --------
-    >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 2], np.uint8))
-    >>> age = Column("age", "number", np.array([34.0, 82.0]), np.array([1, 0, 0, 0], np.uint8))
-    >>> classes = equivalence_classes(Release.of_columns((sex, age)), ["sex", "age"])
-    >>> classes.number.tolist(), classes.counts.tolist(), classes.k
-    ([0, 1, 1, 2], [1, 2, 1], 1)
-    """
-    if not columns:
-        raise ParameterError("columns must name at least one column")
-    return _classes_of([table.column(name) for name in columns])
-
-
-def _classes_of(columns: Sequence[Column]) -> Classes:
-    number, counts = _numbered(_radix_key([cell_codes(column) for column in columns]))
-    return Classes(tuple(column.name for column in columns), number, counts)
-
-
-def _radix_key(digits: Sequence[tuple[NDArray[Any], int]]) -> NDArray[np.uint64]:
-    """One whole number for each row, equal for equal rows only."""
-    key, n_values = np.zeros(len(digits[0][0]), np.uint64), 1
-    for codes, n_codes in digits:
-        if n_values * n_codes > LARGEST_KEY:
-            number, counts = _numbered(key)
-            key, n_values = number.astype(np.uint64), len(counts)
-        key = key * np.uint64(n_codes) + codes.astype(np.uint64)
-        n_values *= n_codes
-    return key
+    def _rows(self) -> Iterator[tuple[str, str, Estimate]]:
+        risk = self.identity
+        yield "k", "", exact(risk.k, risk.n_rows)
+        yield "unique", "", risk.unique
+        for size, share in risk.smaller:
+            yield "in smaller classes", f"fewer than {size} rows", share
+        yield "highest prosecutor risk", "", risk.highest
+        yield "marketer risk", "", risk.mean
+        for limit, share in risk.above:
+            yield "prosecutor risk above", f"{limit:g}", share
+        sources: list[tuple[str, PopulationRisk | ModelEstimate]] = []
+        if self.population is not None:
+            sources = [("highest of the models", self.population)]
+            sources += [(model.model, model) for model in self.population.models]
+        for setting, source in sources:
+            yield "unique in the population", setting, source.unique
+            yield "mean journalist risk", setting, source.mean
+            yield "highest journalist risk", setting, source.highest
+        for found in self.keys.sets:
+            yield f"unique by the best {len(found.columns)}", found.text, found.unique
+        for smallest in self.minimal_sets:
+            yield "unique by some columns", f"{smallest.size}", smallest.share
+        for learned in self.disclosures:
+            yield "distinct l", learned.column, exact(learned.distinct_l, learned.known_rows)
+            yield "entropy l", learned.column, exact(learned.entropy_l, learned.known_rows)
+            yield "recursive c for l = 2", learned.column, exact(learned.recursive_c, learned.known_rows)
+            yield "t-closeness", learned.column, exact(learned.t, learned.known_rows)
+            yield "certain", learned.column, learned.certain
+            yield "certain in groups", learned.column, learned.certain_in_groups
+            yield "right guesses", learned.column, learned.guess
+            yield "right guesses from others", learned.column, learned.guess_from_others
 
 
-def _numbered(key: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Ints]:
-    """The number of each key, from 0 in the order of first occurrence, and how often each occurs."""
-    number, counts = np.empty(len(key), np.int32), np.empty(len(key), np.int64)
-    n_classes = number_keys(key, table_bits(len(key)), number, counts)
-    return read_only(number), read_only(counts[:n_classes].copy())
+@with_progress
+def classes(
+    release: Release,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    population: int | None = None,
+    *,
+    missing: Missing = "equal",
+    largest_set: int = LARGEST_SIZE,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Classes:
+    """Measure how well the values of some columns single out the rows of a release, and what they reveal.
 
-
-def cell_codes(column: Column) -> tuple[NDArray[Any], int]:
-    """One code for each cell, equal for equal cells, and the number of codes; missing cells have one too.
-
-    >>> sets = Column("likes", "set", ("a", "b"), np.array([0, 1, 0, 1]), np.array([0, 2, 2, 4]))
-    >>> cell_codes(sets)[0].tolist()
-    [0, 1, 0]
-    """
-    if column.starts is None:
-        return column.codes, column.n_levels + 1
-    length, digits = np.diff(column.starts), np.zeros(column.n_rows, np.uint64)
-    for position in range(int(length.max(initial=0))):
-        has = np.flatnonzero(length > position)
-        member = np.zeros(column.n_rows, np.uint64)
-        member[has] = column.codes[column.starts[has] + position].astype(np.uint64) + np.uint64(1)
-        number, _ = _numbered(digits)
-        digits = number.astype(np.uint64) * np.uint64(column.n_levels + 1) + member
-    number, counts = _numbered(digits)
-    return number, len(counts)
-
-
-def matching_rows(table: Release, columns: Sequence[str], missing: Missing = "equal") -> Ints:
-    """For each row the number of rows that agree with it in these columns, itself included.
+    Shares that count all rows are exact: their interval is the number itself. Risks in a population, and
+    guesses from other rows, are estimates. docs/tables.md defines every measure.
 
     Parameters
     ----------
-    table
-        The table.
-    columns
-        Names of the columns.
-    missing
-        "equal": a missing cell agrees with a missing cell only, so a gap can single out a row. This is the
-        more careful count. "any": a missing cell agrees with every value, as in sdcMicro.
-
-    Examples
-    --------
-    >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 2], np.uint8))
-    >>> matching_rows(Release.of_columns((sex,)), ["sex"]).tolist()
-    [1, 2, 2, 1]
-    >>> matching_rows(Release.of_columns((sex,)), ["sex"], missing="any").tolist()
-    [2, 3, 3, 4]
-    """
-    if missing not in MISSING:
-        raise ParameterError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
-    classes = equivalence_classes(table, columns)
-    if missing == "equal":
-        return classes.size
-    return _matches_with_gaps([table.column(name) for name in columns], classes)[classes.number]
-
-
-def _matches_with_gaps(columns: Sequence[Column], classes: Classes) -> Ints:
-    """For each class the number of rows that agree with it where neither has a gap.
-
-    Classes are grouped by which columns they lack. Two groups are compared in the columns that neither lacks.
-    """
-    first = np.full(classes.n_classes, -1, np.int64)
-    first[classes.number[::-1]] = np.arange(len(classes.number))[::-1]
-    cells = [(codes[first], n_codes) for codes, n_codes in map(cell_codes, columns)]
-    gaps = np.column_stack([column.is_missing[first] for column in columns])
-    patterns, group = np.unique(gaps, axis=0, return_inverse=True)
-    if len(patterns) * classes.n_classes > MOST_COMPARISONS or len(patterns) > MOST_PATTERNS:
-        raise ParameterError(
-            f'missing="any" compares rows by which cells are missing; there are {len(patterns):,} such '
-            'patterns: name fewer columns, or use missing="equal"'
-        )
-    members = [np.flatnonzero(group.ravel() == g) for g in range(len(patterns))]
-    total = np.zeros(classes.n_classes, np.int64)
-    for g, own in enumerate(members):
-        for h, other in enumerate(members):
-            shared = np.flatnonzero(~(patterns[g] | patterns[h]))
-            both = np.concatenate([own, other])
-            digits = [(np.zeros(len(both), np.uint8), 1)]
-            digits += [(cells[column][0][both], cells[column][1]) for column in shared]
-            number, counts = _numbered(_radix_key(digits))
-            rows = np.zeros(len(counts), np.int64)
-            np.add.at(rows, number[len(own) :], classes.counts[other])
-            total[own] += rows[number[: len(own)]]
-    return total
-
-
-# Which columns the adversary is assumed to know, and which ones must not be learned.
-
-
-@dataclass(frozen=True, slots=True)
-class KnownColumns:
-    """The columns of a measurement, and why these.
-
-    Attributes
-    ----------
+    release
+        A release with columns: one row per person.
     quasi_identifiers
-        The columns that the adversary knows.
+        Columns that others may know. Default: those with this role in the schema; if there are
+        none, all columns that are not sensitive.
     sensitive
-        The columns that must not be learned.
-    reason
-        Why these are the quasi-identifiers.
-    """
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    reason: str
-
-
-def known_columns(
-    table: Release, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
-) -> KnownColumns:
-    """The named columns; else those with the role; else, as quasi-identifiers, all that are not sensitive.
-
-    A column without any value has nothing to learn, so it is sensitive only if it is named.
-    """
-    declared = [column for column in table.columns if column.role == "sensitive" and not column.is_missing.all()]
-    secret = tuple(column.name for column in declared)
-    if sensitive is not None:
-        secret = _checked(table, sensitive, "sensitive")
-    if quasi_identifiers is not None:
-        known, reason = _checked(table, quasi_identifiers, "quasi_identifiers"), "named by the user"
-        if not known:
-            raise ParameterError("quasi_identifiers must name at least one column; default: None")
-    elif table.columns_with_role("quasi-identifier"):
-        known, reason = table.columns_with_role("quasi-identifier"), "declared as quasi-identifiers in the schema"
-        known = tuple(name for name in known if name not in secret)
-    else:
-        known = tuple(name for name in table.column_names if name not in secret)
-        reason = "no column is declared as a quasi-identifier, so all that are not sensitive count as known"
-    if both := sorted(set(known) & set(secret)):
-        raise ParameterError(f"a column is either a quasi-identifier or sensitive, not both: {both[0]!r}")
-    if not known:
-        raise ParameterError("sensitive names all columns: at least one must be left that others may know")
-    return KnownColumns(known, secret, reason)
-
-
-def _checked(table: Release, names: Sequence[str], parameter: str) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise ParameterError(f"{parameter} must be a list of column names, got the text {names!r}")
-    if len(set(names)) < len(names):
-        raise ParameterError(f"{parameter} must not name a column twice")
-    for name in names:
-        table.column_position(name)
-    return tuple(names)
-
-
-# How many rows agree with a person's row: k, uniqueness, prosecutor and marketer risk.
-#
-# The prosecutor knows that the target is in the table, and knows the target's values of some columns. If f rows
-# have these values, a guess among them is right with probability 1/f. The marketer guesses for everyone, and
-# is right for the mean of 1/f over all rows: the number of classes divided by the number of rows.
-#
-# These numbers count all rows of the table, so they are exact: both ends of an interval are the number itself.
-
-
-SIZES = (2, 3, 5, 10)
-"""Share of rows in classes smaller than these."""
-THRESHOLDS = (0.05, 0.1, 0.2, 0.5)
-"""Share of rows with a risk above these."""
-
-
-@dataclass(frozen=True, slots=True)
-class SizeCount:
-    """How many rows agree with `size` rows (themselves included)."""
-
-    size: int
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityRisk:
-    """How well the values of some columns single out the rows of a table.
-
-    Attributes
-    ----------
-    columns
-        The columns that the adversary knows.
+        Columns that must not be learned. Default: those with this role in the schema.
+    population
+        Number of people of whom the rows are a sample. Default: the rows are everyone.
     missing
-        What a missing cell agrees with: "equal" (missing cells only) or "any" (every value).
-    k
-        The smallest number of rows that agree with a row, itself included: the table is k-anonymous.
-    unique
-        Share of rows that no other row agrees with.
-    smaller
-        For each size s, the share of rows that fewer than s rows agree with.
-    highest
-        The prosecutor's chance for the row at most risk, 1/k.
-    mean
-        The mean of the prosecutor's chances 1/f, which is the marketer's risk.
-    above
-        For each threshold, the share of rows with a chance 1/f above it.
-    sizes
-        The distribution of f: how many rows agree with f rows.
-    """
-
-    columns: tuple[str, ...]
-    missing: Missing
-    k: int
-    unique: Estimate
-    smaller: tuple[tuple[int, Estimate], ...]
-    highest: Estimate
-    mean: Estimate
-    above: tuple[tuple[float, Estimate], ...]
-    sizes: tuple[SizeCount, ...]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.unique.n
-
-    def __str__(self) -> str:
-        columns = ", ".join(self.columns)
-        return f"k = {self.k:,}, {self.unique.value:.1%} unique, marketer risk {self.mean.value:.1%} ({columns})"
-
-
-def exact(value: float, n: int, baseline: float | None = None) -> Estimate:
-    """A number that counts all n rows: its interval is the number itself."""
-    return Estimate(value, value, value, n, baseline)
-
-
-def identity_risk(table: Release, columns: Sequence[str], missing: Missing = "equal") -> IdentityRisk:
-    """k, uniqueness and prosecutor risk of a set of columns, counted over all rows.
+        What a missing cell agrees with. "equal": missing cells only, so that a gap can single out a row; this
+        is the more careful count. "any": every value, as in sdcMicro. Only `identity` of the result
+        depends on it.
+    largest_set
+        Largest number of columns in the search for sets that single out most rows.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import standout as so
     >>> from standout.data.column import Column
     >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 0], np.uint8))
     >>> age = Column("age", "number", np.array([34.0, 82.0]), np.array([1, 0, 0, 0], np.uint8))
-    >>> print(identity_risk(Release.of_columns((sex, age)), ["sex", "age"]))
-    k = 1, 50.0% unique, marketer risk 75.0% (sex, age)
+    >>> so.classes(Release.of_columns((sex, age)))
+    <Classes: k = 1, 50.0% unique, marketer risk 75.0% (sex, age)>
     """
-    return risk_of_sizes(matching_rows(table, columns, missing), tuple(columns), missing)
-
-
-def risk_of_sizes(matching: Ints, columns: tuple[str, ...], missing: Missing) -> IdentityRisk:
-    """The risk of rows that this many rows agree with."""
-    n = len(matching)
-    size, rows = np.unique(matching, return_counts=True)
-    chance = 1.0 / size
-
-    def share(chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Estimate:
-        return exact(int(rows[chosen].sum()) / n, n, 1 / n)
-
-    return IdentityRisk(
-        columns=columns,
-        missing=missing,
-        k=int(size[0]),
-        unique=share(size < 2),
-        smaller=tuple((limit, share(size < limit)) for limit in SIZES),
-        highest=exact(float(chance[0]), n, 1 / n),
-        mean=exact(float((rows * chance).sum()) / n, n, 1 / n),
-        above=tuple((limit, share(chance > limit)) for limit in THRESHOLDS),
-        sizes=tuple(SizeCount(int(s), int(count)) for s, count in zip(size, rows, strict=True)),
+    check_seed(seed)
+    if missing not in MISSING:
+        raise ParameterError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
+    chosen = known_columns(release, quasi_identifiers, sensitive)
+    known = chosen.quasi_identifiers
+    identity = identity_risk(release, known, missing)
+    careful = identity if missing == "equal" else identity_risk(release, known)
+    candidates = tuple(name for name in release.column_names if name not in chosen.sensitive)
+    return Classes(
+        columns=chosen,
+        identity=identity,
+        population=None if population is None else population_risk(careful, population, seed),
+        keys=find_keys(release, candidates, largest_set, threads, progress),
+        minimal_sets=minimal_sets(release, candidates, seed, threads, progress),
+        disclosures=tuple(attribute_disclosure(release, known, name) for name in chosen.sensitive),
+        seed=seed,
+        fingerprint=release.fingerprint,
     )

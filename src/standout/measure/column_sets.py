@@ -28,25 +28,7 @@ from standout.core.threads import run_in_slices, thread_count
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
-from standout.measure.classes import cell_codes, equivalence_classes, exact, table_bits
-
-__all__ = [
-    "LARGEST_SIZE",
-    "LARGEST_SIZE_MINIMAL_SETS",
-    "ColumnSet",
-    "KeySearch",
-    "MinimalSetShare",
-    "RowCells",
-    "Search",
-    "SetCounter",
-    "SetCounts",
-    "add_numbers",
-    "count_classes",
-    "find_keys",
-    "find_repeated",
-    "find_smallest_sizes",
-    "minimal_sets",
-]
+from standout.measure.equivalence import cell_codes, equivalence_classes, exact, table_bits
 
 # Compiled search for the smallest set of columns that makes a row unique.
 #
@@ -200,8 +182,8 @@ def _has_unique_triple(
 # targets, each compared with all rows, and the shares have Wilson's intervals.
 
 
-LARGEST_SIZE_MINIMAL_SETS = 3
-ROWS_TO_COUNT_MINIMAL_SETS = 100_000_000
+LARGEST_MINIMAL_SET = 3
+ROWS_OF_ALL_SETS = 100_000_000
 """Up to this many rows, over all sets, are counted; about 6 seconds."""
 TARGETS = 1_000
 
@@ -232,24 +214,12 @@ class MinimalSetShare:
 def minimal_sets(
     table: Release, columns: Sequence[str], seed: int = 0, threads: int | None = None, progress: Progress = no_progress
 ) -> tuple[MinimalSetShare, ...]:
-    """For sizes 1, 2 and 3, the share of rows that at least one set of as many columns singles out.
-
-    Examples
-    --------
-    >>> from standout.data.column import Column
-    >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
-    >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
-    >>> for share in minimal_sets(Release.of_columns(tuple(cells)), names):
-    ...     print(share)
-    some 1 column single out 25.0% of the rows
-    some 2 columns single out 100.0% of the rows
-    some 3 columns single out 100.0% of the rows
-    """
+    """For sizes 1, 2 and 3, the share of rows that at least one set of as many columns singles out."""
     if not columns:
         raise ParameterError("columns must name at least one column")
-    largest, n = min(LARGEST_SIZE_MINIMAL_SETS, len(columns)), table.n_records
+    largest, n = min(LARGEST_MINIMAL_SET, len(columns)), table.n_records
     n_sets = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
-    if n_sets * n <= ROWS_TO_COUNT_MINIMAL_SETS:
+    if n_sets * n <= ROWS_OF_ALL_SETS:
         smallest = _count_all_sets(table, columns, largest, progress)
         shares = [exact(int(np.count_nonzero(smallest <= size)) / n, n) for size in range(1, largest + 1)]
         return tuple(MinimalSetShare(size, share, True) for size, share in enumerate(shares, 1))
@@ -311,9 +281,9 @@ def row_cells(table: Release, columns: Sequence[str]) -> RowCells:
 # counted two unique rows short. The search for sets tolerates that, and reported sets are counted exactly.
 
 
-U_SET_KERNELS, U32 = np.uint64, np.uint32
+U32 = np.uint32
 EMPTY, SEEN_TWICE, OCCUPIED = U32(0), U32(1), U32(2)
-TAG, LOW_HALF, ONE = U32(0xFFFFFFFC), U_SET_KERNELS(0xFFFFFFFF), U_SET_KERNELS(1)
+TAG, LOW_HALF, ONE = U32(0xFFFFFFFC), U(0xFFFFFFFF), U(1)
 
 
 @kernel
@@ -331,7 +301,7 @@ def count_classes(keys: Array, rows: Array, codes: Array, numbers: Array, bits: 
     slots         2**bits
     """
     slots[:] = EMPTY
-    shift, mask = U_SET_KERNELS(64 - bits), U_SET_KERNELS((1 << bits) - 1)
+    shift, mask = U(64 - bits), U((1 << bits) - 1)
     n_unique, n_classes = 0, 0
     for i in range(len(keys)):
         key = keys[i] + numbers[codes[rows[i]]]
@@ -351,7 +321,7 @@ def count_classes(keys: Array, rows: Array, codes: Array, numbers: Array, bits: 
 def find_repeated(keys: Array, bits: Int, slots: Array, rows: Array) -> Int:
     """Write the positions of keys that occur more than once to `rows`, and return their number."""
     slots[:] = EMPTY
-    shift, mask, n_repeated = U_SET_KERNELS(64 - bits), U_SET_KERNELS((1 << bits) - 1), 0
+    shift, mask, n_repeated = U(64 - bits), U((1 << bits) - 1), 0
     for row in range(len(keys)):
         tag = _tag(keys[row])
         slot = _slot(slots, keys[row] >> shift, tag, mask)
@@ -587,19 +557,7 @@ def find_keys(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> KeySearch:
-    """For each size up to `largest`, the set of columns with the most unique rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from standout.data.column import Column
-    >>> names, codes = ("zip", "sex", "age"), ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1])
-    >>> cells = [Column(name, "category", ("a", "b"), np.array(code)) for name, code in zip(names, codes)]
-    >>> for found in find_keys(Release.of_columns(tuple(cells)), names).sets:
-    ...     print(found)
-    age: 25.0% unique
-    zip + sex: 100.0% unique
-    """
+    """For each size up to `largest`, the set of columns with the most unique rows."""
     if not columns:
         raise ParameterError("columns must name at least one column")
     whole_number("largest", largest, 1)

@@ -22,9 +22,7 @@ from standout.core.errors import ParameterError
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
-from standout.measure.classes import Classes, cell_codes, equivalence_classes, exact
-
-__all__ = ["Disclosure", "attribute_disclosure"]
+from standout.measure.equivalence import EquivalenceClasses, cell_codes, equivalence_classes, exact
 
 ORDERED_KINDS = ("number", "date", "ordered")
 """Kinds whose t-closeness counts how far values are apart in their order."""
@@ -83,20 +81,7 @@ class Disclosure:
 
 
 def attribute_disclosure(table: Release, quasi_identifiers: Sequence[str], sensitive: str) -> Disclosure:
-    """l-diversity, t-closeness and right guesses of a sensitive column.
-
-    Raises
-    ------
-    ParameterError
-        If the column is a quasi-identifier too, or has no values.
-
-    Examples
-    --------
-    >>> sex = Column("sex", "category", ("f", "m"), np.array([0, 1, 1, 0, 0], np.uint8))
-    >>> ill = Column("ill", "boolean", ("false", "true"), np.array([0, 1, 1, 0, 1], np.uint8))
-    >>> print(attribute_disclosure(Release.of_columns((sex, ill)), ["sex"], "ill"))
-    ill: l = 1, certain for 40.0%, guessed for 80.0% (60.0% without knowledge)
-    """
+    """l-diversity, t-closeness and right guesses of a sensitive column."""
     if sensitive in quasi_identifiers:
         raise ParameterError(f"{sensitive!r} must not be a quasi-identifier and sensitive")
     known = ~table.column(sensitive).is_missing
@@ -152,7 +137,7 @@ class Cells(NamedTuple):
         return np.repeat(np.arange(len(self.sizes)), np.diff(self.first))
 
 
-def _cells(classes: Classes, column: Column) -> Cells:
+def _cells(classes: EquivalenceClasses, column: Column) -> Cells:
     codes, n_codes = cell_codes(column)
     pair = np.sort(classes.number.astype(np.int64) * n_codes + codes)
     starts = run_starts(pair)

@@ -9,7 +9,7 @@ not the error of a model: for that, compare the models.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,21 +20,7 @@ from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, whole_number
 from standout.core.rng import generator
 from standout.evaluate.estimates import CONFIDENCE, Estimate
-from standout.measure.classes import IdentityRisk, exact
-
-__all__ = [
-    "MODELS",
-    "ModelEstimate",
-    "ModelRisk",
-    "Pitman",
-    "PopulationRisk",
-    "digamma",
-    "expected_inverse",
-    "fit_pitman",
-    "model_risks",
-    "population_risk",
-    "zayatz_weights",
-]
+from standout.measure.equivalence import IdentityRisk, exact
 
 # Pitman's sampling formula, fitted to class sizes by maximum likelihood  [Pitman 1995; Hoshino 2001].
 #
@@ -65,12 +51,6 @@ def fit_pitman(size: Ints, classes: Ints) -> Pitman | None:
 
     None if there are not at least two classes. α = 1 if all rows are unique: the likelihood then rises up to
     there.
-
-    Examples
-    --------
-    >>> fitted = fit_pitman(np.array([1, 2, 5]), np.array([60, 15, 4]))
-    >>> round(fitted.alpha, 4), round(fitted.theta, 4)
-    (0.3698, 68.6642)
     """
     n, u = int((size * classes).sum()), int(classes.sum())
     if u < 2:
@@ -207,36 +187,21 @@ def model_risks(size: Ints, classes: Ints, population: float, weights: Floats) -
     size, classes, weights = size[occurs], classes[occurs], weights[np.ix_(occurs, occurs)]
     n = int((size * classes).sum())
     fraction = n / population
-    found = {
-        "benedetti-franconi": _negative_binomial(size, classes, 0.0, fraction),
-        "zayatz": _zayatz(size, classes, weights),
-    }
-    fitted = fit_pitman(size, classes)
-    if fitted is not None:
-        found["pitman"] = _pitman(size, classes, fitted, n, population)
-    return {model: found[model] for model in MODELS if model in found}
-
-
-def _negative_binomial(size: Ints, classes: Ints, shape: float, probability: float) -> ModelRisk:
-    alone = probability ** (1.0 + shape)
-    return _risk(size, classes, expected_inverse(size, shape, probability), alone)
-
-
-def _pitman(size: Ints, classes: Ints, fitted: Pitman, n: int, population: float) -> ModelRisk:
-    if fitted.alpha >= 1.0:  # all rows are unique, so nothing says that people of the population are not
-        return ModelRisk(1.0, 1.0, 1.0)
-    probability = (n + fitted.theta) / (population + fitted.theta)
-    return _negative_binomial(size, classes, -fitted.alpha, probability)
-
-
-def _zayatz(size: Ints, classes: Ints, weights: Floats) -> ModelRisk:
     likely = weights * classes
     total = likely.sum(axis=1)
     alone = float(likely[0, 0] / total[0]) if size[0] == 1 else 0.0
-    return _risk(size, classes, (likely / size).sum(axis=1) / total, alone)
+    risks = {"benedetti-franconi": _risk(size, classes, expected_inverse(size, 0.0, fraction), fraction)}
+    fitted = fit_pitman(size, classes)
+    if fitted is not None and fitted.alpha >= 1.0:  # all rows are unique: nothing says that people are not
+        risks["pitman"] = ModelRisk(1.0, 1.0, 1.0)
+    elif fitted is not None:
+        p, shape = (n + fitted.theta) / (population + fitted.theta), -fitted.alpha
+        risks["pitman"] = _risk(size, classes, expected_inverse(size, shape, p), p ** (1.0 + shape))
+    return risks | {"zayatz": _risk(size, classes, (likely / size).sum(axis=1) / total, alone)}
 
 
 def _risk(size: Ints, classes: Ints, inverse: Floats, alone: float) -> ModelRisk:
+    """The risk from E[1/F | f] of each size, and the chance that a unique row is alone in the population."""
     rows = size * classes
     n = int(rows.sum())
     n_unique = int(classes[0]) if size[0] == 1 else 0
@@ -266,37 +231,23 @@ def expected_inverse(size: Ints, shape: float, probability: float) -> Floats:
 
     which is stable for small p. The series (p/f) Σ q^k (1 − a)(2 − a)…(k − a) / ((f + 1)…(f + k)) converges
     fast for other p and for large f. With a = 0 this is the risk of Benedetti and Franconi.
-
-    Examples
-    --------
-    >>> expected_inverse(np.array([1, 2]), 0.0, 0.1).round(6).tolist()
-    [0.255843, 0.082684]
     """
     if probability >= 1.0:
         return 1.0 / size
-    inverse = _inverse_by_series(size, shape, probability)
-    if probability < SERIES_FROM:
-        small = size < SERIES_SIZE
-        inverse[small] = _inverse_by_recurrence(shape, probability)[size[small] - 1]
-    return inverse
-
-
-def _inverse_by_recurrence(shape: float, p: float) -> Floats:
-    q, inverse = 1.0 - p, np.empty(SERIES_SIZE)
-    # expm1 keeps the digits for shapes near 0
-    inverse[0] = p / q * (-math.expm1(shape * math.log(p)) / shape if shape else -math.log(p))
-    for f in range(1, SERIES_SIZE):
-        inverse[f] = p * (1.0 - f * inverse[f - 1]) / (q * (f + shape))
-    return inverse
-
-
-def _inverse_by_series(size: Ints, shape: float, p: float) -> Floats:
-    q, term = 1.0 - p, np.ones(len(size))
+    p, q, term = probability, 1.0 - probability, np.ones(len(size))
     total = term.copy()
     for k in range(1, 200):
         term *= q * (k - shape) / (size + k)
         total += term
-    return p / size * total
+    inverse = p / size * total
+    if probability < SERIES_FROM:
+        # expm1 keeps the digits for shapes near 0
+        by_parts = [p / q * (-math.expm1(shape * math.log(p)) / shape if shape else -math.log(p))]
+        for f in range(1, SERIES_SIZE):
+            by_parts.append(p * (1.0 - f * by_parts[-1]) / (q * (f + shape)))
+        small = size < SERIES_SIZE
+        inverse[small] = np.array(by_parts)[size[small] - 1]
+    return inverse
 
 
 RESAMPLES = 100
@@ -348,20 +299,7 @@ class PopulationRisk:
 
 
 def population_risk(identity: IdentityRisk, population: int, seed: int = 0) -> PopulationRisk:
-    """The risk of a sample from `population` people, from class sizes in which a missing cell is a value.
-
-    Raises
-    ------
-    ParameterError
-        If the population is smaller than the table.
-
-    Examples
-    --------
-    >>> from standout.measure.classes import risk_of_sizes
-    >>> sample = risk_of_sizes(np.array([1, 1, 1, 2, 2, 5, 5, 5, 5, 5]), ("age",), "equal")
-    >>> print(population_risk(sample, 10))
-    30.0% of the rows unique among 10 people, 50.0% of matches right
-    """
+    """The risk of a sample from `population` people, from class sizes in which a missing cell is a value."""
     n = identity.n_rows
     if whole_number("population", population, 1) < n:
         raise ParameterError(f"population must be at least the number of rows, {n:,}, got {population:,}")
@@ -380,36 +318,22 @@ def population_risk(identity: IdentityRisk, population: int, seed: int = 0) -> P
 def _with_intervals(size: Ints, classes: Ints, population: int, n: int, seed: int) -> list[ModelEstimate]:
     weights = zayatz_weights(size, n / population)
     found = model_risks(size, classes, population, weights)
-    resampled: list[Mapping[str, ModelRisk]] = []
-    rng, n_classes = generator(seed, "classes of the population"), int(classes.sum())
+    resampled: list[dict[str, ModelRisk]] = []
+    rng, n_classes, tail = generator(seed, "classes of the population"), int(classes.sum()), (1 - CONFIDENCE) / 2
     for _ in range(RESAMPLES):
         drawn = rng.multinomial(n_classes, classes / n_classes)
         scale = float((size * drawn).sum()) / n  # keeps the sampling fraction
         resampled.append(model_risks(size, drawn, population * scale, weights))
-    return [
-        ModelEstimate(
-            model,
-            *[
-                _estimate(
-                    getattr(found[model], name),
-                    [getattr(sample[model], name) for sample in resampled if model in sample],
-                    n,
-                )
-                for name in MEASURES
-            ],
-        )
-        for model in MODELS
-        if model in found
-    ]
 
+    def estimate(model: str, name: str) -> Estimate:
+        """The value with the percentiles of the resampled values; without these, nothing is known."""
+        value, others = getattr(found[model], name), [getattr(each[model], name) for each in resampled if model in each]
+        if not others:
+            return Estimate(value, 0.0, 1.0, n)
+        low, high = np.quantile(others, [tail, 1 - tail])
+        return Estimate(value, min(float(low), value), max(float(high), value), n)
 
-def _estimate(value: float, resampled: list[float], n: int) -> Estimate:
-    """The value with the percentiles of the resampled values; without these, nothing is known."""
-    if not resampled:
-        return Estimate(value, 0.0, 1.0, n)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
-    return Estimate(value, min(float(low), value), max(float(high), value), n)
+    return [ModelEstimate(model, *(estimate(model, name) for name in MEASURES)) for model in found]
 
 
 def _highest(estimates: list[Estimate], prosecutor: float) -> Estimate:

@@ -25,8 +25,6 @@ from standout.know.similarity import Present, Similarity, check_similarity
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["EPSILONS", "Sparsity", "sparsity"]
-
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75)
 POINTS = tuple(i / 100 for i in range(101))
 
@@ -85,11 +83,6 @@ class Sparsity(ResultView, FrameExport):
         ----------
         epsilon
             A similarity from 0 to 1.
-
-        Returns
-        -------
-        Estimate
-            The share; with an interval if only a sample was examined.
         """
         return self._share(self.nearest > _share_from_0_to_1("epsilon", epsilon))
 
@@ -100,11 +93,6 @@ class Sparsity(ResultView, FrameExport):
         ----------
         similarity
             A similarity from 0 to 1.
-
-        Returns
-        -------
-        Estimate
-            The share; with an interval if only a sample was examined.
         """
         return self._share(self.nearest >= _share_from_0_to_1("similarity", similarity))
 
@@ -117,11 +105,6 @@ class Sparsity(ResultView, FrameExport):
             A similarity from 0 to 1.
         delta
             A share of records from 0 to 1.
-
-        Returns
-        -------
-        bool
-            For a sample: whether the upper end of the interval is at most delta.
         """
         return self.delta(epsilon).high <= _share_from_0_to_1("delta", delta)
 
@@ -132,11 +115,6 @@ class Sparsity(ResultView, FrameExport):
         ----------
         epsilons
             Similarities from 0 to 1.
-
-        Returns
-        -------
-        polars.DataFrame
-            The table.
         """
         return _frame("epsilon", epsilons, "delta", [self.delta(epsilon) for epsilon in epsilons])
 
@@ -147,11 +125,6 @@ class Sparsity(ResultView, FrameExport):
         ----------
         points
             Similarities from 0 to 1.
-
-        Returns
-        -------
-        polars.DataFrame
-            The curve.
         """
         return _frame("similarity", points, "share", [self.survival(point) for point in points])
 
@@ -196,25 +169,9 @@ def sparsity(
         Number of random records to examine; default: all.
     over
         The denominator: "union", or "first" for |supp(r)|.
-    seed
-        Random seed of the sample.
-    threads
-        Number of threads; default: all cores.
-    progress
-        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers search, if the release is an open index that they can read at the
         same path. It changes no result. Default: threads of this process.
-
-    Returns
-    -------
-    Sparsity
-        The nearest neighbours.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or a similarity is above 1.
 
     Examples
     --------

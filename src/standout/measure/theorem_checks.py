@@ -26,23 +26,17 @@ from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries
 from standout.know.record_similarity import Over
 from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within
-from standout.measure.bound_formulas import between_0_and_1, check_lam, facts_for_lineup, facts_needed, sample_sparsity
-from standout.measure.check_results import Check, Settings, Sign
 from standout.measure.sparsity import sparsity
-
-__all__ = [
-    "BY_ENTRIES",
-    "FACTS_PREMISE",
-    "TWICE",
-    "MatchingSet",
-    "MatchingSets",
-    "check",
-    "check_adversary",
-    "matching_sets",
-    "measured_by",
-    "twice_as_wide",
-    "with_notes",
-]
+from standout.measure.theorem_bounds import (
+    Check,
+    Settings,
+    Sign,
+    between_0_and_1,
+    check_lam,
+    facts_for_lineup,
+    facts_needed,
+    sample_sparsity,
+)
 
 # What the theorems say about imprecise facts  [Theorem 1: Sim(aux_i, r_i) ≥ 1 − ε for all known i].
 #
@@ -58,13 +52,6 @@ IMPRECISE = "facts are imprecise: what follows is similarity within twice the di
 WRONG = "some facts are wrong, so the theorem does not apply"
 NOT_RANDOM = "facts are not drawn at random, so the theorem does not apply"
 BY_ENTRIES = "facts are random entries, not random items, so the theorem does not apply"
-
-
-def check_adversary(adversary: Any) -> Adversary | None:
-    """Return `adversary` if it is one, or None."""
-    if adversary is not None and not isinstance(adversary, Adversary):
-        raise ParameterError(f"adversary must be an Adversary, or None, got {type(adversary).__name__}")
-    return adversary
 
 
 def twice_as_wide(similarity: Similarity, adversary: Adversary) -> Similarity:
@@ -182,7 +169,9 @@ def matching_sets(
             sets[q] = _matching_set(records, q, int(chosen[q]), record[score >= alpha])
 
     run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
-    precise = _are_precise(facts, chosen, alpha)
+    pair, _, sim = fact_similarities(facts, np.arange(len(chosen)), chosen)
+    n_precise = np.bincount(pair[sim >= alpha - ROUNDING], minlength=len(chosen))
+    precise = np.asarray(n_precise == np.diff(facts.known.first))
     return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items, precise)
 
 
@@ -201,29 +190,16 @@ def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
     """
     orders = shuffled_entries(release, targets, seed, "theorems")
     if release.has_repeats:
-        orders = [
-            _items_first(release, order, generator(seed, "theorems", "items", release.records[target]))
-            for order, target in zip(orders, targets.tolist(), strict=True)
-        ]
+        for i, target in enumerate(targets.tolist()):
+            draw, order = generator(seed, "theorems", "items", release.records[target]), orders[i]
+            _, first_of_item = np.unique(release.by_record.item[order], return_index=True)
+            orders[i] = np.concatenate([order[draw.permutation(first_of_item)], np.delete(order, first_of_item)])
     first = offsets([len(order) for order in orders])
     return facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
 
 
-def _items_first(release: Release, order: Ints, draw: np.random.Generator) -> Ints:
-    """The entries in another order: the first one of each item before the others, items in random order."""
-    _, first = np.unique(release.by_record.item[order], return_index=True)
-    return np.concatenate([order[draw.permutation(first)], np.delete(order, first)])
-
-
 def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Queries:
     return prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
-
-
-def _are_precise(facts: Queries, targets: Ints, alpha: float) -> Bools:
-    """Whether Sim(aux_i, r_i) ≥ α for all known facts about each target r."""
-    pair, _, sim = fact_similarities(facts, np.arange(len(targets)), targets)
-    n_precise = np.bincount(pair[sim >= alpha - ROUNDING], minlength=len(targets))
-    return np.asarray(n_precise == np.diff(facts.known.first))
 
 
 def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
@@ -277,46 +253,6 @@ def check(
     check shows how many targets have only such facts. A further one measures Theorem 1 within twice the
     distances, which is what follows for imprecise facts. Theorem 4 puts each record into a sample with
     probability 1/λ; every target is attacked twice, with its own record in the sample and without it.
-
-    Parameters
-    ----------
-    release
-        The release.
-    epsilon, delta
-        ε and δ, above 0 and below 1; their sum must be below 1.
-    k
-        Length of the lineup for Theorem 3.
-    lam, gamma
-        λ and γ of Theorems 4 and 5.
-    similarity
-        Within, Equal or Present; default: Within(value=1, time=14).
-    adversary
-        Whose facts Theorems 1 to 4 are measured with; `knows` is replaced by m. Default: exact facts.
-    targets
-        Number of targets, drawn from the records with at least m items; None: all of them.
-    samples
-        Number of samples for Theorem 5.
-    seed
-        Random seed.
-    threads
-        Number of threads; default: all cores.
-
-    Returns
-    -------
-    list of Check
-        One or more checks for each theorem.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=20_000, seed=7)
-    >>> print(check(release, delta=0.9, targets=50, samples=2)[0])
-    Theorem 1: a random match is similar (over first): 1.000 (0.929 to 1.000, n = 50) ≥ 0.99: holds
     """
     settings = Settings(
         epsilon=between_0_and_1("epsilon", epsilon),
@@ -327,6 +263,8 @@ def check(
     )
     if epsilon + delta >= 1:
         raise ParameterError(f"epsilon + delta must be below 1, got {epsilon!r} + {delta!r}")
+    if adversary is not None and not isinstance(adversary, Adversary):
+        raise ParameterError(f"adversary must be an Adversary, or None, got {type(adversary).__name__}")
     similarity = Within() if similarity is None else similarity
     if type(similarity) not in (Within, Equal, Present):
         raise ParameterError(f"similarity must be Within, Equal or Present, got {type(similarity).__name__}")
@@ -334,7 +272,7 @@ def check(
         release=release,
         settings=settings,
         board=Scoreboard(similarity, 1 - settings.epsilon),
-        adversary=check_adversary(adversary),
+        adversary=adversary,
         targets=targets,
         samples=whole_number("samples", samples, 1),
         seed=check_seed(seed),
@@ -362,7 +300,9 @@ class _TheoremChecks:
         matches = self.matching_sets(facts_needed(n, settings.epsilon, settings.delta))
         lineups = self.matching_sets(max(1, facts_for_lineup(n, settings.k, settings.delta)))
         similar_shares = {over: self.share_with_similar(self.release, over) for over in OVER}
-        premises = [self.premise(similar_shares[over], over) for over in OVER]
+        # (1 − ε − δ, ε)-sparsity, the premise of Theorems 2 and 3
+        statement = "records with a similar record (premise)"
+        premises = [self.check(2, statement, "≤", settings.epsilon, similar_shares[over], over=over) for over in OVER]
         is_sparse = premises[0].holds
         theorems = [
             *(self.theorem1(matches, over) for over in OVER),
@@ -391,11 +331,6 @@ class _TheoremChecks:
         """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
         share = self.rate([self.similar_share(matching, over) for matching in matches.sets])
         return self.check(1, "a random match is similar", "≥", self.board.alpha, share, matches, over=over)
-
-    def premise(self, share: Estimate, over: Over) -> Check:
-        """(1 − ε − δ, ε)-sparsity, the premise of Theorems 2 and 3."""
-        statement = "records with a similar record (premise)"
-        return self.check(2, statement, "≤", self.settings.epsilon, share, over=over)
 
     def theorem2(self, matches: MatchingSets, is_sparse: bool | None) -> Check:
         """(1, 1 − ε)-deanonymization: only the target matches."""

@@ -16,17 +16,14 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.results import ResultView
-from standout.core.threads import run_in_slices
-from standout.core.worker_pool import current_pool
+from standout.core.threads import current_pool, run_in_slices
 from standout.data.postings import Postings
 from standout.data.release import Levels, Release
-from standout.data.shared_index import SharedIndex
+from standout.data.store import SharedIndex
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.ingest.read import as_release
 from standout.know.similarity import ROUNDING, Within, days_per_unit
-
-__all__ = ["DrawnPoints", "RecordPoints", "Unicity", "draw_points", "record_points", "unicity"]
 
 # Points of records: their distinct entries at a resolution  [de Montjoye et al. 2013].
 #
@@ -194,25 +191,9 @@ def unicity(
         January 1970, so two consecutive days may be in one bin or in two: a bin is not the same as ± days.
     targets
         Number of targets; None: all records with enough entries.
-    seed
-        Random seed.
-    threads
-        Number of threads; default: all cores.
-    progress
-        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers compare slices of the targets, if the release is an open index
         that they can read at the same path. It changes no result. Default: threads of this process.
-
-    Returns
-    -------
-    Unicity or list of Unicity
-        A list if k is a list.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
 
     Examples
     --------

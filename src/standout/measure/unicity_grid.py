@@ -23,17 +23,6 @@ from standout.ingest.times import TimeBin
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Draw",
-    "Traces",
-    "UnicityCell",
-    "UnicityGrid",
-    "longest_shared",
-    "measure_grid",
-    "parse_resolutions",
-    "unicity_grid",
-]
-
 # Traces as sets of points at one resolution, and how many known points another trace shares.
 
 
@@ -253,20 +242,8 @@ def unicity_grid(
         least as many different points as the largest number.
     targets : int, optional
         Number of targets; None: all people with enough points.
-    seed, threads, progress
-        As in `unicity`.
     **reading
         Other parameters of `read`, such as `latitude`.
-
-    Returns
-    -------
-    UnicityGrid
-        Its `cells` are in the order of resolution in space, in time, and number of points.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or if the places of a release are too coarse.
 
     Examples
     --------

@@ -19,7 +19,9 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.elementary import exp, expm1, log, log1p, power
 from standout.core.jit import Array, kernel
+from standout.core.memory import drop_pages
 from standout.core.progress import Progress
+from standout.data.code_blocks import MemoryPlan
 from standout.data.release import RecordEntries
 from standout.paper.histories import count_by_quarter, draw_films, fill_entries
 from standout.paper.published import CLOCK, END, FIRST, empty_entries, published, published_support
@@ -130,20 +132,20 @@ class Histories:
         films = _fit_films(people, rank, int(start[-1]), seed)
         return cls(start, stream, Model(people, films, calendar, _rating_cuts(people, films, seed)))
 
-    def entries(self, low: int, high: int, threads: int, progress: Progress) -> RecordEntries:
-        """Entries of people low … high - 1; some items may have none."""
-        start = self.start - self.start[low]
-        columns = empty_entries(start[: high + 1], len(self.model.films.item), CLOCK.span)
+    def entries(self, threads: int, progress: Progress, memory: MemoryPlan) -> RecordEntries:
+        """Entries of all people; some items may have none."""
+        n, columns = len(self.start) - 1, empty_entries(self.start, len(self.model.films.item), CLOCK.span, memory)
 
         def fill_part(first: int) -> int:
-            last = min(first + STRIDE, high)
+            last = min(first + STRIDE, n)
             fill_entries(self.stream, first, last, self.model, columns)
             return last
 
         with ThreadPoolExecutor(threads) as pool:
-            for last in pool.map(fill_part, range(low, high, STRIDE)):
-                progress("making records", last - low, high - low)
-        return columns._replace(start=start[low : high + 1].copy())
+            for last in pool.map(fill_part, range(0, n, STRIDE)):
+                progress("making records", last, n)
+                drop_pages()
+        return columns
 
 
 def _draw_people(start: Ints, seed: int) -> PersonTraits:

@@ -15,6 +15,7 @@ import numpy as np
 from standout.core import rng
 from standout.core.arrays import Floats, Ints
 from standout.core.elementary import exp, log, log1p
+from standout.data.code_blocks import MemoryPlan
 from standout.data.labels import Clock, Labels
 from standout.data.release import RecordEntries, code_type
 
@@ -65,11 +66,11 @@ CLOCK = Clock("day", (FIRST - date(1970, 1, 1)).days, (LAST - FIRST).days + 1)
 END = CLOCK.span - 1
 
 
-def empty_entries(start: Ints, items: int, span: int) -> RecordEntries:
+def empty_entries(start: Ints, items: int, span: int, memory: MemoryPlan) -> RecordEntries:
     """Entries by record with ratings from 1 to 5 and times, to be filled."""
     n = int(start[-1])
     types = code_type(items), code_type(len(LEVELS) + 1), code_type(span + 1)
-    return RecordEntries(start, *(np.empty(n, each) for each in types))
+    return RecordEntries(start, *(memory.empty(n, each) for each in types))
 
 
 def invented_titles(count: int, seed: int) -> Labels:

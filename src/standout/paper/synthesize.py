@@ -1,10 +1,6 @@
 """`so.synthesize`: synthetic releases, in memory or as an index."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,16 +11,14 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError, not_one_of
 from standout.core.jit import Array, Int, kernel, subroutine
+from standout.core.memory import memory_limit
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
-from standout.data.build_kernels import ColumnSizes
-from standout.data.index_files import is_index
+from standout.data.code_blocks import IN_MEMORY, MemoryPlan
 from standout.data.labels import Clock, Labels, Provenance
 from standout.data.release import RecordEntries, Release, read_only
-from standout.data.sharded_index import BuildSettings, build_shards, open_resumable_build, write_release
-from standout.data.shards import RecordChange, ShardPlan, choose_bounds
-from standout.data.store import open_index, save
+from standout.data.store import is_index, open_index, open_index_writer, save
 from standout.paper.netflix import Histories
 from standout.paper.published import (
     CLOCK,
@@ -103,11 +97,13 @@ def _read_only(labels: Labels) -> Labels:
 # Record lengths differ by at most one entry. Items, values and days are drawn uniformly.
 
 
-def _flat_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
+def _flat_entries(
+    records: int, items: int, entries: int, seed: int, progress: Progress, memory: MemoryPlan
+) -> RecordEntries:
     """Entries by record; some items may have none."""
     length, longer = divmod(entries, records)
     start = np.arange(records + 1) * length + np.minimum(np.arange(records + 1), longer)
-    columns, stream = empty_entries(start, items, FLAT_SPAN), rng.key(seed, "flat")
+    columns, stream = empty_entries(start, items, FLAT_SPAN, memory), rng.key(seed, "flat")
     for low in range(0, records, STRIDE):
         progress("making records", low, records)
         _fill_flat(stream, low, min(low + STRIDE, records), items, columns)
@@ -148,11 +144,13 @@ DENSE = 4
 """Records with more than items ÷ DENSE entries are drawn by `_draw_dense`."""
 
 
-def _quick_entries(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
+def _quick_entries(
+    records: int, items: int, entries: int, seed: int, progress: Progress, memory: MemoryPlan
+) -> RecordEntries:
     """Entries by record; every item has at least one."""
     draw = rng.generator(seed, "synthetic", "lengths")
     start = offsets(fit_lengths(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw))
-    columns, draw = empty_entries(start, items, QUICK_SPAN), rng.generator(seed, "synthetic", "items")
+    columns, draw = empty_entries(start, items, QUICK_SPAN, memory), rng.generator(seed, "synthetic", "items")
     by_rank = draw.permutation(items).astype(np.uint32)
     appeal = draw.standard_normal(items)
     # one entry is reserved for every item, so that each item has at least one
@@ -261,32 +259,23 @@ def _draw_dates(record_key: np.uint64, time: Array) -> None:
 # All kinds.
 
 
-def give_unused_items(parts: Sequence[RecordEntries], items: int, seed: int) -> list[tuple[int, int]]:
-    """Give each item without entries to a random record, instead of an item that others have too.
-
-    The parts of a release are changed in place. Returns the part and the record of each change.
-    """
-    support = np.sum([count_codes(part.item, items) for part in parts], axis=0)
-    start = offsets([len(part.item) for part in parts])
-    draw, changed = rng.generator(seed, "left out"), []
+def give_unused_items(columns: RecordEntries, items: int, seed: int) -> None:
+    """Give each item without entries to a random record, instead of an item that others have too, in place."""
+    support, draw = count_codes(columns.item, items), rng.generator(seed, "left out")
     for item in np.flatnonzero(support == 0):
         while True:
-            entry = int(draw.integers(start[-1]))
-            number = int(np.searchsorted(start, entry, side="right")) - 1
-            part, position = parts[number], entry - int(start[number])
-            if support[part.item[position]] > 1:
+            position = int(draw.integers(len(columns.item)))
+            if support[columns.item[position]] > 1:
                 break
-        support[part.item[position]] -= 1
+        support[columns.item[position]] -= 1
         support[item] = 1
-        part.item[position] = item
-        record = int(np.searchsorted(part.start, position, side="right")) - 1
-        entries = slice(*part.start[record : record + 2])
-        order = np.argsort(part.item[entries], kind="stable")
-        for column in part[1:]:
+        columns.item[position] = item
+        record = int(np.searchsorted(columns.start, position, side="right")) - 1
+        entries = slice(*columns.start[record : record + 2])
+        order = np.argsort(columns.item[entries], kind="stable")
+        for column in columns[1:]:
             assert column is not None
             column[entries] = column[entries][order]
-        changed.append((number, record))
-    return changed
 
 
 @with_progress
@@ -325,30 +314,40 @@ def synthesize(
     >>> release.n_records, release.n_items, release.n_entries, release.levels.tolist()
     (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
     """
+    sizes = release_sizes(like, records, items, entries)
+    return _made(like, sizes, items is None, seed, threads, progress, IN_MEMORY)
+
+
+def _made(
+    like: Like,
+    sizes: tuple[int, int, int],
+    first_items: bool,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+    memory: MemoryPlan,
+) -> Release:
+    """Make a release; the arrays of its entries are where `memory` puts them."""
     rng.check_seed(seed)
-    sizes = n_records, n_items, n_entries = release_sizes(like, records, items, entries)
+    n_records, n_items, n_entries = sizes
     threads = thread_count(threads)
     if like == "netflix":
-        histories = Histories.draw(record_lengths(*sizes, seed), _item_ranks(n_items, items is None), seed)
-        columns = histories.entries(0, n_records, threads, progress)
+        histories = Histories.draw(record_lengths(*sizes, seed), _item_ranks(n_items, first_items), seed)
+        columns = histories.entries(threads, progress, memory)
     else:
-        columns = (_quick_entries if like == "quick" else _flat_entries)(*sizes, seed, progress)
-    give_unused_items([columns], n_items, seed)
-    by_record, levels, clock = drop_unused_codes(columns, LEVELS, CLOCKS[like])
+        columns = (_quick_entries if like == "quick" else _flat_entries)(*sizes, seed, progress, memory)
+    give_unused_items(columns, n_items, seed)
+    by_record, levels, clock = drop_unused_codes(columns, LEVELS, CLOCKS[like], memory)
     return Release(
         records=_number_labels(n_records),
         items=_number_labels(n_items),
         titles=_read_only(invented_titles(n_items, seed)) if like == "netflix" else None,
-        levels=None if levels is None else read_only_levels(levels),
+        levels=read_only_levels(levels),
         clock=clock,
         by_record=read_only_entries(by_record),
-        by_item=pack_by_item(by_record, n_items, levels, clock, progress),
-        provenance=_provenance(like, seed, n_entries),
+        by_item=pack_by_item(by_record, n_items, levels, clock, progress, memory),
+        provenance=Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=n_entries),
     )
-
-
-def _provenance(like: Like, seed: int, entries: int) -> Provenance:
-    return Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=entries)
 
 
 def is_standin(release: Release) -> bool:
@@ -378,10 +377,8 @@ def open_or_make_standin(
 # As an index, also if memory does not hold the release.
 
 
-PER_PERSON, PER_ENTRY, PROGRAM = 250, 14, 10**9
-"""Bytes of memory for each person's traits and for each entry of a shard, and for everything else."""
-IN_MEMORY = 16
-"""Bytes for each entry of a release that is made in memory."""
+PER_PERSON, PER_ENTRY = 250, 20
+"""Bytes of memory for each person's traits, and for each entry of a release that is made in memory."""
 
 
 def scaled_records(scale: float) -> int:
@@ -400,15 +397,14 @@ def synthesize_index(
     items: int | None = None,
     entries: int | None = None,
     seed: int = 0,
-    shards: int | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
 ) -> Release:
-    """Make a synthetic release and write it as an index, in shards if memory would not suffice otherwise.
+    """Make a synthetic release and write it as an index, also if memory does not hold its entries.
 
-    The release is that of `synthesize` with the same parameters, whatever the number of shards. The stand-in
-    for the Netflix Prize data is made shard by shard. A call that is killed is resumed by the same call.
+    The release is that of `synthesize` with the same parameters. What does not fit is in files next to the index
+    while it is made.
 
     Parameters
     ----------
@@ -416,8 +412,6 @@ def synthesize_index(
         Folder of the index. It must be new, empty, or an index, which is replaced.
     like, records, items, entries, seed
         As in `synthesize`.
-    shards
-        Number of shards; default: none if memory suffices, otherwise as few as fit.
     memory
         Bytes of memory that may be used, such as "4GB"; default: 60 % of what is available.
 
@@ -425,73 +419,12 @@ def synthesize_index(
     --------
     >>> import standout as so, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     so.synthesize_index(f"{folder}/demo", records=300, items=90, entries=5_000, shards=1).n_records
+    ...     so.synthesize_index(f"{folder}/demo", records=300, items=90, entries=5_000).n_records
     300
     """
-    rng.check_seed(seed)
-    sizes = release_sizes(like, records, items, entries)
-    settings, count = BuildSettings(shards, memory), thread_count(threads)
-    about = json.dumps(["synthesize", like, *sizes, items is None, seed, shards, memory])
-    is_small = shards is None and sizes[2] * IN_MEMORY + PROGRAM // 2 <= settings.limit
-    with open_resumable_build(output, about) as build:
-        if like != "netflix" or is_small:
-            release = synthesize(
-                like=like, records=records, items=items, entries=entries, seed=seed, threads=threads, progress=progress
-            )
-            write_release(build, release, shards, progress)
-        else:
-            standin = _StandIn(*sizes, items is None, seed, count)
-            bounds = standin.bounds(settings) if build.state is None else tuple(json.loads(build.state))
-            build.resume_from(json.dumps(bounds).encode())
-            build_shards(build, standin.plan(bounds), standin, progress, standin.changes)
+    limit, sizes = memory_limit(memory), release_sizes(like, records, items, entries)
+    with open_index_writer(output) as index:
+        plan = MemoryPlan(limit, index.folder, ids=PER_PERSON * sizes[0])
+        plan.on_disk = PER_ENTRY * sizes[2] > plan.left
+        index.write(_made(like, sizes, items is None, seed, threads, progress, plan), progress)
     return open_index(output)
-
-
-@dataclass(frozen=True)
-class _StandIn:
-    """The stand-in for the Netflix Prize data, one shard after another."""
-
-    n_records: int
-    n_items: int
-    n_entries: int
-    first_items: bool
-    seed: int
-    threads: int
-
-    @cached_property
-    def lengths(self) -> Ints:
-        return record_lengths(self.n_records, self.n_items, self.n_entries, self.seed)
-
-    @cached_property
-    def histories(self) -> Histories:
-        return Histories.draw(self.lengths, _item_ranks(self.n_items, self.first_items), self.seed)
-
-    def bounds(self, settings: BuildSettings) -> tuple[int, ...]:
-        room = settings.limit - PROGRAM - PER_PERSON * self.n_records
-        return choose_bounds(self.lengths, settings.shards, room, limit=settings.limit, per_entry=PER_ENTRY)
-
-    def plan(self, bounds: tuple[int, ...]) -> ShardPlan:
-        return ShardPlan(
-            records=_number_labels(self.n_records),
-            items=_number_labels(self.n_items),
-            titles=_read_only(invented_titles(self.n_items, self.seed)),
-            lengths=self.lengths,
-            sizes=ColumnSizes(self.n_items, LEVELS, CLOCK),
-            bounds=bounds,
-            repeats="keep",
-            provenance=_provenance("netflix", self.seed, self.n_entries),
-            is_built=True,
-        )
-
-    def entries(self, plan: ShardPlan, shard: int, progress: Progress) -> tuple[RecordEntries, int]:
-        """Draw the entries of a shard; none repeats."""
-        low, high = plan.bounds[shard : shard + 2]
-        return self.histories.entries(low, high, self.threads, progress), 0
-
-    def discard(self, shard: int) -> None:
-        """Nothing to remove."""
-
-    def changes(self, parts: list[RecordEntries]) -> list[RecordChange]:
-        """Changes that give each item an entry; the parts are changed in place."""
-        changed = give_unused_items(parts, self.n_items, self.seed)
-        return [RecordChange.of(number, parts[number], record) for number, record in sorted(set(changed))]

@@ -17,17 +17,15 @@ import numpy as np
 from standout._version import __version__
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError, StandoutError
-from standout.core.files import sweep, write_atomically
+from standout.core.files import check_csv_name, check_output_file, write_atomically
 from standout.core.json_files import JsonObject, dump_with_checksum, is_intact
-from standout.core.output_paths import check_csv_name, check_output_file
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.work_folders import Part, publish, work_folder
+from standout.core.work_folders import Part, publish, sweep, work_folder
 from standout.data.export import write_table
-from standout.data.index_files import is_index
 from standout.data.labels import Bins, Labels, StepReport
 from standout.data.manifest import MANIFEST
 from standout.data.release import Release
-from standout.data.store import save
+from standout.data.store import is_index, save
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.table_files import TableSidecar, write_cells, write_table_key
 

@@ -5,6 +5,7 @@ import json
 from command_line import file_names, undocumented
 
 import standout as so
+from standout.data import code_blocks
 
 RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
 
@@ -44,25 +45,22 @@ def test_several_sources_a_glob_and_an_index_can_be_indexed(run, tmp_path):
     assert so.open(tmp_path / "two").n_records == 2
 
 
-def test_an_index_in_shards_is_printed_as_one(run, tmp_path):
+def test_an_index_that_memory_does_not_hold_is_printed_like_any_other(run, tmp_path, monkeypatch):
     lines = "".join(f"p{number},x,1\n" for number in range(9_000))
     (tmp_path / "ratings.csv").write_text(f"user,item,rating\n{lines}")
-    folder = tmp_path / "index"
-    outcome = run("index", tmp_path / "ratings.csv", "-o", folder, "--shards", "2", "--memory", "1GB")
-    assert (outcome.code, outcome.err) == (0, "") and "2 shards" in outcome.out
-    assert run("index", tmp_path / "ratings.csv", "-o", tmp_path / "whole").code == 0
-    fewer = run("index", folder, "-o", tmp_path / "four", "--shards", "4").out
-    assert "2 shards instead of 4, because a shard has at least 8,192 records" in fewer
-    content = json.loads(run("index", folder, "-o", tmp_path / "copy", "--shards", "1", "--json").out)
-    assert content["shards"] == 1 and undocumented("index", content) == []
-    assert content["fingerprint"] == so.open(tmp_path / "whole").fingerprint
-    assert file_names(tmp_path) == ["copy", "four", "index", "ratings.csv", "whole"]
+    whole = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index").out
+    monkeypatch.setattr(code_blocks, "PER_ENTRY", 10**6)
+    monkeypatch.setattr(code_blocks, "SMALLEST_BLOCK", 1)
+    outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--memory", "1GB")
+    assert (outcome.code, outcome.err, outcome.out) == (0, "", whole)
+    content = json.loads(run("index", tmp_path / "index", "-o", tmp_path / "copy", "--json").out)
+    assert undocumented("index", content) == [] and content["fingerprint"] == so.open(tmp_path / "index").fingerprint
+    assert file_names(tmp_path) == ["copy", "index", "ratings.csv"]
 
 
-def test_shards_and_memory_that_cannot_work_are_refused_by_their_options(run, tmp_path):
+def test_a_memory_that_cannot_work_is_refused_by_its_option(run, tmp_path):
     (tmp_path / "ratings.csv").write_text(RATINGS)
     for option, value, message in (
-        ("--shards", "0", "--shards must be a whole number from 1 to 10,000, got 0"),
         ("--memory", "much", "--memory must be a size such as 500MB, 4GB or 2GiB, got 'much'"),
         ("--memory", "10MB", "--memory must be at least "),
     ):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
     from standout.know.adversary import Adversary
-    from standout.measure.check_results import Check
+    from standout.measure.theorem_bounds import Check
 
 __all__ = ["bounds"]
 
@@ -128,7 +128,7 @@ def bounds(
       fingerprint, version  with DATA
     """
     from standout.evaluate.cell import write_table
-    from standout.measure.check_results import table
+    from standout.measure.theorem_bounds import table
     from standout.measure.theorem_checks import check
 
     check_table_path(output, data)
@@ -175,7 +175,7 @@ def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | No
 
 
 def _show(records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool) -> None:
-    from standout.measure.bound_formulas import facts_for_lineup, facts_needed
+    from standout.measure.theorem_bounds import facts_for_lineup, facts_needed
 
     facts = {delta: facts_needed(records, epsilon, delta) for delta in DELTAS}
     lineups = {delta: [facts_for_lineup(records, k, delta) for k in LINEUPS] for delta in DELTAS}
@@ -204,7 +204,7 @@ def _print_json(
     checks: "Sequence[Check]",
     release: "Release | None",
 ) -> None:
-    from standout.measure.check_results import table
+    from standout.measure.theorem_bounds import table
 
     needed = [
         {"delta": delta, "facts": facts[delta], "lineups": dict(zip(map(str, LINEUPS), lineups[delta], strict=True))}

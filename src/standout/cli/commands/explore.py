@@ -153,8 +153,7 @@ def _read_other(
     what_if: str, key: Path | None, release: "Release", source: SourceOptions, report: "Progress"
 ) -> "Release":
     """Open the other version: with its original if it is an output of sanitize, else as DATA is read."""
-    from standout.data.index_files import is_index
-    from standout.data.store import open_index
+    from standout.data.store import is_index, open_index
     from standout.sanitizing.open_sanitized import open_sanitized
     from standout.sanitizing.output_files import sidecar_path
 

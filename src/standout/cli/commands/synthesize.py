@@ -49,13 +49,6 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
     help="With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
 )
 @click.option(
-    "--shards",
-    type=int,
-    metavar="N",
-    help="Number of shards of the index.",
-    show_default="none if memory suffices, otherwise as few as fit",
-)
-@click.option(
     "--memory",
     metavar="SIZE",
     help="Memory to use for an index, like 500MB, 4GB or 2GiB.",
@@ -90,7 +83,6 @@ def synthesize(
     items: int | None,
     entries: int | None,
     scale: float | None,
-    shards: int | None,
     memory: str | None,
     seed: int,
     threads: int | None,
@@ -118,7 +110,7 @@ def synthesize(
                    tolerance; missed)
       fingerprint, version
     """
-    from standout.data.sharded_index import BuildSettings
+    from standout.core.memory import memory_limit
     from standout.paper.synthesize import scaled_records, synthesize_index
     from standout.paper.synthesize import synthesize as make_release
 
@@ -127,10 +119,10 @@ def synthesize(
             raise ParameterError("--scale needs --like netflix and no --records")
         records = scaled_records(scale)
     _check_options(like, records, output, check)
-    BuildSettings(shards, memory)
+    memory_limit(memory)
     is_index = output is not None and output.suffix not in (".csv", ".parquet")
-    if not is_index and (shards is not None or memory is not None):
-        raise ParameterError("--shards and --memory are for an index: choose another --output")
+    if not is_index and memory is not None:
+        raise ParameterError("--memory is for an index: choose another --output")
     with progress() as report:
         if is_index and output is not None:
             release = synthesize_index(
@@ -140,7 +132,6 @@ def synthesize(
                 items=items,
                 entries=entries,
                 seed=seed,
-                shards=shards,
                 memory=memory,
                 threads=threads,
                 progress=report,
@@ -176,7 +167,7 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
         return
     if output.is_file():
         raise StandoutError(f"{output} exists and is not overwritten: name another file")
-    from standout.data.index_files import is_index
+    from standout.data.store import is_index
 
     output_file(output / "manifest.json" if is_index(output) else output, "--output")
 

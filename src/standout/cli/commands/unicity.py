@@ -216,7 +216,7 @@ def show_grid(
     source: SourceOptions, data: str, resolutions: Resolutions, draw: "Draw", chart: Path | None, as_json: bool
 ) -> None:
     """Measure the unicity of traces for grids, geohashes and time bins, and show it."""
-    from standout.data.index_files import is_index
+    from standout.data.store import is_index
     from standout.measure.unicity_grid import measure_grid, parse_resolutions, unicity_grid
 
     if resolutions[0] and resolutions[1]:

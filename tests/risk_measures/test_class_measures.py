@@ -14,12 +14,12 @@ def test_quasi_identifiers_are_those_named_else_those_declared_else_all_that_are
     plain = table(ROWS, KINDS)
     declared = table(ROWS, KINDS, ["quasi-identifier", "other", "sensitive"])
     secret = table(ROWS, KINDS, ["other", "other", "sensitive"])
-    assert so.table_risk(declared, ["1"]).columns.quasi_identifiers == ("1",)
-    assert so.table_risk(declared).columns.quasi_identifiers == ("0",)
-    assert so.table_risk(declared).columns.sensitive == ("2",)
-    assert so.table_risk(secret).columns.quasi_identifiers == ("0", "1")
-    assert so.table_risk(plain).columns.quasi_identifiers == ("0", "1", "2")
-    assert "no column is declared" in so.table_risk(plain).columns.reason
+    assert so.classes(declared, ["1"]).columns.quasi_identifiers == ("1",)
+    assert so.classes(declared).columns.quasi_identifiers == ("0",)
+    assert so.classes(declared).columns.sensitive == ("2",)
+    assert so.classes(secret).columns.quasi_identifiers == ("0", "1")
+    assert so.classes(plain).columns.quasi_identifiers == ("0", "1", "2")
+    assert "no column is declared" in so.classes(plain).columns.reason
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_quasi_identifiers_are_those_named_else_those_declared_else_all_that_are
 )
 def test_contradictory_parameters_are_refused(options, message):
     with pytest.raises(so.ParameterError, match=message):
-        so.table_risk(table(ROWS, KINDS), **options)
+        so.classes(table(ROWS, KINDS), **options)
 
 
 def test_every_measure_is_a_row_of_the_frame_with_its_interval():
-    frame = so.table_risk(table(ROWS, KINDS), ["0", "1"]).to_frame()
+    frame = so.classes(table(ROWS, KINDS), ["0", "1"]).to_frame()
     rows = {(row["measure"], row["setting"]): row["estimate"] for row in frame.iter_rows(named=True)}
     assert rows["k", ""] == 1
     assert rows["unique", ""] == 0.5
@@ -51,12 +51,12 @@ def test_every_measure_is_a_row_of_the_frame_with_its_interval():
 def test_a_result_has_a_part_for_every_question():
     rows = [*ROWS, ("b", 2.0, "y"), ("b", 2.0, "x")]
     declared = table(rows, KINDS, ["quasi-identifier", "quasi-identifier", "sensitive"])
-    risk = so.table_risk(declared, population=60, seed=3)
+    risk = so.classes(declared, population=60, seed=3)
     assert risk.population.fraction == 0.1
     assert risk.keys.searched == ("0", "1")
     assert [share.size for share in risk.minimal_sets] == [1, 2]
     assert [found.column for found in risk.disclosures] == ["2"]
-    assert so.table_risk(declared).population is None
+    assert so.classes(declared).population is None
     frame = risk.to_frame()
     assert {"unique in the population", "unique by the best 2", "t-closeness"} <= set(frame["measure"])
     assert (frame["low"] <= frame["estimate"]).all() and (frame["estimate"] <= frame["high"]).all()
@@ -71,7 +71,7 @@ def test_a_result_has_a_part_for_every_question():
 def test_what_missing_cells_mean_changes_the_counted_classes_only():
     rows = [("a", None), ("a", 1.0), ("b", 1.0), (None, 2.0)]
     equal, wild = (
-        so.table_risk(table(rows, ["category", "number"]), population=100, missing=missing, seed=1)
+        so.classes(table(rows, ["category", "number"]), population=100, missing=missing, seed=1)
         for missing in ("equal", "any")
     )
     assert wild.identity.unique.value < equal.identity.unique.value == 1
@@ -82,15 +82,14 @@ def test_what_missing_cells_mean_changes_the_counted_classes_only():
 def test_a_result_is_the_same_for_every_number_of_threads():
     rows = [(str(i % 3), float(i % 5), "xy"[i % 2]) for i in range(30)]
     first, second = (
-        so.table_risk(table(rows, KINDS), sensitive=["2"], population=99, threads=threads).to_frame()
-        for threads in (1, 2)
+        so.classes(table(rows, KINDS), sensitive=["2"], population=99, threads=threads).to_frame() for threads in (1, 2)
     )
     assert first.equals(second)
 
 
 def test_a_declared_sensitive_column_without_values_reveals_nothing_but_a_named_one_is_refused():
     declared = table([("a", None), ("b", None)], ["category", "number"], ["other", "sensitive"])
-    risk = so.table_risk(declared)
+    risk = so.classes(declared)
     assert risk.disclosures == () and risk.columns.quasi_identifiers == ("0", "1")
     with pytest.raises(so.ParameterError, match="has no values"):
-        so.table_risk(declared, sensitive=["1"])
+        so.classes(declared, sensitive=["1"])
