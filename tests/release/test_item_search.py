@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from fact_cases import released
-from standout.data.word_distance import Words, typing_errors
+from standout.data.search import Words, typing_errors
 
 FILMS = {
     "1199": "Brazil (1985)",

@@ -1,14 +1,11 @@
 """Find items by id or title, and suggest titles that a user may have meant."""
 
-import difflib
-import heapq
 import re
 import threading
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +13,14 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError, whole_number
+from standout.core.jit import Array, Int, kernel
 from standout.core.text import printable
-from standout.data.labels import Labels
 from standout.data.release import Release
-from standout.data.word_distance import LONGEST_WORD, Words, typing_errors
-
-__all__ = ["Catalogue", "ItemSuggestion", "fold", "normalise_title", "search_key", "suggest_items"]
 
 YEAR = re.compile(r"^(.*\S)\s*\((\d{4})\)\s*$", re.DOTALL)
 ARTICLES = "the|a|an|der|die|das|le|la|les|il|el|los"
 ARTICLE_LAST, ARTICLE_FIRST = re.compile(rf"^(.*), ({ARTICLES})$"), re.compile(rf"^({ARTICLES}) (?=.)")
 BRACKETS = re.compile(r"\(([^()]*)\)")
-CLOSE = 0.7  # minimum difflib ratio of a suggestion
-CONTAINS_ALL_WORDS = 0.8  # similarity of a title that contains every word of the query
-SHORTLIST = 64  # number of titles that difflib compares, at 20 µs each
 
 
 def normalise_title(title: str) -> str:
@@ -96,17 +87,16 @@ class Catalogue:
             exact = [code for code in codes if self._title(code) == name]
             same_year = [code for code in codes if self._year(code) == year]
             if matches := exact or same_year or ([] if year else codes):
-                return self._most_popular_first(matches)
+                return sorted(matches, key=lambda code: -int(self.release.support[code]))
         return []
 
     def suggestions(self, name: str, count: int = 3) -> list[str]:
-        """Items with similar titles, the most similar first, then the most popular.
-
-        Without titles, ids that are words are compared; numeric ids are never suggested.
-        """
-        similar = heapq.nlargest(count, self._similar(_without_article(_split_year(name)[0])))
-        codes = [code for *_, title in similar for code in self._most_popular_first(self._searchable[title])]
-        return [self.label(code) for code in dict.fromkeys(codes)][:count]
+        """Items that the name may mean, as `suggest_items` finds them; numeric ids are never suggested."""
+        plain, release = _without_article(_split_year(name)[0]), self.release
+        if not plain:
+            return []
+        codes = _index(release).search(plain, count)
+        return [self.label(code) for code in codes if self._title(code) or not release.items[code].isdigit()]
 
     def label(self, code: int) -> str:
         """One line that names an item: its title and id, or its id alone."""
@@ -120,34 +110,6 @@ class Catalogue:
         advice = "add the year, or use the id" if years_differ else "use the id"
         return f"{len(codes)} items have the title {name!r}: {choices}{more}; {advice}"
 
-    def _similar(self, plain: str) -> Iterator[tuple[float, int, str]]:
-        """Yield (similarity, popularity, title) of the titles that are similar enough."""
-        words, matcher = _words(plain), difflib.SequenceMatcher(b=plain)
-        for title in self._shortlist(plain):
-            matcher.set_seq1(title)
-            similarity = max(matcher.ratio(), CONTAINS_ALL_WORDS * _contains(title, words))
-            if similarity >= CLOSE:
-                yield similarity, self._popularity(title), title
-
-    def _shortlist(self, plain: str) -> list[str]:
-        """Titles that share the most pairs of letters, and the most popular that contain all words."""
-        pairs, words = {first + second for first, second in pairwise(plain)}, _words(plain)
-        shared = (
-            (sum(map(title.__contains__, pairs)) / (len(pairs) + len(title)), title) for title in self._searchable
-        )
-        nearest = [title for _, title in heapq.nlargest(SHORTLIST, shared)]
-        containing = [title for title in self._searchable if _contains(title, words)]
-        return list(dict.fromkeys(nearest + heapq.nlargest(SHORTLIST, containing, key=self._popularity)))
-
-    def _popularity(self, title: str) -> int:
-        return max(self._support(code) for code in self._searchable[title])
-
-    def _most_popular_first(self, codes: list[int]) -> list[int]:
-        return sorted(codes, key=lambda code: -self._support(code))
-
-    def _support(self, code: int) -> int:
-        return int(self.release.support[code])
-
     def _title(self, code: int) -> str:
         return "" if self.release.titles is None else self.release.titles[code]
 
@@ -157,22 +119,13 @@ class Catalogue:
     @cached_property
     def _by_title(self) -> dict[str, list[int]]:
         """Items of each title, normalised and without the year."""
-        return _group((_split_year(title)[0], code) for code, title in _texts(self.release.titles))
+        return _group((_split_year(title)[0], code) for code, title in enumerate(self.release.titles or ()))
 
     @cached_property
     def _by_alias(self) -> dict[str, list[int]]:
         """Items of each part of a title with brackets."""
         titles = [(title, code) for title, codes in self._by_title.items() if "(" in title for code in codes]
         return _group((alias, code) for title, code in titles for alias in _aliases(title))
-
-    @cached_property
-    def _searchable(self) -> dict[str, list[int]]:
-        """Items of every text that can be suggested, without the article."""
-        if self.release.titles is None:
-            words = ((item, code) for code, item in _texts(self.release.items) if not item.isdigit())
-            return _group((_without_article(_split_year(item)[0]), code) for item, code in words)
-        titles = chain(self._by_title.items(), self._by_alias.items())
-        return _group((_without_article(title), code) for title, codes in titles for code in codes)
 
 
 def _split_year(title: str) -> tuple[str, str]:
@@ -207,21 +160,6 @@ def _aliases(title: str) -> set[str]:
     return {_article_first(" ".join(part.removeprefix("a.k.a. ").split())) for part in parts}
 
 
-def _words(plain: str) -> list[str]:
-    return [f" {word}" for word in plain.split()]
-
-
-def _contains(title: str, words: list[str]) -> bool:
-    """Whether each word is the beginning of a word of the title."""
-    title = f" {title}"
-    return bool(words) and all(word in title for word in words)
-
-
-def _texts(labels: Labels | None) -> Iterator[tuple[int, str]]:
-    """Yield (position, text) of the texts that are not empty."""
-    return ((position, text) for position, text in enumerate(labels or ()) if text)
-
-
 def _group(named: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for name, code in named:
@@ -242,6 +180,8 @@ WORD = re.compile(r"\w+")
 LAST = chr(0x10FFFF)
 MISSING = 5
 """A word of the query that an item lacks counts as so many typing errors."""
+LONGEST_WORD = 32
+"""Number of characters of a word that are compared."""
 LOCK = threading.Lock()
 
 
@@ -256,11 +196,6 @@ class ItemSuggestion(NamedTuple):
         Its title; None if it has none.
     records : int
         Number of records that have it.
-
-    Examples
-    --------
-    >>> ItemSuggestion("1199", "Brazil (1985)", 59).records
-    59
     """
 
     item: str
@@ -357,7 +292,7 @@ class _ItemIndex:
         number: dict[str, int] = {}
         word, item = [], []
         for text, rank in texts:
-            for each in dict.fromkeys(_words_item_search(text)):
+            for each in dict.fromkeys(_words(text)):
                 word.append(number.setdefault(each, len(number)))
                 item.append(rank)
         self.words = sorted(number)
@@ -373,7 +308,7 @@ class _ItemIndex:
         """Codes of the items, the likeliest first."""
         text = text[:LONGEST_TEXT]
         folded = fold(text).strip()
-        words = _words_item_search(folded)[:MOST_WORDS]
+        words = _words(folded)[:MOST_WORDS]
         exact = self.release.items.find(text.strip())
         found = {} if exact is None else {int(exact): None}
         if not folded:
@@ -448,6 +383,91 @@ def _smallest(numbers: Ints, most: int) -> Ints:
     return np.sort(numbers)
 
 
-def _words_item_search(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """The words of a folded text; if it has only signs, these."""
     return [word[:LONGEST_WORD] for word in WORD.findall(text) or text.split()]
+
+
+# How many typing errors separate a word from the beginnings of many others.
+#
+# An error is a letter too many, a missing one, a wrong one, or two neighbours in the wrong order. Only the
+# beginning of the other word counts, because the word may not be typed to its end. Words that begin alike share
+# the rows of the usual table: a million ids take a few milliseconds.
+
+
+FAR = 255
+
+
+class Words(NamedTuple):
+    """Characters of sorted words one after the other; each shares its first few with the word before it."""
+
+    first: Ints
+    code: NDArray[np.uint32]
+    shared: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, words: list[str]) -> "Words":
+        """The words, cut at LONGEST_WORD characters. Any order is right, and alphabetical order is fast."""
+        words = [word[:LONGEST_WORD] for word in words]
+        first, code = offsets([len(word) for word in words]), _codes("".join(words))
+        shared = np.zeros(len(words), np.uint8)
+        _count_shared(first, code, shared)
+        return cls(first, code, shared)
+
+
+def typing_errors(word: str, words: Words, most: int) -> NDArray[np.uint8]:
+    """Number of errors between the word and the beginning of each other; FAR if more than `most`."""
+    errors = np.full(len(words.shared), FAR, np.uint8)
+    _typing_errors(_codes(word[:LONGEST_WORD]), words.first, words.code, words.shared, most, errors)
+    return errors
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+@kernel
+def _count_shared(first: Array, code: Array, shared: Array) -> None:
+    for i in range(1, len(shared)):
+        before, this = first[i - 1], first[i]
+        n, most = 0, min(this - before, first[i + 1] - this)
+        while n < most and code[before + n] == code[this + n]:
+            n += 1
+        shared[i] = n
+
+
+@kernel
+def _typing_errors(word: Array, first: Array, code: Array, shared: Array, most: Int, errors: Array) -> None:
+    """Fill in the errors of each word, while they can stay within `most`.
+
+    rows[b, a] is the number of errors between the first b letters of the other word and the first a of the
+    word; only cells with |a − b| ≤ most are filled in. nearest[b] is the lowest of rows[: b + 1, n].
+    """
+    n = len(word)
+    rows = np.full((LONGEST_WORD + 1, n + most + 2), FAR, np.int64)
+    nearest = np.full(LONGEST_WORD + 1, FAR, np.int64)
+    for a in range(min(n, most) + 1):
+        rows[0, a] = a
+    nearest[0] = rows[0, n]
+    end = 0  # the row after which all have too many errors, or the last
+    is_over = False
+    for i in range(len(shared)):
+        low, m = first[i], first[i + 1] - first[i]
+        if not (is_over and end <= shared[i]):
+            is_over, end = False, m
+            for b in range(np.int64(shared[i]) + 1, m + 1):
+                least = rows[b, 0] = b if b <= most else FAR
+                for a in range(max(b - most, 1), min(b + most, n) + 1):
+                    wrong = np.int64(word[a - 1] != code[low + b - 1])
+                    best = min(rows[b - 1, a] + 1, rows[b, a - 1] + 1, rows[b - 1, a - 1] + wrong)
+                    swapped = a > 1 and b > 1 and word[a - 1] == code[low + b - 2]
+                    if swapped and word[a - 2] == code[low + b - 1]:
+                        best = min(best, rows[b - 2, a - 2] + 1)
+                    rows[b, a] = best
+                    least = min(least, best)
+                nearest[b] = min(nearest[b - 1], rows[b, n])
+                if least > most:
+                    is_over, end = True, b
+                    break
+        if nearest[end] <= most:
+            errors[i] = nearest[end]
