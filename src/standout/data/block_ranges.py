@@ -4,8 +4,6 @@ from standout.core.parts import Part
 from standout.data.postings import BLOCK_BITS, block_starts
 from standout.data.release import Release
 
-__all__ = ["block_count", "record_range", "whole"]
-
 
 def block_count(release: Release) -> int:
     """Number of blocks of records."""

@@ -34,11 +34,6 @@ from standout.data.postings import (
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type, read_only
 from standout.data.repeats import PIECE, Repeats, apply_rule, chosen_rule, code_columns, count_distinct, has_repeats
 
-__all__ = [
-    "CodedEntries", "Repeats", "build_release", "count_codes", "drop_unused_codes", "id_bytes", "pack_by_item",
-    "read_only_entries", "read_only_levels", "select_labels", "shortlex_order",
-]  # fmt: skip
-
 BUNDLES = 512
 """Number of bundles of records in the first pass: few enough that their ends stay in the cache."""
 PER_ID = 64

@@ -10,11 +10,6 @@ import numpy as np
 
 from standout.core.jit import Array, Flag, Int, kernel
 
-__all__ = [
-    "NONE", "TIME_BIAS", "copy_texts", "count", "merge_repeats", "order_by_entries", "pack", "partition",
-    "sort_records", "sort_repeats",
-]  # fmt: skip
-
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
 FIRST, MAX = 1, 2

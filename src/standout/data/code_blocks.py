@@ -14,8 +14,6 @@ from standout.core.errors import ParameterError
 from standout.core.memory import drop_pages, file_array, size_text
 from standout.data import build_kernels
 
-__all__ = ["IN_MEMORY", "Block", "CodeBlocks", "CodeCounts", "MemoryPlan"]
-
 Block = NDArray[np.uint32]
 """One row per entry: record, item, value and time codes, as `build_kernels` describes them."""
 BLOCK, SMALLEST_BLOCK = 1 << 22, 1 << 16

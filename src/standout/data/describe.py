@@ -12,8 +12,6 @@ from standout.data.labels import Provenance
 from standout.data.release import Release
 from standout.data.repeats import distinct_items, record_pieces
 
-__all__ = ["Description", "describe"]
-
 TOPS = (100, 500, 1000)
 AT_LEAST = (1, 5, 10)
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -86,21 +84,6 @@ class Description:
 
 def describe(release: Release) -> Description:
     """Describe a release: sizes, density, quantiles, and the table of the paper's appendix.
-
-    Parameters
-    ----------
-    release : Release
-        The release to describe.
-
-    Returns
-    -------
-    Description
-        Counts and rates; no record is shown.
-
-    Raises
-    ------
-    StoreError
-        If the release comes from an index that is damaged.
 
     Examples
     --------

@@ -14,8 +14,6 @@ from standout.core.progress import Progress, no_progress
 from standout.data.labels import SECONDS, Clock, Labels
 from standout.data.release import Codes, Levels, Release
 
-__all__ = ["exact", "exact_text", "inert", "inert_text", "to_frame", "write_table"]
-
 # Texts of a CSV file that a spreadsheet would execute: written so that they stay text, and read back.
 
 
@@ -39,22 +37,14 @@ def inert(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def exact(table: pl.DataFrame) -> pl.DataFrame:
-    """The table as it was before `inert`.
-
-    >>> exact(inert(pl.DataFrame({"record": ["7", "=1+1", "'-3", "'t"]})))["record"].to_list()
-    ['7', '=1+1', "'-3", "'t"]
-    """
+    """The table as it was before `inert`."""
     texts = pl.col(pl.String)
     changed = pl.when(texts.str.contains(f"^'+{FORMULA}")).then(texts.str.slice(1)).otherwise(texts)
     return table.with_columns(changed.name.keep())
 
 
 def inert_text(text: str) -> str:
-    """A text as `inert` writes it.
-
-    >>> inert_text("=1+1"), inert_text("'Round Midnight")
-    ("'=1+1", "'Round Midnight")
-    """
+    """A text as `inert` writes it."""
     return f"'{text}" if text.lstrip("'").startswith(tuple(FORMULA_START)) else text
 
 

@@ -16,11 +16,6 @@ from standout.data.labels import Clock, Labels
 from standout.data.postings import stored_runs, words_are_valid
 from standout.data.release import INVALID_CODE, Levels, Release
 
-__all__ = [
-    "Columns", "array_bytes", "checked_meanwhile", "damage_message", "damaged_column", "fingerprint",
-    "fingerprint_from_digests", "levels_are_valid", "problem", "release_columns",
-]  # fmt: skip
-
 Columns = dict[str, NDArray[Any]]
 
 CONTENT = (

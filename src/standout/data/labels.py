@@ -5,32 +5,14 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
 from standout.core.errors import NotFoundError, ParameterError
-
-__all__ = [
-    "SECONDS",
-    "Bins",
-    "Clock",
-    "ColumnKind",
-    "Entry",
-    "Item",
-    "Labels",
-    "Provenance",
-    "ProvenanceFields",
-    "Record",
-    "StepReport",
-    "TimeUnit",
-    "UnusedColumn",
-    "id_text",
-    "position_of_id",
-    "shortlex",
-]
+from standout.core.json_files import JsonObject
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -168,11 +150,8 @@ class Entry(NamedTuple):
     Attributes
     ----------
     item : str
-        Id of the item.
     value : float, str or None
-        Value, or None if it is missing.
     time : date, datetime or None
-        Time in the unit of the release, or None if it is missing.
 
     Examples
     --------
@@ -193,11 +172,9 @@ class Record:
     Attributes
     ----------
     id : str
-        Id of the record.
     index : int
         Position of the record in the release, from 0.
     entries : tuple of Entry
-        The entries, in the order of item ids.
 
     Examples
     --------
@@ -227,11 +204,10 @@ class Item:
     Attributes
     ----------
     id : str
-        Id of the item.
     index : int
         Position of the item in the release, from 0.
     title : str
-        Title, or empty if it is unknown.
+        Empty if it is unknown.
     rank : int
         Popularity rank; 1 is the most popular item.
     support : tuple of str
@@ -265,14 +241,6 @@ A nested column has objects, lists or bytes. A column is empty if its first rows
 anything."""
 
 
-class UnusedColumnFields(TypedDict):
-    """JSON form of an unused column."""
-
-    name: str
-    kind: ColumnKind
-    ignored: bool
-
-
 @dataclass(frozen=True, slots=True)
 class UnusedColumn:
     """A column of the source that has no role; `ignored` if the user said so."""
@@ -280,25 +248,6 @@ class UnusedColumn:
     name: str
     kind: ColumnKind
     ignored: bool = False
-
-
-class ProvenanceFields(TypedDict):
-    """JSON form of a provenance; JSON turns the tuple of files into a list."""
-
-    format: str
-    files: tuple[str, ...]
-    columns: dict[str, str]
-    settings: dict[str, str]
-    reasons: dict[str, str]
-    unused: list[UnusedColumnFields]
-    rows: int
-    rejected: dict[str, int]
-    repeats: int
-    merged: int
-    without_value: int
-    without_time: int
-    rejected_lines: dict[str, str]
-    column_notes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,16 +276,15 @@ class Provenance:
     rejected_lines: dict[str, str] = field(default_factory=dict)
     column_notes: dict[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> ProvenanceFields:
+    def to_dict(self) -> JsonObject:
         """Return the fields as a dictionary for JSON."""
-        fields: ProvenanceFields = asdict(self)  # type: ignore[assignment]
-        return fields
+        return asdict(self)
 
     @classmethod
-    def from_dict(cls, fields: ProvenanceFields) -> "Provenance":
-        """Make a provenance from the dictionary of a manifest."""
+    def from_dict(cls, fields: Any) -> "Provenance":
+        """Make a provenance from the dictionary of a manifest, whose shape nothing has checked."""
         unused = tuple(UnusedColumn(**column) for column in fields["unused"])
-        return replace(cls(**fields), files=tuple(fields["files"]), unused=unused)  # type: ignore[arg-type]
+        return replace(cls(**fields), files=tuple(fields["files"]), unused=unused)
 
 
 # What a step of sanitizing changed: counts, and the bins of values if it made any.

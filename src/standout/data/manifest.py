@@ -25,8 +25,6 @@ from standout.data.postings import (
 )
 from standout.data.release import Levels, RecordEntries, Release, StoredColumns, code_type
 
-__all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest"]
-
 FORMAT = "standout index"
 VERSION = 3
 MANIFEST = "manifest.json"

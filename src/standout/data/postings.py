@@ -7,12 +7,6 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
 
-__all__ = [
-    "BLOCK_BITS", "NO_ENDS", "NO_NUMBERS", "Postings", "StoredRuns", "Words", "block_starts", "locate",
-    "mismatched_column", "run_positions", "stored_runs", "unpack_attributes", "unpack_item", "word_bits", "word_type",
-    "words_are_valid",
-]  # fmt: skip
-
 BLOCK_BITS = 13
 PIECE = 1 << 20
 

@@ -10,12 +10,6 @@ from standout.core.arrays import Bools, Ints, offsets, slices_of
 from standout.core.memory import drop_pages
 from standout.data.release import Codes, RecordEntries, Release, read_only
 
-__all__ = [
-    "PIECE", "DistinctEntries", "DistinctItems", "Repeats", "apply_rule", "chosen_rule", "code_columns",
-    "count_distinct", "distinct_entries", "distinct_items", "distinct_positions", "first_entries", "has_repeats",
-    "record_pieces", "repeat_numbers", "repeated_rows", "sort_repeats",
-]  # fmt: skip
-
 Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
 KEPT_FROM = 0.01

@@ -45,8 +45,6 @@ from standout.data.flat_arrays import (
 from standout.data.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.data.release import Release, StoredColumns
 
-__all__ = ["IndexWriter", "SharedIndex", "is_index", "open_index", "open_index_writer", "save", "verify"]
-
 T = TypeVar("T")
 PIECE = 1 << 24
 HEAD = 1 << 16
@@ -62,8 +60,6 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
 
     Parameters
     ----------
-    release : Release
-        The release to save.
     path : str or Path
         Folder of the index. It must be new, empty, or an index.
     progress : bool or callable, optional
@@ -72,9 +68,7 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
     Raises
     ------
     StoreError
-        If the folder is not an index, the disk is full, or the index cannot be written.
-    BuildRunning
-        If another process is building the same index.
+        If the folder is not an index, the disk is full, or another process is building the same index.
 
     Examples
     --------
@@ -94,16 +88,6 @@ def open_index(path: str | Path) -> Release:
 
     The checksums of columns up to 4 MiB are tested here. `Release.check` tests all. Functions that report
     about all entries (`audit`, `simulate`, `link`, `advise`, `sanitize` and others) call it first.
-
-    Parameters
-    ----------
-    path : str or Path
-        Folder of the index.
-
-    Returns
-    -------
-    Release
-        The release that was saved.
 
     Raises
     ------
@@ -138,14 +122,7 @@ def _open(folder: int, path: Path) -> Release:
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
-    """Compare every file of an index with its checksum.
-
-    Parameters
-    ----------
-    path : str or Path
-        Folder of the index.
-    progress : bool or callable, optional
-        True shows a bar; a function is called with (stage, done, total).
+    """Compare every file of an index with its checksum; StoreError if its manifest cannot be read.
 
     Yields
     ------
@@ -153,11 +130,6 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
         Name of a file of the index.
     intact : bool
         Whether its content matches its checksum.
-
-    Raises
-    ------
-    StoreError
-        If the path is not an index, or its manifest cannot be read.
 
     Examples
     --------

@@ -11,8 +11,6 @@ from standout.data.build import drop_unused_codes, pack_by_item, read_only_entri
 from standout.data.labels import Labels
 from standout.data.release import Codes, RecordEntries, Release, code_type
 
-__all__ = ["arrange", "select_labels", "select_rows", "subset"]
-
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
     """Return a release of some records, in canonical form: as if only their entries had been read.

@@ -11,12 +11,12 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.data.build import select_labels
 from standout.data.export import exact
 from standout.data.labels import SECONDS, Labels, TimeUnit
 from standout.data.release import Release, read_only
 from standout.data.repeats import repeat_numbers
 from standout.data.store import is_index, open_index
-from standout.data.subset import select_labels
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType
 from standout.know.facts import level_values

@@ -10,10 +10,9 @@ import numpy as np
 
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.data.build import pack_by_item, read_only_entries, read_only_levels
+from standout.data.build import pack_by_item, read_only_entries, read_only_levels, select_labels
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
-from standout.data.subset import select_labels
 from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Draft, compose_indices
