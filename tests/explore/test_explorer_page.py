@@ -14,7 +14,7 @@ from standout.explore.server import Site
 pytestmark = pytest.mark.once
 PAGE = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text()
 WORDS = {*re.findall(r"\w+", PAGE)}
-TYPES = [getattr(answers, name) for name in answers.__all__ if name[0].isupper()] + [audits.AuditState]
+TYPES = [kind for kind in vars(answers).values() if dataclasses.is_dataclass(kind)] + [audits.AuditState]
 TYPES += [requests.TypedFact, requests.LineupRequest, requests.DealRequest]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import standout as so
 from standout.explore.exploration import Exploration
-from standout.explore.preparation import prepare
+from standout.explore.lineups import prepare
 
 pytestmark = pytest.mark.once
 

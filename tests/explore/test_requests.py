@@ -7,8 +7,7 @@ from explorer_client import ORIGIN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standout.explore.errors import RequestError
-from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest, parse_json
+from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RequestError, RevealRequest, parse_json
 
 pytestmark = pytest.mark.once
 ENDPOINTS = ("/api/lineup", "/api/play", "/api/reveal", "/api/export", "/api/audit")
@@ -159,6 +158,6 @@ NAMES = st.sampled_from(FIELDS.split(" "))
 @given(content=st.dictionaries(NAMES, JSON, max_size=4), read=st.sampled_from(READERS))
 def test_any_json_is_read_or_refused(content, read):
     try:
-        read(parse_json(json.dumps(content).encode()))
+        parse_json(json.dumps(content).encode()).read(read)
     except RequestError as error:
         assert error.status == 400 and "\n" not in error.sentence

@@ -20,15 +20,14 @@ from starlette.types import ASGIApp
 import standout as so
 from standout.explore.answers import to_json
 from standout.explore.audits import AuditRunner, AuditView
-from standout.explore.errors import RequestError
 from standout.explore.exploration import MOST_BYTES, Exploration
-from standout.explore.lineups import answer_lineup, deal, export, reveal
-from standout.explore.preparation import prepare
+from standout.explore.lineups import answer_lineup, deal, export, prepare, reveal
 from standout.explore.requests import (
     DealRequest,
     ExportRequest,
     Fields,
     LineupRequest,
+    RequestError,
     RevealRequest,
     capital,
     parse_json,
@@ -249,7 +248,7 @@ class Pages:
 
     async def start_audit(self, request: Request) -> Response:
         """POST /api/audit: start a quick audit, unless there is one."""
-        (await _read(request, lambda fields: fields)).end()
+        await _read(request, lambda fields: None)
         return Response(to_json(self.runner.start()), media_type="application/json")
 
     async def _computed(self, request: Request, compute: Callable[[], object]) -> Response:
@@ -282,7 +281,7 @@ async def _read(request: Request, read: Callable[[Fields], T]) -> T:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError(415, "The body must be application/json.")
-    return read(parse_json(await _body(request)))
+    return parse_json(await _body(request)).read(read)
 
 
 async def _body(request: Request) -> bytes:

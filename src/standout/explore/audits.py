@@ -14,8 +14,8 @@ from typing import Literal
 import standout as so
 from standout.core.json_files import Json
 from standout.core.text import LONG, interval_text, percent, printable, shorten
-from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
+from standout.explore.requests import RequestError
 from standout.explore.server import THREAD_NAME, Stopped
 from standout.report.audit_charts import FIGURES
 
@@ -56,15 +56,6 @@ class AuditView:
     quick: bool
     rows: Sequence[AuditRow]
     charts: Mapping[str, AuditChart]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate as it is in findings.json."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +103,14 @@ def _read_charts(folder: Path) -> dict[str, AuditChart]:
 
 
 def _chart(svg: str) -> AuditChart:
-    title, description = TITLE.search(svg), DESCRIPTION.search(svg)
-    return AuditChart(_unescaped(title), _unescaped(description), _with_margin(svg).encode())
-
-
-def _with_margin(svg: str) -> str:
     """The chart with room at both sides: a picture is cut at its edge, and browsers have wider fonts."""
 
     def widen(size: re.Match[str]) -> str:
         width, height = float(size[1]) + 2 * MARGIN, size[2]
         return f'width="{width:g}" height="{height}" viewBox="{-MARGIN} 0 {width:g} {height}"'
 
-    return SIZE.sub(widen, svg, count=1)
-
-
-def _unescaped(match: re.Match[str] | None) -> str:
-    return "" if match is None else html.unescape(match[1])
+    title, description = (html.unescape(found[1]) if (found := tag.search(svg)) else "" for tag in (TITLE, DESCRIPTION))
+    return AuditChart(title, description, SIZE.sub(widen, svg, count=1).encode())
 
 
 def view_of(findings: Json, charts: Mapping[str, AuditChart]) -> AuditView:
@@ -147,7 +130,8 @@ def view_of(findings: Json, charts: Mapping[str, AuditChart]) -> AuditView:
 def _row(adversary: Json) -> AuditRow:
     estimate = _member(adversary, "as_named", "identified")
     ends = [_member(estimate, name) for name in ("value", "low", "high")]
-    rate = Interval(*(end if isinstance(end, (int, float)) else math.nan for end in ends))
+    value, low, high = (end if isinstance(end, (int, float)) else math.nan for end in ends)
+    rate = so.Estimate(value, low, high, n=0)
     return AuditRow(
         name=_text(adversary, "name"),
         title=_text(adversary, "title"),

@@ -4,9 +4,8 @@ import csv
 import io
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -28,13 +27,14 @@ from standout.explore.answers import (
     Why,
     to_json,
 )
-from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
 from standout.explore.requests import (
+    ATTACKS,
     MOST_FACTS,
     DealRequest,
     ExportRequest,
     LineupRequest,
+    RequestError,
     RevealRequest,
     TypedFact,
     known_fact,
@@ -51,7 +51,12 @@ def lineup_command(exploration: Exploration, request: LineupRequest, attack: str
     """The command, ready to paste into a shell; None without facts."""
     if not request.facts:
         return None
-    words = ["standout", "lineup", *_source(exploration), *_facts(exploration, request)]
+    data = exploration.data
+    words = ["standout", "lineup", f"./{data}" if data.startswith("-") else data, *exploration.source_arguments]
+    if all(_is_typable(exploration, fact) for fact in request.facts):
+        words += [word for fact in request.facts for word in ("--knows", fact_text(fact))]
+    else:
+        words += ["--aux", FACTS_FILE]
     if request.length is not None:
         words += ["--length", "{}-{}".format(*request.length)]
     if request.joined is not None:
@@ -62,17 +67,6 @@ def lineup_command(exploration: Exploration, request: LineupRequest, attack: str
         words += ["--present", "1"]
     words += ["--top", str(request.top), "--allow-unknown", "--json"]
     return shlex.join(words)
-
-
-def _source(exploration: Exploration) -> list[str]:
-    data = exploration.data
-    return [f"./{data}" if data.startswith("-") else data, *exploration.source_arguments]
-
-
-def _facts(exploration: Exploration, request: LineupRequest) -> list[str]:
-    if all(_is_typable(exploration, fact) for fact in request.facts):
-        return [word for fact in request.facts for word in ("--knows", fact_text(fact))]
-    return ["--aux", FACTS_FILE]
 
 
 def fact_text(fact: TypedFact) -> str:
@@ -86,14 +80,14 @@ def fact_text(fact: TypedFact) -> str:
     >>> fact_text(TypedFact("17", "good", 0.0))
     '17=good'
     """
+
+    def about(error: float | None) -> str:
+        return "" if error is None else f"±{_plain(error)}"
+
     error = None if isinstance(fact.value, str) else fact.value_error  # a category has none
-    value = "" if fact.value is None else f"={value_text(fact.value)}{_about(error)}"
-    time = "" if fact.time is None else f"@{fact.time.isoformat()}{_about(fact.time_error)}"
+    value = "" if fact.value is None else f"={value_text(fact.value)}{about(error)}"
+    time = "" if fact.time is None else f"@{fact.time.isoformat()}{about(fact.time_error)}"
     return f"{fact.item}{value}{time}{'?' if fact.doubtful else ''}"
-
-
-def _about(error: float | None) -> str:
-    return "" if error is None else f"±{_plain(error)}"
 
 
 def _plain(error: float) -> str:
@@ -156,16 +150,8 @@ def attack_named(name: str, in_data: bool = False) -> so.Likelihood | so.Scorebo
 def describe_fact(exploration: Exploration, fact: TypedFact) -> FactAnswer:
     """The fact with the title of its item and the number of records that have it."""
     item = exploration.item(fact.item)
-    return FactAnswer(
-        item=fact.item,
-        value=fact.value,
-        value_error=fact.value_error,
-        time=fact.time,
-        time_error=fact.time_error,
-        doubtful=fact.doubtful,
-        title=item.title,
-        records=item.records,
-    )
+    stated = fact.item, fact.value, fact.value_error, fact.time, fact.time_error, fact.doubtful
+    return FactAnswer(*stated, item.title, item.records)
 
 
 class Names:
@@ -194,13 +180,8 @@ def _answer(
     return AttackAnswer(
         candidates=verdict.candidates,
         lineup=[
-            CandidateAnswer(
-                name=names[candidate.record],
-                id=candidate.record if request.show_ids else None,
-                score=candidate.score,
-                probability=candidate.probability,
-            )
-            for candidate in lineup
+            CandidateAnswer(names[each.record], each.record if request.show_ids else None, each.score, each.probability)
+            for each in lineup
         ],
         everybody_else=max(lineup.outside - (nobody or 0.0), 0.0),
         nobody=nobody,
@@ -211,28 +192,19 @@ def _answer(
         sentence=_sentence(answer),
         conclusion=answer.conclude(names[lineup[0].record] if len(lineup) else "nobody"),
         assumes=answer.assumption or None,
-        why=_why(answer, request.chosen, names),
+        why=Why(_parts(answer, request.chosen, names), _parts(answer, 1 if request.chosen == 0 else 0, names)),
         command=command,
     )
 
 
-def _why(answer: so.LineupAnswer, chosen: int, names: Names) -> Why:
-    """What the facts add for the chosen candidate, and for the best of the others."""
-    return Why(_parts(answer, chosen, names), _parts(answer, 1 if chosen == 0 else 0, names))
-
-
 def _parts(answer: so.LineupAnswer, rank: int, names: Names) -> Parts | None:
+    """What the facts add to the score of a candidate."""
     if rank >= len(answer.lineup):
         return None
     candidate = answer.lineup[rank]
     parts = answer.parts if rank == 0 else answer.verdict.explain(candidate.record)
-    return Parts(names[candidate.record], candidate.score, [_part(part) for part in parts])
-
-
-def _part(part: so.Part) -> AnswerPart:
-    return AnswerPart(
-        has=part.has, score=part.score, by_item=part.by_item, by_value=part.by_value, by_time=part.by_time
-    )
+    facts = [AnswerPart(part.has, part.score, part.by_item, part.by_value, part.by_time) for part in parts]
+    return Parts(names[candidate.record], candidate.score, facts)
 
 
 def _sentence(answer: so.LineupAnswer) -> str:
@@ -299,7 +271,14 @@ def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
     verdicts = _verdicts(exploration.release, facts, request.attack)
     last, record = verdicts[-1], exploration.release.record(target)
     rank = last.rank(target)
-    named = _is_named(record.entries, facts)
+    facts_left, named = Counter(fact.item for fact in facts), []
+    for entry in record.entries:  # a fact is about one of several entries of its item
+        named.append(facts_left[entry.item] > 0)
+        facts_left[entry.item] -= 1
+    entries = [
+        RevealedEntry(entry.item, exploration.item(entry.item).title, entry.value, entry.time, is_named)
+        for entry, is_named in zip(record.entries if request.entries else (), named, strict=False)
+    ]
     return RevealAnswer(
         right=rank == 1 and last.ties == 1,
         rank=rank,
@@ -308,7 +287,7 @@ def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
         bits=[verdict.entropy(target) for verdict in verdicts],
         learned=named.count(False),
         id=target if request.show_ids else None,
-        entries=_entries(exploration, record, named) if request.entries else None,
+        entries=entries if request.entries else None,
     )
 
 
@@ -330,14 +309,12 @@ def _adversary(exploration: Exploration, name: str) -> so.Adversary:
 def _target(exploration: Exploration, request: DealRequest) -> str:
     """The record that is drawn: any that has enough entries for the adversary is equally likely."""
     adversary, release = _adversary(exploration, request.adversary), exploration.release
-    find = partial(_eligible, adversary, release)
-    positions = exploration.remembered(f"eligible {request.adversary}", find)
+    positions = exploration.remembered(
+        f"eligible {request.adversary}",
+        lambda: np.flatnonzero(adversary.eligible(release, np.arange(release.n_records))),
+    )
     draw = generator(request.seed, "target of a play", release.fingerprint).integers(len(positions))
     return release.records[int(positions[draw])]
-
-
-def _eligible(adversary: so.Adversary, release: so.Release) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.flatnonzero(adversary.eligible(release, np.arange(release.n_records)))
 
 
 def dealt_facts(exploration: Exploration, request: DealRequest) -> list[TypedFact]:
@@ -356,27 +333,23 @@ def dealt_facts(exploration: Exploration, request: DealRequest) -> list[TypedFac
     ]
 
 
-def _is_named(entries: Sequence[so.Entry], facts: Sequence[TypedFact]) -> list[bool]:
-    """Whether a fact is about each entry; a fact is about one of several entries of its item."""
-    facts_left = Counter(fact.item for fact in facts)
-    flags = []
-    for entry in entries:
-        flags.append(facts_left[entry.item] > 0)
-        facts_left[entry.item] -= 1
-    return flags
+def prepare(exploration: Exploration) -> None:
+    """Do what a page will ask for, so that its first answers are as fast as later ones: compile, build tables."""
 
+    def lineup(*facts: TypedFact) -> None:
+        answer_lineup(exploration, LineupRequest(facts, None, None, ATTACKS, 20, 0, show_ids=False, what_if=True))
 
-def _entries(exploration: Exploration, record: so.Record, named: Sequence[bool]) -> list[RevealedEntry]:
-    return [
-        RevealedEntry(
-            item=entry.item,
-            title=exploration.item(entry.item).title,
-            value=entry.value,
-            time=entry.time,
-            named=is_named,
-        )
-        for entry, is_named in zip(record.entries, named, strict=True)
-    ]
+    try:
+        release = exploration.release
+        popular = release.items[int(release.support.argmax())]
+        exploration.suggest(popular, 1)
+        lineup(TypedFact(popular))
+        for name in list(exploration.adversaries)[:2]:
+            play = DealRequest(name, seed=0, facts=2)
+            lineup(*dealt_facts(exploration, play)[:2])
+            reveal(exploration, RevealRequest(play, ATTACKS[0], show_ids=False, entries=False))
+    except so.StandoutError:  # the page will show the same error
+        return
 
 
 # Downloads: the facts as CSV that `standout lineup --aux` reads, and the lineup as CSV or JSON.
@@ -415,19 +388,14 @@ def export(exploration: Exploration, request: ExportRequest) -> Download:
 
 def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
     """The facts with exact ids, because they are read again."""
-    known = map(known_fact, facts)
-    rows = (
-        (
-            fact.item,
-            None if fact.value is None else value_text(fact.value),
-            fact.time and fact.time.isoformat(),
-            fact.value_error,
-            fact.time_error,
-            fact.doubt,
-        )
-        for fact in known
-    )
-    return _csv(("item", "value", "time", "value_error", "time_error", "doubt"), rows)
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("item", "value", "time", "value_error", "time_error", "doubt"))
+    for fact in map(known_fact, facts):
+        value = None if fact.value is None else value_text(fact.value)
+        time = fact.time and fact.time.isoformat()
+        table.writerow((fact.item, value, time, fact.value_error, fact.time_error, fact.doubt))
+    return text.getvalue().encode("utf-8", "replace")
 
 
 def _lineup_csv(answer: LineupResponse) -> bytes:
@@ -441,11 +409,3 @@ def _lineup_csv(answer: LineupResponse) -> bytes:
     ]
     columns = {"data": str, "attack": str, "name": str, "id": str, "score": float, "probability": float}
     return inert(pl.DataFrame(rows, schema=columns, orient="row")).write_csv().encode("utf-8", "replace")
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(header)
-    table.writerows(rows)
-    return text.getvalue().encode("utf-8", "replace")

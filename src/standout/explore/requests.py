@@ -9,12 +9,22 @@ from typing import TypeVar
 
 import standout as so
 from standout.core.json_files import Json
-from standout.explore.errors import RequestError
 
 # Strict reading of JSON: no NaN, no repeated or unknown names, no unpaired surrogates, checked types.
 
 
 T = TypeVar("T")
+
+
+class RequestError(Exception):
+    """A request that is refused with an HTTP status and one sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
 LONGEST_TEXT = 1000
 """Largest number of characters of an id, a name or a value."""
 
@@ -25,26 +35,24 @@ def parse_json(body: bytes) -> "Fields":
     >>> parse_json(b'{"seed": 7}').whole("seed", 0, 9)
     7
     """
+
+    def refuse_constant(name: str) -> float:
+        raise ValueError(name)
+
+    def unique_names(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        if len(content := dict(pairs)) < len(pairs):
+            raise ValueError("a name is repeated")
+        return content
+
     try:
-        content = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_object)
+        content = json.loads(body.decode("utf-8"), parse_constant=refuse_constant, object_pairs_hook=unique_names)
     except (ValueError, RecursionError):  # a UnicodeDecodeError and a JSONDecodeError are ValueErrors
         raise RequestError(400, "The body must be valid JSON in UTF-8 with finite numbers.") from None
     return Fields.of("the body", content)
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(name)
-
-
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("a name is repeated")
-    return content
-
-
 class Fields:
-    """The members of a JSON object. Each is taken once; `end` refuses what was not taken."""
+    """The members of a JSON object. Each is taken once."""
 
     def __init__(self, content: dict[str, Json], where: str) -> None:
         self.content = dict(content)
@@ -57,10 +65,12 @@ class Fields:
             raise RequestError(400, f"{capital(where)} must be a JSON object.")
         return cls(content, where)
 
-    def end(self) -> None:
-        """Refuse members that nobody asked for."""
+    def read(self, read: "Callable[[Fields], T]") -> T:
+        """What is read from the members; refuses members that are not."""
+        result = read(self)
         if self.content:
             raise RequestError(400, f"{capital(self.where)} has {len(self.content)} unknown members.")
+        return result
 
     def take(self, name: str, default: Json = None) -> Json:
         """A member of any type."""
@@ -213,8 +223,8 @@ class TypedFact:
 
     @classmethod
     def read(cls, fields: Fields) -> "TypedFact":
-        """Read a fact."""
-        fact = cls(
+        """Take a fact."""
+        return cls(
             item=fields.text("item"),
             value=fields.value("value"),
             value_error=fields.error("value_error"),
@@ -222,8 +232,6 @@ class TypedFact:
             time_error=fields.error("time_error", MOST_DAYS),
             doubtful=fields.flag("doubtful"),
         )
-        fields.end()
-        return fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +253,10 @@ class LineupRequest:
 
     @classmethod
     def read(cls, fields: Fields) -> "LineupRequest":
-        """Read the request."""
-        request = cls._taken(fields)
-        fields.end()
-        return request
-
-    @classmethod
-    def _taken(cls, fields: Fields) -> "LineupRequest":
+        """Take the request."""
         facts = fields.items("facts", MOST_FACTS, [])
         return cls(
-            facts=tuple(TypedFact.read(Fields.of(f"fact {i}", fact)) for i, fact in enumerate(facts, 1)),
+            facts=tuple(Fields.of(f"fact {i}", fact).read(TypedFact.read) for i, fact in enumerate(facts, 1)),
             length=fields.wholes("length"),
             joined=fields.dates("joined"),
             attacks=fields.choices("attacks", ATTACKS),
@@ -292,7 +294,7 @@ class ExportRequest:
 
     @classmethod
     def read(cls, fields: Fields) -> "ExportRequest":
-        """Read the request."""
+        """Take the request."""
         form = fields.choice("format", FORMATS)
         return cls(LineupRequest.read(fields), form)
 
@@ -307,13 +309,7 @@ class DealRequest:
 
     @classmethod
     def read(cls, fields: Fields) -> "DealRequest":
-        """Read the request."""
-        request = cls._taken(fields)
-        fields.end()
-        return request
-
-    @classmethod
-    def _taken(cls, fields: Fields) -> "DealRequest":
+        """Take the request."""
         return cls(
             adversary=fields.text("adversary"),
             seed=fields.whole("seed", 0, LARGEST_SEED),
@@ -332,12 +328,10 @@ class RevealRequest:
 
     @classmethod
     def read(cls, fields: Fields) -> "RevealRequest":
-        """Read the request."""
-        request = cls(
-            deal=DealRequest._taken(fields),
+        """Take the request."""
+        return cls(
+            deal=DealRequest.read(fields),
             attack=fields.choice("attack", ATTACKS, ATTACKS[0]),
             show_ids=fields.flag("show_ids"),
             entries=fields.flag("entries"),
         )
-        fields.end()
-        return request

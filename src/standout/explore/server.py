@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from standout.core.errors import ParameterError
 from standout.explore.answers import to_json
-from standout.explore.errors import RequestError
+from standout.explore.requests import RequestError
 
 # Connections of clients that take their time: each is closed, so that they cannot use up all connections.
 
