@@ -10,10 +10,6 @@ import polars as pl
 from benchmarks.other_table_tools import COARSE, coarse_frame
 
 import standout as so
-<<<<<<< HEAD
-from standout.measure.equivalence import identity_risk
-=======
->>>>>>> c03fbee (Read each request of the explorer in one step, and merge its errors and preparation into the files that use them)
 from standout.measure.disclosure import attribute_disclosure
 from standout.measure.equivalence import identity_risk
 from tools.adult import QUASI_IDENTIFIERS, SENSITIVE, hand_counts
