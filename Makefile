@@ -41,10 +41,12 @@ browser: ## install Chromium, a system package, and axe-core for tests of pages;
 	@npm install --silent --no-save --prefix build axe-core@$(AXE) >/dev/null 2>&1 || echo "axe-core cannot be fetched: its test will be skipped"
 
 test: $(READY) ## run the tests that every commit must pass (minutes)
+	@# First the goldens: two processes compile most kernels, so that no test worker does it a second time.
+	$(BIN)/python -m tools.goldens check --jobs 2
 	$(PYTEST) -m "not slow"
 
 test-slow: $(READY) dist ## run the rest: slow tests, the compiler switched off, the built package
-	$(PYTEST) -m slow
+	STANDOUT_EXAMPLES=200 $(PYTEST) -m "slow or hypothesis"
 	$(WITHOUT_COMPILER) tests
 
 dist: $(READY) ## build the package, install it into an empty environment, run its demo

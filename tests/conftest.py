@@ -18,8 +18,17 @@ from standout.cli.main import main
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 
-settings.register_profile("standout", deadline=None, derandomize=True, max_examples=50)
+EXAMPLES = int(os.environ.get("STANDOUT_EXAMPLES", "25"))
+"""Number of examples of each property; fewer where a test says so. `make test-slow` sets 200."""
+settings.register_profile("standout", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("standout")
+
+
+def pytest_itemcollected(item):
+    """A property that asks for more examples than this run allows gets what it allows."""
+    test, own = getattr(item, "obj", None), "_hypothesis_internal_use_settings"
+    if (wanted := getattr(test, own, None)) is not None and wanted.max_examples > EXAMPLES:
+        setattr(test, own, settings(wanted, max_examples=EXAMPLES))
 
 
 @pytest.fixture(scope="session")

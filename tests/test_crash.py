@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 TIMEOUT = 300
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
 def test_a_killed_command_loses_nothing_and_leaves_nothing():

@@ -6,6 +6,7 @@ from tools.goldens import FOLDER, GOLDENS, compare, differs, numbers_of
 pytestmark = pytest.mark.large
 
 
+@pytest.mark.slow  # `make test` runs it before pytest
 @pytest.mark.parametrize("name", GOLDENS)
 def test_no_frozen_number_changed(name):
     assert not compare(name, numbers_of(name))

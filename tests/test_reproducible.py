@@ -122,11 +122,13 @@ def test_the_number_of_threads_changes_no_byte():
     assert printed(threads=1) == printed(threads=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", environments())
 def test_numbers_do_not_depend_on_the_processor_that_numpy_sees(name):
     assert not differences(json.loads(printed()), json.loads(printed(**environments()[name])))
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_the_processor_that_numba_compiles_for(tmp_path):
     kinds = ("attack",)
     generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -13,11 +13,14 @@ import argparse
 import hashlib
 import json
 import math
+import multiprocessing
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -699,21 +702,22 @@ GOLDENS: dict[str, Callable[[Path], Numbers]] = {
     function.__name__: function
     for function in (
         history,
-        history_choices,
-        repeats,
-        places,
-        undated,
-        text_values,
         table,
         table_of_all_kinds,
         mix,
-        sanitized_history,
         sanitized_table,
+        advised_table,
+        repeats,
+        sanitized_history,
+        places,
+        undated,
+        text_values,
+        history_choices,
         linked,
         advised_history,
-        advised_table,
     )
 }
+"""By name; in an order in which two processes do not compile the same kernels."""
 
 
 def numbers_of(name: str) -> Numbers:
@@ -756,31 +760,40 @@ def compare(name: str, numbers: Numbers) -> list[str]:
     return [f"{name}/{key}: {frozen[key]} is now {numbers.get(key, 'missing')}" for key in changed]
 
 
+def report(name: str, freeze: bool) -> tuple[str, list[str]]:
+    """Freeze or check one golden: what was done, and a line for each number that changed."""
+    begin = time.process_time()
+    try:
+        numbers = numbers_of(name)
+    except Exception as error:
+        if freeze:
+            raise
+        lines = [f"{name}: {type(error).__name__}: {error}"]
+    else:
+        if freeze:
+            rows = ",\n".join(f"{json.dumps(key)}: {json.dumps(numbers[key])}" for key in sorted(numbers))
+            (FOLDER / f"{name}.json").write_text("{\n" + rows + "\n}\n", encoding="utf-8")
+        lines = compare(name, numbers)
+    return f"{name}: {len(lines)} changed, {time.process_time() - begin:.1f} CPU s", lines
+
+
 def main() -> None:
     """Freeze or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("check", "freeze"))
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(GOLDENS))
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     given = parser.parse_args()
-    failed = 0
-    for name in given.names or GOLDENS:
-        begin = time.process_time()
-        try:
-            numbers = numbers_of(name)
-        except Exception as error:
-            if given.action == "freeze":
-                raise
-            lines = [f"{name}: {type(error).__name__}: {error}"]
-        else:
-            if given.action == "freeze":
-                text_of = ",\n".join(f"{json.dumps(key)}: {json.dumps(numbers[key])}" for key in sorted(numbers))
-                (FOLDER / f"{name}.json").write_text("{\n" + text_of + "\n}\n", encoding="utf-8")
-            lines = compare(name, numbers)
-        seconds = time.process_time() - begin
-        print(f"{name}: {len(lines)} changed, {seconds:.1f} CPU s", flush=True)
-        print("".join(f"  {line[:300]}\n" for line in lines[:20]), end="", flush=True)
-        failed += bool(lines)
-    sys.exit(failed > 0)
+    names = given.names or list(GOLDENS)
+    context = multiprocessing.get_context("spawn")
+    failed = False
+    with ProcessPoolExecutor(given.jobs, context) if given.jobs > 1 else nullcontext() as pool:
+        run = map if pool is None else pool.map
+        for line, lines in run(report, names, [given.action == "freeze"] * len(names)):
+            print(line, flush=True)
+            print("".join(f"  {change[:300]}\n" for change in lines[:20]), end="", flush=True)
+            failed |= bool(lines)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ class FrontierChart(NamedTuple):
         if self.untouched:
             layers.append(_marks(self.untouched, x, y).mark_circle(size=60, color=GREY, opacity=1))
         layers += [
-            base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.5).encode(order="y:Q"),
-            interval.encode(x="x_low:Q", x2="x_high:Q"),
-            interval.encode(y="y_low:Q", y2="y_high:Q"),
+            base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.5).encode(order=alt.Order("y:Q")),
+            interval.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q")),
+            interval.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q")),
             base.mark_circle(size=60, color=ACCENT, opacity=1),
         ]
         if self.recommended:
@@ -110,10 +110,10 @@ def _axis(top: float) -> dict[str, Any]:
 
 def _limit_line(limit: float, top: float, side: Side) -> Any:
     base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
-    line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
+    line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y=alt.Y("y:Q"))
     offset = -10 if limit < 0.9 * top else 16
     return line + base.mark_text(align=side, dy=offset, fontSize=FONT_SIZE, color=INK).encode(
-        y="y:Q", x=alt.datum(0.0 if side == "left" else 1.0, type="quantitative"), text="label:N"
+        y=alt.Y("y:Q"), x=alt.XDatum(0.0 if side == "left" else 1.0, type="quantitative"), text=alt.Text("label:N")
     )
 
 
@@ -124,7 +124,7 @@ def _marks(marks: Sequence[CandidateMark], x: alt.X, y: alt.Y) -> alt.Chart:
 def _label(base: alt.Chart, offset: tuple[int, int]) -> list[Any]:
     """The number of a mark, in front of a white outline."""
     look: dict[str, Any] = {"dx": offset[0], "dy": offset[1], "fontSize": FONT_SIZE, "fontWeight": "bold"}
-    text = base.encode(text="number:N")
+    text = base.encode(text=alt.Text("number:N"))
     return [
         text.mark_text(color="white", stroke="white", strokeWidth=4, strokeJoin="round", **look),
         text.mark_text(color=INK, **look),

@@ -227,14 +227,16 @@ def _panel(
     rows = [_bar_row(index, bar) for index, bar in enumerate(bars)]
     x = alt.X("value:Q", title=None, **_share_axis(ticks, labels=is_last))
     base = alt.Chart().encode(y=alt.Y("row:O", axis=None))
-    interval = base.transform_filter("datum.low != null && datum.high != null").encode(x="low:Q", x2="high:Q")
+    interval = base.transform_filter("datum.low != null && datum.high != null").encode(
+        x=alt.X("low:Q"), x2=alt.X2("high:Q")
+    )
     offset = 0 if label_width else 8
     number = base.mark_text(align="left", dx=6, dy=offset, fontSize=FONT_SIZE, color=INK)
     layers = [
         base.mark_bar(height=14, yOffset=offset).encode(x=x, color=alt.Color("colour:N", scale=None)),
         interval.mark_rule(strokeWidth=4.5, color="white", yOffset=offset),
         interval.mark_rule(strokeWidth=1.8, color=INK, yOffset=offset),
-        number.encode(x="end:Q", text="number:N"),
+        number.encode(x=alt.X("end:Q"), text=alt.Text("number:N")),
         *_labels(base, label_width, inner_width),
     ]
     options: dict[str, Any] = {}
@@ -260,7 +262,7 @@ def _labels(base: Any, label_width: float, inner_width: float) -> Layers:
     """Labels left of the bars, or above them if there is no space at the side."""
     style: dict[str, Any] = {"limit": label_width - 10 if label_width else inner_width}
     style |= {"align": "right", "dx": -8} if label_width else {"align": "left", "dy": -10}
-    return [layer.encode(x=alt.value(0), text="label:N") for layer in _outlined_text(base, INK, style)]
+    return [layer.encode(x=alt.XValue(0), text=alt.Text("label:N")) for layer in _outlined_text(base, INK, style)]
 
 
 def _thin_lines(curves: Mapping[str, list[Point]], dashes: Mapping[str, float], axes: Axes) -> Layers:
@@ -268,9 +270,9 @@ def _thin_lines(curves: Mapping[str, list[Point]], dashes: Mapping[str, float], 
     style: dict[str, Any] = {"color": SOFT, "strokeWidth": 1.2}
     solid = [point for name, curve in curves.items() for point in _solid(curve, dashes.get(name))]
     dashed = [point for name, curve in curves.items() for point in _dashed(curve, dashes.get(name))]
-    layers = [_data(solid, axes).mark_line(**style).encode(detail="series:N")] if solid else []
+    layers = [_data(solid, axes).mark_line(**style).encode(detail=alt.Detail("series:N"))] if solid else []
     if dashed:
-        layers.append(_data(dashed, axes).mark_line(strokeDash=DASH, **style).encode(detail="series:N"))
+        layers.append(_data(dashed, axes).mark_line(strokeDash=DASH, **style).encode(detail=alt.Detail("series:N")))
     single = [curve[0] for curve in curves.values() if len(curve) == 1]
     return [*layers, _data(single, axes).mark_circle(size=36, color=SOFT, opacity=1)] if single else layers
 
@@ -301,7 +303,7 @@ def _main_line(curve: list[Point], dashed_from: float | None, axes: Axes) -> Lay
         band = _data(with_interval, axes)
         is_single = len(with_interval) == 1
         mark = band.mark_rule(color=ACCENT, strokeWidth=2) if is_single else band.mark_area(color=ACCENT, opacity=0.2)
-        layers.append(mark.encode(y="low:Q", y2="high:Q"))
+        layers.append(mark.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
     for part, dash in ((_solid(curve, dashed_from), [1, 0]), (_dashed(curve, dashed_from), DASH)):
         if len(part) > 1:
             layers.append(_data(part, axes).mark_line(color=ACCENT, strokeWidth=2.6, strokeDash=dash))
@@ -369,7 +371,7 @@ def _names(points: list[Point], colour: str, weight: str, axes: Axes, **style: A
     if not points:
         return []
     style = {"align": "left", "dx": 9, "limit": NAME_LIMIT, "fontWeight": weight} | style
-    return [layer.encode(text="series:N") for layer in _outlined_text(_data(points, axes), colour, style)]
+    return [layer.encode(text=alt.Text("series:N")) for layer in _outlined_text(_data(points, axes), colour, style)]
 
 
 def _outlined_text(base: Any, colour: str, style: dict[str, Any]) -> Layers:
@@ -496,7 +498,7 @@ def _numbers(base: Any, cells: Sequence[dict[str, Any]]) -> list[Any]:
     for colour, test in (("white", "datum.strength == 1"), (INK, "datum.strength < 1")):
         if any((cell["strength"] == 1) == (colour == "white") for cell in cells):
             text = base.transform_filter(test).mark_text(fontSize=FONT_SIZE, color=colour)
-            layers.append(text.encode(text="number:N"))
+            layers.append(text.encode(text=alt.Text("number:N")))
     return layers
 
 
@@ -514,7 +516,7 @@ def _names_heat_maps(names: Sequence[dict[str, Any]], y: alt.Y) -> list[Any]:
         if rows:
             style: dict[str, Any] = {"align": "right", "dx": -8, "fontSize": FONT_SIZE, "fontWeight": weight}
             text = alt.Chart(alt.InlineData(values=rows)).mark_text(color=colour, **style)
-            layers.append(text.encode(x=alt.value(0), y=y, text="label:N"))
+            layers.append(text.encode(x=alt.XValue(0), y=y, text=alt.Text("label:N")))
     return layers
 
 
@@ -523,7 +525,7 @@ def _title(text: str, label_width: float) -> Any:
     mark = alt.Chart(alt.InlineData(values=[{}])).mark_text(
         align="left", fontSize=12, color=INK, dx=-label_width, dy=-14
     )
-    return mark.encode(x=alt.value(0), y=alt.value(0), text=alt.value(text))
+    return mark.encode(x=alt.XValue(0), y=alt.YValue(0), text=alt.TextValue(text))
 
 
 # A picture of people: one dot for each target, coloured if the target is identified.
