@@ -118,6 +118,7 @@ TICKS = (
     (0.0, 0.25, 0.5, 0.75, 1.0),
 )
 """Axes of shares: from 0 to a tenth, a quarter, a half, or 1."""
+AT_LEFT, AT_TOP = alt.XValue(0), alt.YValue(0)  # type: ignore[no-untyped-call]
 DASH = [5, 4]
 LEFT, RIGHT, EDGE = 44, 52, 32
 """Space for the numbers of an axis, for the number at the end of a bar, and for the padding."""
@@ -262,7 +263,7 @@ def _labels(base: Any, label_width: float, inner_width: float) -> Layers:
     """Labels left of the bars, or above them if there is no space at the side."""
     style: dict[str, Any] = {"limit": label_width - 10 if label_width else inner_width}
     style |= {"align": "right", "dx": -8} if label_width else {"align": "left", "dy": -10}
-    return [layer.encode(x=alt.XValue(0), text=alt.Text("label:N")) for layer in _outlined_text(base, INK, style)]
+    return [layer.encode(x=AT_LEFT, text=alt.Text("label:N")) for layer in _outlined_text(base, INK, style)]
 
 
 def _thin_lines(curves: Mapping[str, list[Point]], dashes: Mapping[str, float], axes: Axes) -> Layers:
@@ -516,7 +517,7 @@ def _names_heat_maps(names: Sequence[dict[str, Any]], y: alt.Y) -> list[Any]:
         if rows:
             style: dict[str, Any] = {"align": "right", "dx": -8, "fontSize": FONT_SIZE, "fontWeight": weight}
             text = alt.Chart(alt.InlineData(values=rows)).mark_text(color=colour, **style)
-            layers.append(text.encode(x=alt.XValue(0), y=y, text=alt.Text("label:N")))
+            layers.append(text.encode(x=AT_LEFT, y=y, text=alt.Text("label:N")))
     return layers
 
 
@@ -525,7 +526,7 @@ def _title(text: str, label_width: float) -> Any:
     mark = alt.Chart(alt.InlineData(values=[{}])).mark_text(
         align="left", fontSize=12, color=INK, dx=-label_width, dy=-14
     )
-    return mark.encode(x=alt.XValue(0), y=alt.YValue(0), text=alt.TextValue(text))
+    return mark.encode(x=AT_LEFT, y=AT_TOP, text=alt.TextValue(text))
 
 
 # A picture of people: one dot for each target, coloured if the target is identified.
