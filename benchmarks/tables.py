@@ -25,9 +25,9 @@ import standout as so
 from benchmarks.harness import Cost, best_of, interleaved, restart_single_threaded, run_job
 from benchmarks.other_table_tools import JOBS as TOOL_JOBS
 from benchmarks.ratio_table import HEADER, RatioRow
-from standout.attack.row_verdicts import attack_rows
-from standout.attack.table_kernels import UNIT
-from standout.attack.table_scores import Preparation
+from standout.attack.column_kernels import UNIT
+from standout.attack.column_scores import attack_columns
+from standout.attack.column_tables import Preparation
 from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
 from standout.data.release import Release
@@ -77,7 +77,7 @@ def csv_file(folder: Path, rows: int, columns: int) -> Path:
     return path
 
 
-def numpy_best(table: Release, facts: KnownFacts, attack: so.TableLikelihood, who: so.Adversary) -> Floats:
+def numpy_best(table: Release, facts: KnownFacts, attack: so.Likelihood, who: so.Adversary) -> Floats:
     """The best score of each target: NumPy looks up each fact's numbers and adds them."""
     preparation = Preparation(table, attack, who)
     best = np.zeros(len(facts))
@@ -115,14 +115,14 @@ def attack_ratios(table: Release, rounds: int) -> Iterator[RatioRow]:
     """The attack relative to NumPy and to reading memory, per target, fact and row."""
     for wrong in (0, 1):
         who = so.Adversary(knows=KNOWN, wrong=wrong)
-        attack = so.TableLikelihood(who)
+        attack = so.Likelihood(who)
         targets = np.random.default_rng(1).permutation(table.n_records)[:TARGETS]
         facts = who.observe_all(table, targets, 1)
-        best = attack_rows(table, facts, attack, who, threads=1).best_likelihood
+        best = attack_columns(table, facts, attack, threads=1).best_likelihood
         assert best is not None
         assert np.allclose(-np.log(best), numpy_best(table, facts, attack, who)), "different best scores"
         jobs: dict[str, Callable[[], object]] = {
-            "ours": partial(attack_rows, table, facts, attack, who, threads=1),
+            "ours": partial(attack_columns, table, facts, attack, threads=1),
             "NumPy": partial(numpy_best, table, facts, attack, who),
             "reading": partial(sum_words, [_words(table.columns[c]) for c in facts.cells.column.tolist()]),
         }

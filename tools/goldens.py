@@ -226,12 +226,13 @@ def people_simulation_numbers(table: Any, adversary: Any) -> Numbers:
 
 
 def people_lineup_numbers(table: Any, known: Mapping[str, Any], adversary: Any) -> Numbers:
-    answer = so.table_lineup(table, known, adversary=adversary, top=5)
+    aux = so.Aux([so.Fact(name, value) for name, value in known.items()])
+    answer = so.lineup(table, aux, so.Likelihood(adversary), top=5)
     return {
-        "lineup/candidates": [candidate.row for candidate in answer.candidates],
-        "lineup/probabilities": [candidate.probability for candidate in answer.candidates],
-        "lineup/scores": [candidate.score for candidate in answer.candidates],
-        "lineup/ties": answer.ties,
+        "lineup/candidates": [table.records.find(candidate.record) for candidate in answer.lineup],
+        "lineup/probabilities": [candidate.probability for candidate in answer.lineup],
+        "lineup/scores": [candidate.score for candidate in answer.lineup],
+        "lineup/ties": answer.verdict.ties,
         "lineup/nobody": answer.nobody,
         "lineup/bits left": answer.bits_left,
     }

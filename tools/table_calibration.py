@@ -1,11 +1,11 @@
-"""Whether the posterior of TableLikelihood on UCI Adult is right: for people in the table, and for others."""
+"""Whether the posterior of Likelihood on UCI Adult is right: for people in the table, and for others."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 import standout as so
-from standout.attack.row_verdicts import RowVerdicts
+from standout.attack.column_scores import ColumnVerdicts
 from standout.evaluate.simulate_table import posterior_among
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_attack_results import AGE_ERROR, SEED, adversaries
@@ -70,7 +70,7 @@ def _several() -> dict[str, so.Adversary]:
     }
 
 
-def _bin(verdicts: RowVerdicts, low: float, high: float) -> str:
+def _bin(verdicts: ColumnVerdicts, low: float, high: float) -> str:
     chosen = (verdicts.posterior >= low) & ((verdicts.posterior < high) | (high == 1.0))
     if not chosen.any():
         return "–"

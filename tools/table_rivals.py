@@ -1,4 +1,4 @@
-"""Attacks on tables that TableLikelihood is compared with, in plain NumPy: each gives every row a score.
+"""Attacks on tables that Likelihood is compared with, in plain NumPy: each gives every row a score.
 
 most matches    the rows that agree with most facts, within the error
 rarest matches  the sum of −ln share over the facts that a row agrees with

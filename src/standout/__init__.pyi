@@ -10,9 +10,7 @@ from standout.attack.eccentricity import Match
 from standout.attack.likelihood import Likelihood
 from standout.attack.own_attack import Attack
 from standout.attack.place_scoreboard import PlaceScoreboard
-from standout.attack.row_verdicts import TableCandidate, TableLineup, table_lineup
-from standout.attack.scoreboard import Scoreboard, ScoreboardRH
-from standout.attack.table_attacks import ExactMatch, TableAttack, TableLikelihood, TableScoreboard, TableThreshold
+from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
 from standout.attack.verdict import Candidate, Lineup, Part, PosteriorVerdict, Verdict
 from standout.attack.verdicts import Verdicts
 from standout.attack.warm_up import warm_up
@@ -170,14 +168,8 @@ __all__ = [
     "SuppressToK",
     "SwapColumn",
     "TableAdvice",
-    "TableAttack",
     "TableAudit",
-    "TableCandidate",
-    "TableLikelihood",
-    "TableLineup",
-    "TableScoreboard",
     "TableSimulation",
-    "TableThreshold",
     "TableUtility",
     "TargetEntries",
     "TopCode",
@@ -221,7 +213,6 @@ __all__ = [
     "suggest_items",
     "synthesize",
     "synthesize_index",
-    "table_lineup",
     "unicity",
     "unicity_grid",
     "utility",

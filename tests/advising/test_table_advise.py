@@ -12,8 +12,8 @@ from advising.tables_to_advise import ADVERSARY, MENU, people_table
 from standout.advising import search
 from standout.advising import table_advise as table_runner
 from standout.advising.table_advise import ATTACKS
-from standout.attack.table_scores import representing_rows
 from standout.evaluate.estimates import rate
+from standout.know.sanitized import representatives_of
 from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
@@ -34,7 +34,7 @@ def rates(table, steps, attack):
     """The rates of one attack in the full stage by plain functions: everybody, and those who are left."""
     safer = so.sanitize(table, *steps, seed=SEED)
     found = so.simulate_table(safer, ADVERSARY, attack, targets=TARGETS, seed=SEED + 1)
-    present = representing_rows(safer)[found.targets] >= 0
+    present = representatives_of(safer)[found.targets] >= 0
     success = found.verdicts.found
     return rate(float(success.sum()), len(success)), rate(float(success[present].sum()), int(present.sum()))
 
@@ -160,8 +160,8 @@ def test_impossible_parameters_are_errors(table):
         ({"adversary": 4}, "Adversary"),
         ({"limit": 1.0}, "limit"),
         ({"among": "all"}, "among"),
-        ({"attacks": [so.Likelihood()]}, "attacks on tables"),
-        ({"attacks": {"paper": so.TableScoreboard()}}, "names other than"),
+        ({"attacks": [so.Likelihood]}, "must be an attack"),
+        ({"attacks": {"paper": so.ScoreboardRH()}}, "names other than"),
     ]
     for settings, message in cases:
         with pytest.raises(so.ParameterError, match=message):
@@ -180,7 +180,5 @@ def test_a_step_that_does_not_fit_is_not_tried_and_says_so(table):
 
 
 def test_an_attack_of_ones_own_is_tried(table):
-    advice = so.advise(
-        table, ADVERSARY, candidates=["round:age=10"], targets=50, attacks={"sharp": so.TableThreshold(1.0)}
-    )
+    advice = so.advise(table, ADVERSARY, candidates=["round:age=10"], targets=50, attacks={"sharp": so.Scoreboard()})
     assert {candidate.risk.attack for candidate in advice.candidates} <= {*ATTACKS, "sharp"}

@@ -148,7 +148,8 @@ class TableKnows:
 
     def run(self, case, folder):
         """Show the lineup."""
-        return attempt(lambda: so.table_lineup(small_table(), case.options["known"]), secret=False)
+        aux = so.Aux([so.Fact(*fact) for fact in case.options["known"].items()])
+        return attempt(lambda: so.lineup(small_table(), aux), secret=False)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ import pytest
 from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
 
 from naive import table_attack as naive
-from standout.attack.row_verdicts import attack_rows, weighted_votes
-from standout.attack.table_attacks import TableLikelihood
-from standout.evaluate.simulate_table import table_attack_named
+from standout.attack.column_scores import attack_columns, attack_named, weighted_votes
+from standout.attack.likelihood import Likelihood
 from standout.know.adversary import Adversary
 
 ATTACKS = ("likelihood", "paper", "threshold", "exact match")
 ADVERSARY = Adversary(knows=4, wrong=1)
-EACH = TableLikelihood(ADVERSARY, counted=False)
+EACH = Likelihood(ADVERSARY)
 
 
 def twins(table, adversary):
@@ -44,8 +43,8 @@ def test_each_attack_agrees_with_its_slow_twin_on_columns_of_every_kind(attack, 
     table = made_table(50, seed=3)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
     facts = ADVERSARY.observe_all(table, rows, seed=5)
-    chosen = EACH if attack == "likelihood" else table_attack_named(attack, ADVERSARY)
-    verdicts = attack_rows(table, facts, chosen, ADVERSARY, absent=absent, threads=2)
+    chosen = EACH if attack == "likelihood" else attack_named(attack, ADVERSARY)
+    verdicts = attack_columns(table, facts, chosen, counted=False, absent=absent, threads=2)
     columns = twins(table, ADVERSARY)
     for query, row in enumerate(rows.tolist()):
         known = facts_of(table, facts, query)
@@ -58,8 +57,7 @@ def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
     released = released_table(table, seed=1)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
     facts = ADVERSARY.observe_all(table, rows, seed=5)
-    attack = EACH
-    verdicts = attack_rows(released, facts, attack, ADVERSARY)
+    verdicts = attack_columns(released, facts, EACH, counted=False)
     columns = sanitized_twins(table, released)
     where = {int(row): i for i, row in enumerate(released.original_row)}
     for query, row in enumerate(rows.tolist()):
@@ -95,7 +93,7 @@ def test_votes_for_a_hidden_column_are_sums_of_posteriors():
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:5]
     facts = ADVERSARY.observe_all(table, rows, seed=1)
     facts = replace(facts, cells=facts.cells.where(facts.cells.column != 4))
-    votes = weighted_votes(table, facts, EACH, ADVERSARY, "job")
+    votes = weighted_votes(table, facts, EACH, "job", counted=False)
     columns, jobs = twins(table, ADVERSARY), cells_of(table.column("job"))
     for query in range(len(rows)):
         found = np.array(naive.scores(columns, facts_of(table, facts, query), "likelihood", 0.25))
@@ -108,9 +106,9 @@ def test_votes_for_a_hidden_column_are_sums_of_posteriors():
 def test_neither_threads_nor_the_other_targets_change_a_result():
     table = made_table(300, seed=8)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(300)))
-    attack = table_attack_named("likelihood", ADVERSARY)
+    attack = attack_named("likelihood", ADVERSARY)
     facts = ADVERSARY.observe_all(table, rows, seed=2)
-    whole = attack_rows(table, facts, attack, ADVERSARY, threads=1)
-    part = attack_rows(table, ADVERSARY.observe_all(table, rows[7:20], seed=2), attack, ADVERSARY, threads=2)
+    whole = attack_columns(table, facts, attack, threads=1)
+    part = attack_columns(table, ADVERSARY.observe_all(table, rows[7:20], seed=2), attack, threads=2)
     assert (whole.posterior[7:20] == part.posterior).all()
     assert (whole.guess[7:20] == part.guess).all()

@@ -8,8 +8,8 @@ from tests.table_attack.made_tables import as_twin, cells_of, made_table, releas
 
 import standout as so
 from naive import table_attack as naive
-from standout.attack.row_verdicts import attack_rows, weighted_votes
-from standout.attack.table_attacks import TableLikelihood
+from standout.attack.column_scores import attack_columns, counts_wrong, weighted_votes
+from standout.attack.likelihood import Likelihood
 from standout.data.release import Release
 from standout.know.adversary import Adversary
 from standout.know.sanitized import sanitized_rows
@@ -47,7 +47,7 @@ def test_all_choices_of_wrong_facts_count(wrong, absent, make):
     table, adversary = make(), Adversary(knows=4, wrong=wrong)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:5]
     facts = adversary.observe_all(table, rows, seed=5)
-    verdicts = attack_rows(table, facts, TableLikelihood(adversary), adversary, absent=absent, threads=2)
+    verdicts = attack_columns(table, facts, Likelihood(adversary), absent=absent, threads=2)
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     for query, row in enumerate(rows.tolist()):
         known = attributes_of(table, facts, query)
@@ -68,7 +68,7 @@ def test_votes_are_sums_of_probabilities():
     table, adversary = made_table(50, seed=6), Adversary(knows=4, wrong=1)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:5]
     facts = adversary.observe_all(table, rows, seed=1)
-    votes = weighted_votes(table, facts, TableLikelihood(adversary), adversary, "job")
+    votes = weighted_votes(table, facts, Likelihood(adversary), "job")
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     jobs = cells_of(table.column("job"))
     for query in range(len(rows)):
@@ -80,10 +80,8 @@ def test_votes_are_sums_of_probabilities():
 
 def test_without_wrong_facts_it_is_the_sum_of_logarithms():
     table, adversary = made_table(60, seed=2), Adversary(knows=4, wrong=0)
-    assert not TableLikelihood(adversary).counts_wrong
-    counted, each = (
-        so.simulate_table(table, adversary, TableLikelihood(adversary, counted=c), targets=20) for c in (True, False)
-    )
+    assert not counts_wrong(Likelihood(adversary))
+    counted, each = (so.simulate_table(table, adversary, targets=20, counted=c) for c in (True, False))
     assert (counted.verdicts.posterior == each.verdicts.posterior).all()
 
 
@@ -92,8 +90,8 @@ def test_a_dropped_column_may_have_been_the_wrong_one():
     released = released_table(table, seed=1)
     rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:8]
     facts = adversary.observe_all(table, rows, seed=5)
-    attack = TableLikelihood(adversary)
-    verdicts = attack_rows(released, facts, attack, adversary)
+    attack = Likelihood(adversary)
+    verdicts = attack_columns(released, facts, attack)
     assert np.isfinite(verdicts.posterior).all()
     assert (verdicts.posterior <= 1 + LAST_DIGITS).all()
     assert (verdicts.own_posterior <= verdicts.posterior + LAST_DIGITS).all()
@@ -107,8 +105,7 @@ def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
     )
     adversary = Adversary(knows=6, wrong=2)
     counted, each = (
-        so.simulate_table(Release.of_columns(columns), adversary, TableLikelihood(adversary, counted=c), targets=400)
-        for c in (True, False)
+        so.simulate_table(Release.of_columns(columns), adversary, targets=400, counted=c) for c in (True, False)
     )
     assert counted.verdicts.found.sum() > 1.2 * each.verdicts.found.sum()
 
@@ -132,7 +129,7 @@ def test_a_fact_that_cannot_be_wrong_counts_as_right(wrong):
     table, adversary = full_sets(), Adversary(knows=4, wrong=wrong)
     rows = np.arange(8)
     facts = adversary.observe_all(table, rows, seed=2)
-    verdicts = attack_rows(table, facts, TableLikelihood(adversary), adversary)
+    verdicts = attack_columns(table, facts, Likelihood(adversary))
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
     for query in range(len(rows)):
         found = naive.counted_probabilities(columns, attributes_of(table, facts, query), wrong)

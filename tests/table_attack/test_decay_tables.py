@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.table_attack.made_tables import made_table
 
-from standout.attack import table_attacks as evidence
-from standout.attack.row_verdicts import attack_rows
-from standout.attack.table_attacks import DecayBlocks, DecayTable, TableScoreboard
+from standout.attack import column_evidence as evidence
+from standout.attack.column_evidence import DecayBlocks, DecayTable
+from standout.attack.column_scores import attack_columns
+from standout.attack.scoreboard import ScoreboardRH
 from standout.know.adversary import Adversary
 
 
@@ -29,8 +30,8 @@ def test_a_table_in_blocks_equals_one_exponential_per_level(scale):
 def test_the_paper_s_attack_says_the_same_of_columns_with_many_levels(monkeypatch, absent):
     table, adversary = made_table(50, seed=6), Adversary(knows=4, wrong=1)
     facts = adversary.observe_all(table, np.flatnonzero(adversary.eligible(table, np.arange(50))), 3)
-    few = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)
+    few = attack_columns(table, facts, ScoreboardRH(), absent=absent)
     monkeypatch.setattr(evidence, "MANY_LEVELS", 200)
-    many = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)
+    many = attack_columns(table, facts, ScoreboardRH(), absent=absent)
     assert np.array_equal(few.found, many.found)
     assert np.array_equal(few.eccentricity, many.eccentricity)

@@ -12,8 +12,8 @@ from tests.table_attack.made_tables import as_twin, made_table
 import naive
 import standout as so
 from naive import table_attack
-from standout.attack.row_verdicts import attack_rows
-from standout.attack.table_attacks import TableLikelihood
+from standout.attack.column_scores import attack_columns
+from standout.attack.likelihood import Likelihood
 from standout.data.labels import Labels
 from standout.data.subset import arrange
 from standout.know.adversary import Adversary
@@ -64,7 +64,7 @@ def test_a_mixed_score_is_the_sum_of_the_scores_of_table_and_history(absent):
     table, entries = mixed(2)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(ROWS)))[:6]
     facts = ADVERSARY.observe_all(table, rows, seed=3)
-    verdicts = attack_rows(table, facts, TableLikelihood(ADVERSARY, counted=False), ADVERSARY, absent=absent)
+    verdicts = attack_columns(table, facts, Likelihood(ADVERSARY), counted=False, absent=absent)
     columns = [as_twin(column, ADVERSARY.error_of(column)) for column in table.columns]
     for query, row in enumerate(rows.tolist()):
         gone = row if absent else None

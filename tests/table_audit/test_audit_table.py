@@ -12,7 +12,7 @@ from tests.table_attack.test_mixed import mixed
 
 import standout as so
 from naive import table_audit as naive
-from standout.attack import table_attacks as evidence
+from standout.attack import column_evidence as evidence
 from standout.auditing import table_checks, table_runs
 from standout.auditing.audit_table import audit_table
 from standout.core.errors import ParameterError

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from tests.table_attack.made_tables import made_table, released_table
 
-from standout.attack.row_verdicts import attack_rows
+from standout.attack.column_scores import attack_columns, attack_named
 from standout.auditing.plain_rows import plain_verdict
 from standout.auditing.table_runs import ATTACKS
-from standout.evaluate.simulate_table import table_attack_named
 from standout.know.adversary import Adversary
 
 ADVERSARY = Adversary(knows=4, wrong=1)
@@ -23,7 +22,7 @@ def test_the_plain_attack_agrees_with_the_kernels(attack, absent, released):
     table = released_table(original, seed=1) if released else original
     rows = np.flatnonzero(ADVERSARY.eligible(original, np.arange(40)))[:10]
     facts = ADVERSARY.observe_all(original, rows, seed=4)
-    verdicts = attack_rows(table, facts, table_attack_named(attack, ADVERSARY), ADVERSARY, absent=absent)
+    verdicts = attack_columns(table, facts, attack_named(attack, ADVERSARY), absent=absent)
     agree = 0
     for query in range(len(facts)):
         plain = plain_verdict(table, facts, query, attack, ADVERSARY, absent)

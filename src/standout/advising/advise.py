@@ -12,7 +12,6 @@ from standout.advising.search import SearchResult, search_candidates
 from standout.advising.table_advice import TableAdvice
 from standout.advising.table_advise import TableAdviceSettings, advise_table
 from standout.attack.any_attack import AnyAttack, attacks_by_name
-from standout.attack.table_attacks import TableAttack
 from standout.auditing.ladder import fit_ladder, resolve_ladder
 from standout.core.errors import ParameterError, whole_number
 from standout.core.files import make_folder
@@ -43,7 +42,7 @@ def advise(
     limit: float = 0.05,
     *,
     candidates: Iterable[TableStep | str | Sequence[TableStep | str]] | None = None,
-    attacks: Mapping[str, TableAttack] | Sequence[TableAttack] | None = None,
+    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     targets: int = 1000,
     people: int = 1000,
     among: Among = "released",

@@ -22,9 +22,8 @@ from standout.advising.table_candidates import (
     step_columns,
     table_built_in_steps,
 )
-from standout.attack.row_verdicts import attack_rows
-from standout.attack.table_attacks import TableAttack
-from standout.attack.table_scores import original_of, representing_rows
+from standout.attack.any_attack import AnyAttack, attacks_by_name
+from standout.attack.column_scores import AttackName, attack_columns, attack_named
 from standout.auditing.table_ladder import TableLadderSource, fit_table_ladder, resolve_table_ladder
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError, whole_number
@@ -36,10 +35,10 @@ from standout.core.text import printable
 from standout.core.threads import thread_count
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate_table import AttackName, table_attack_named, table_targets
+from standout.evaluate.simulate_table import table_targets
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary, check_checkpoint_key
-from standout.know.sanitized import Sanitized
+from standout.know.sanitized import Sanitized, original_of, representatives_of
 from standout.measure.equivalence import known_columns
 from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
 from standout.sanitizing.table_step import TableStep
@@ -66,7 +65,7 @@ def table_identification_risk(
     targets: int,
     seed: int,
     threads: int | None = None,
-    own_attacks: Mapping[str, TableAttack] | None = None,
+    own_attacks: Mapping[str, AnyAttack] | None = None,
 ) -> IdentificationRisk:
     """Share of targets whom the strongest attack identifies; they are drawn as `simulate_table` draws them.
 
@@ -77,11 +76,9 @@ def table_identification_risk(
     """
     rows, _ = table_targets(table, adversary, targets, seed)
     facts = adversary.observe_all(original_of(table), rows, seed)
-    attacks = {name: table_attack_named(name, adversary) for name in ATTACKS} | dict(own_attacks or {})
-    is_present = representing_rows(table)[rows] >= 0
-    success = {
-        name: attack_rows(table, facts, attack, adversary, threads=threads).found for name, attack in attacks.items()
-    }
+    attacks = {name: attack_named(name, adversary) for name in ATTACKS} | dict(own_attacks or {})
+    is_present = representatives_of(table)[rows] >= 0
+    success = {name: attack_columns(table, facts, attack, threads=threads).found for name, attack in attacks.items()}
     strongest = max(success, key=lambda name: math.fsum(success[name]))  # the first of equally strong ones
     found, baseline = success[strongest], 1 / table.n_records
     return IdentificationRisk(
@@ -96,21 +93,12 @@ def _rate(success: Floats, baseline: float) -> Estimate:
     return rate(min(math.fsum(success), len(success)), len(success), baseline)
 
 
-def table_attacks_by_name(attacks: object) -> dict[str, TableAttack]:
-    """Attacks on tables by name: a mapping, one attack or several."""
-    if isinstance(attacks, TableAttack):
-        attacks = [attacks]
-    if not isinstance(attacks, Mapping):
-        several = list(attacks) if isinstance(attacks, (list, tuple)) else [attacks]
-        attacks = {getattr(attack, "name", ""): attack for attack in several}
-    for name, attack in attacks.items():
-        if not isinstance(attack, TableAttack):
-            raise ParameterError(
-                f"attacks must be attacks on tables, such as TableLikelihood(), got {type(attack).__name__}"
-            )
-        if not isinstance(name, str) or not name or name in ATTACKS:
-            raise ParameterError(f"attacks must have names other than {', '.join(ATTACKS)}, got {name!r:.40}")
-    return dict(attacks)
+def table_attacks_by_name(attacks: Any) -> dict[str, AnyAttack]:
+    """Attacks by name: a mapping, or a list of attacks."""
+    named = attacks_by_name(attacks)
+    if taken := sorted({*named} & {*ATTACKS}):
+        raise ParameterError(f"attacks must have names other than {', '.join(ATTACKS)}, got {taken[0]!r:.40}")
+    return named
 
 
 # Measures candidates for a table: quick, full and fresh.
@@ -136,7 +124,7 @@ class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
     among: Among = "released"
     threads: int | None = None
     work: Path | None = None
-    attacks: Mapping[str, TableAttack] = field(default_factory=dict)
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
     measured: dict[str, JsonObject] = field(default_factory=dict)
 
     def built_in_candidates(self, limit: float) -> list[Steps]:

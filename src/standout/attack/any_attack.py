@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.likelihood import Likelihood
-from standout.attack.scoreboard import Exclude, Scoreboard, ScoreboardRH
+from standout.attack.scoreboard import ExactMatch, Exclude, Scoreboard, ScoreboardRH
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats, Ints, run_starts
@@ -30,7 +30,7 @@ __all__ = [
     "is_built_in",
 ]
 
-BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH)
+BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH, ExactMatch)
 BUILT_IN_SIMILARITIES = (Within, Decay, Equal, Present)
 
 

@@ -22,7 +22,7 @@ from standout.data.release import Release
 from standout.know.facts import Aux, KnownFacts, encode_auxes
 from standout.know.similarity import Decay, Similarity, Within, check_similarity
 
-__all__ = ["Exclude", "MatchingQueries", "Scoreboard", "ScoreboardRH", "check_top"]
+__all__ = ["ExactMatch", "Exclude", "MatchingQueries", "Scoreboard", "ScoreboardRH", "check_top"]
 
 # Queries of Algorithm 1A: a record's score is that of its least similar attribute.
 
@@ -208,6 +208,19 @@ class Scoreboard:
         return nested_with_attacks(
             self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
         )
+
+
+@dataclass(frozen=True)
+class ExactMatch(Scoreboard):
+    """Records that equal every known cell and entry are candidates: what k-anonymity and ARX's risks assume.
+
+    Examples
+    --------
+    >>> ExactMatch().alpha
+    1.0
+    """
+
+    similarity: Similarity = field(default_factory=lambda: Within(value=0, time=0))
 
 
 @dataclass(frozen=True)

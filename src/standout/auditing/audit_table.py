@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from standout.attack.table_scores import original_of
 from standout.auditing.table_assembly import TableRequest, TableResults, assemble_table_findings
 from standout.auditing.table_checks import check_table_findings, check_table_runs
 from standout.auditing.table_ladder import FittedTableLadder, TableLadderSource, fit_table_ladder, resolve_table_ladder
@@ -33,7 +32,7 @@ from standout.data.release import Release
 from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.audit import AuditFindings, Check
 from standout.know.adversary import Adversary
-from standout.know.sanitized import Sanitized
+from standout.know.sanitized import Sanitized, original_of
 from standout.measure.equivalence import known_columns
 from standout.report.audit_output import AuditOutput
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from standout.attack.row_verdicts import RowVerdicts, attack_rows
+from standout.attack.column_scores import ColumnVerdicts, attack_columns, attack_named
 from standout.auditing import sentences
 from standout.auditing.plain_rows import PlainVerdict, plain_verdict
 from standout.auditing.table_assembly import TableRequest, TableResults
@@ -23,7 +23,6 @@ from standout.core.rng import generator
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, beta_binomial_tail, binomial_tail, percent
-from standout.evaluate.simulate_table import table_attack_named
 from standout.findings.audit import AuditFindings, Check, Trust
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts, cell_facts
@@ -70,12 +69,11 @@ def _attack(
     table: Release | None = None,
     absent: bool = False,
     threads: int | None = None,
-) -> RowVerdicts:
-    return attack_rows(
+) -> ColumnVerdicts:
+    return attack_columns(
         plan.table if table is None else table,
         facts,
-        table_attack_named(name, adversary),
-        adversary,
+        attack_named(name, adversary),
         absent=absent,
         threads=plan.threads if threads is None else threads,
     )
@@ -106,7 +104,7 @@ def _recomputed(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def _agree(verdicts: RowVerdicts, query: int, plain: PlainVerdict, name: str) -> bool:
+def _agree(verdicts: ColumnVerdicts, query: int, plain: PlainVerdict, name: str) -> bool:
     """Whether two implementations say the same, up to rounding."""
     if plain.near_ties != plain.ties:
         return True  # rounding decides which of these rows is the best

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from standout.attack.table_scores import original_of, representing_rows
 from standout.auditing.table_ladder import describe_table_adversary, with_attributes, with_enough_rows
 from standout.auditing.table_runs import TablePlan, TableRun
 from standout.core import elementary
@@ -28,6 +27,7 @@ from standout.findings.sections import (
     SmallClasses,
 )
 from standout.know.adversary import Adversary
+from standout.know.sanitized import original_of, representatives_of
 from standout.measure.column_sets import find_keys
 from standout.measure.disclosure import attribute_disclosure
 from standout.measure.equivalence import IdentityRisk, identity_risk
@@ -195,7 +195,7 @@ def learned(table: Release, run: TableRun) -> Learned:
 
     A set counts as a column, but has no bits.
     """
-    released, original, facts = representing_rows(table)[run.facts.cells.target], original_of(table), run.facts
+    released, original, facts = representatives_of(table)[run.facts.cells.target], original_of(table), run.facts
     targets = np.flatnonzero(released >= 0)
     is_known = np.zeros((len(facts), original.n_columns), np.bool_)
     is_known[np.repeat(np.arange(len(facts)), np.diff(facts.cells.first)), facts.cells.column] = True

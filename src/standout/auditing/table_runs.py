@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from standout.attack.row_verdicts import RowVerdicts, attack_rows
-from standout.attack.table_attacks import TableScoreboard
-from standout.attack.table_scores import original_of, representing_rows
+from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named
+from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.table_ladder import TableRung, eligible_rows, with_attributes
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.progress import Progress
@@ -15,16 +14,11 @@ from standout.core.rng import key
 from standout.data.release import Release
 from standout.evaluate.claims import ClaimRates, RatesWithinBudget, rates_within_budget
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate_table import (
-    AttackName,
-    TableSimulation,
-    population_rates,
-    table_attack_named,
-    table_targets,
-)
+from standout.evaluate.simulate_table import TableSimulation, population_rates, table_targets
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
+from standout.know.sanitized import original_of, representatives_of
 
 __all__ = [
     "ATTACKS",
@@ -85,7 +79,7 @@ class TableAttackRun:
     @property
     def claims_by_posterior(self) -> bool:
         """Whether a claim needs a posterior; otherwise an eccentricity."""
-        return not isinstance(self.simulation.attack, TableScoreboard)
+        return not isinstance(self.simulation.attack, ScoreboardRH)
 
     @property
     def threshold_at_budget(self) -> float:
@@ -141,7 +135,7 @@ def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) ->
 
 def strongest_verdicts(
     plan: TablePlan, adversary: Adversary, facts: KnownFacts, progress: Progress
-) -> tuple[str, RowVerdicts]:
+) -> tuple[str, ColumnVerdicts]:
     """Name of the strongest attack, chosen on other targets, and its verdicts."""
     strongest = _strongest(plan, adversary, facts.cells.target, progress)
     return strongest, _verdicts(plan, adversary, strongest, facts, progress)
@@ -167,12 +161,11 @@ def _verdicts(
     *,
     absent: bool = False,
     probabilities: bool = False,
-) -> RowVerdicts:
-    return attack_rows(
+) -> ColumnVerdicts:
+    return attack_columns(
         plan.table,
         facts,
-        table_attack_named(name, adversary),
-        adversary,
+        attack_named(name, adversary),
         absent=absent,
         probabilities=probabilities,
         threads=plan.threads,
@@ -185,7 +178,7 @@ def _run_attack(
 ) -> TableAttackRun:
     verdicts = _verdicts(plan, adversary, name, facts, progress, probabilities=True)
     absent = _verdicts(plan, adversary, name, facts, progress, absent=True, probabilities=plan.population is not None)
-    attack = table_attack_named(name, adversary)
+    attack = attack_named(name, adversary)
     population = None
     if plan.population is not None:
         population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_records)
@@ -199,11 +192,11 @@ def _run_attack(
         _strength(absent, by_posterior)[:, None],
         0.0 if by_posterior else 2.0 / max(plan.table.n_records, 2),
     )
-    present = representing_rows(plan.table)[facts.cells.target] >= 0
+    present = representatives_of(plan.table)[facts.cells.target] >= 0
     return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
 
 
-def _strength(verdicts: RowVerdicts, by_posterior: bool) -> Floats:
+def _strength(verdicts: ColumnVerdicts, by_posterior: bool) -> Floats:
     """How strong each claim is; below 0 where there is nothing to claim."""
     if not by_posterior:
         return np.minimum(verdicts.eccentricity, 1e9)

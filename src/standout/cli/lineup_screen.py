@@ -31,9 +31,6 @@ from standout.know.fact import AS_ASSUMED
 from standout.know.facts import Aux
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
-    from standout.attack.row_verdicts import TableCandidate, TableLineup
     from standout.cli.source_options import SourceOptions
     from standout.cli.table_options import TableOptions
     from standout.data.column import Column
@@ -335,8 +332,11 @@ def lineup_of_table(
     as_json: bool,
 ) -> None:
     """Read the table, rank its rows, and print them."""
-    from standout.attack.row_verdicts import table_lineup
+    from standout.attack.likelihood import Likelihood
+    from standout.evaluate.lineup import lineup
     from standout.know.adversary import Adversary
+    from standout.know.fact import Fact
+    from standout.know.facts import Aux
 
     typed = [_split(fact) for fact in knows]
     if not typed:
@@ -346,8 +346,9 @@ def lineup_of_table(
     known = {name: _value_table_lineup_screen(rows.column(name), value) for name, value in typed}
     if len(known) < len(typed):
         raise ParameterError("--knows names a column twice: a person has one value of each")
+    facts = [Fact(name, time=v) if isinstance(v, date) else Fact(name, v) for name, v in known.items()]
     adversary = None if wrong is None else Adversary(knows=len(known), wrong=wrong)
-    found = table_lineup(rows, known, adversary=adversary, population=population, top=top)
+    found = lineup(rows, Aux(facts), Likelihood(adversary), population=population, top=top)
     if as_json:
         print_json(_as_json(found, rows, population))
     else:
@@ -378,64 +379,61 @@ def _value_table_lineup_screen(column: "Column", text: str) -> float | str | dat
     return text
 
 
-def _show(lineup: "TableLineup", table: "Release") -> None:
-    screen, best = console(), lineup.candidates[0]
-    screen.print(_candidates(lineup, table))
-    tied = f"{count(lineup.ties, 'row', 'rows')} fit equally well. " if lineup.ties > 1 else ""
-    nobody = (
-        f" The person is not in the table with a probability of {percent(lineup.nobody)}." if lineup.nobody > 0 else ""
-    )
+def _show(answer: "LineupAnswer", release: "Release") -> None:
+    from standout.core.text import printable
+
+    screen, best, ties, nobody = console(), answer.lineup[0], answer.verdict.ties, answer.nobody or 0.0
+    candidates, reasons = borderless_table(), borderless_table()
+    candidates.add_column("Row", no_wrap=True)
+    number_columns(candidates, "Probability", "Score")
+    for each in answer.lineup:
+        candidates.add_row(_label(each.record, release), f"{each.probability:.3g}", f"{each.score:.2f}")
+    screen.print(candidates)
+    tied = f"{count(ties, 'row', 'rows')} fit equally well. " if ties > 1 else ""
+    outside = f" The person is not in the table with a probability of {percent(nobody)}." if nobody > 0 else ""
     print_text(
         "",
         f"{tied}The first row has a probability of {percent(best.probability)}; "
-        f"{lineup.bits_left:.1f} bits are missing to identify the person.{nobody}",
+        f"{answer.bits_left:.1f} bits are missing to identify the person.{outside}",
         "",
-        f"Why {_label(best, table)} is first: how much likelier each known value is for it than for anybody",
+        f"Why {_label(best.record, release)} is first: how much likelier each known value is for it than for anybody",
     )
-    screen.print(_reasons(best))
+    reasons.add_column("Column", no_wrap=True)
+    number_columns(reasons, "Times", "Logarithm")
+    for part in answer.parts:
+        reasons.add_row(printable(part.fact.item), f"× {math.exp(part.score):.3g}", f"{part.score:+.2f}")
+    screen.print(reasons)
 
 
-def _label(candidate: "TableCandidate", table: "Release") -> str:
+def _label(record: str, release: "Release") -> str:
     from standout.core.text import printable
+    from standout.data.labels import position_of_id
 
-    return f"row {candidate.row + 1:,}" if candidate.id is None else printable(candidate.id)
-
-
-def _candidates(lineup: "TableLineup", table: "Release") -> "RichTable":
-    screen = borderless_table()
-    screen.add_column("Row", no_wrap=True)
-    number_columns(screen, "Probability", "Score")
-    for each in lineup.candidates:
-        screen.add_row(_label(each, table), f"{each.probability:.3g}", f"{each.score:.2f}")
-    return screen
+    return printable(record) if release.has_ids else f"row {position_of_id(release.records, record) + 1:,}"
 
 
-def _reasons(best: "TableCandidate") -> "RichTable":
-    from standout.core.text import printable
-
-    screen = borderless_table()
-    screen.add_column("Column", no_wrap=True)
-    number_columns(screen, "Times", "Logarithm")
-    for name, part in best.parts.items():
-        screen.add_row(printable(name), f"× {math.exp(part):.3g}", f"{part:+.2f}")
-    return screen
-
-
-def _as_json(lineup: "TableLineup", table: "Release", population: int | None) -> dict[str, object]:
+def _as_json(answer: "LineupAnswer", release: "Release", population: int | None) -> dict[str, object]:
     from standout._version import __version__
+    from standout.data.labels import position_of_id
 
     rows = [
-        {"row": each.row + 1, "id": each.id, "probability": each.probability, "score": each.score, "parts": each.parts}
-        for each in lineup.candidates
+        {
+            "row": position_of_id(release.records, each.record) + 1,
+            "id": each.record if release.has_ids else None,
+            "probability": each.probability,
+            "score": each.score,
+            "parts": {part.fact.item: part.score for part in answer.verdict.explain(each.record)},
+        }
+        for each in answer.lineup
     ]
     return {
         "lineup": rows,
-        "ties": lineup.ties,
-        "nobody": lineup.nobody,
-        "bits_left": lineup.bits_left,
-        "rows": table.n_records,
+        "ties": answer.verdict.ties,
+        "nobody": answer.nobody,
+        "bits_left": answer.bits_left,
+        "rows": release.n_records,
         "population": population,
-        "fingerprint": table.fingerprint,
+        "fingerprint": release.fingerprint,
         "version": __version__,
     }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from standout.attack.any_attack import AnyAttack, check_attack
+from standout.attack.column_scores import column_verdict
 from standout.attack.eccentricity import Match
 from standout.attack.error_model import GUESSED_WRONG, error_model
 from standout.attack.likelihood import Likelihood
@@ -17,8 +18,8 @@ from standout.data.release import Release
 from standout.evaluate.claims import ClaimThreshold
 from standout.know.adversary import Adversary
 from standout.know.fact import AS_ASSUMED
-from standout.know.facts import Aux
-from standout.know.sanitized import Sanitized
+from standout.know.facts import Aux, encode_auxes
+from standout.know.sanitized import Sanitized, original_of
 
 __all__ = ["LineupAnswer", "lineup", "probability_text"]
 
@@ -122,6 +123,7 @@ def lineup(
     top: int = 10,
     phi: float = 1.5,
     posterior: float = 0.95,
+    population: int | None = None,
 ) -> LineupAnswer:
     """Answer which records known facts point to, and what this means.
 
@@ -140,6 +142,8 @@ def lineup(
         Minimum eccentricity for a claim of the paper's attacks.
     posterior : float
         Minimum posterior for a claim of `Likelihood`.
+    population : int, optional
+        Number of people of whom a release with columns is a sample; default: the person is in it.
 
     Returns
     -------
@@ -168,7 +172,12 @@ def lineup(
     threshold = ClaimThreshold.of(attack, phi=phi, posterior=posterior)
     if whole_number("top", top, 1) > LONGEST:
         raise ParameterError(f"top must be from 1 to {LONGEST:,}, got {top:,}")
-    if isinstance(release, Sanitized):
+    verdict: Verdict
+    if release.columns:
+        if not len(aux):
+            raise ParameterError("aux must have at least one fact")
+        verdict = column_verdict(release, encode_auxes(original_of(release), [aux]), attack, population)
+    elif isinstance(release, Sanitized):
         verdict = attack.attacks(release, release.translate_aux(aux), top=max(top, 2), threads=1)[0]
     else:
         verdict = attack.attack(release, aux, top=max(top, 2))
@@ -177,7 +186,7 @@ def lineup(
 
 def _assumption(answer: LineupAnswer) -> str:
     attack = answer.attack
-    if not isinstance(attack, Likelihood):
+    if not isinstance(attack, Likelihood) or answer.release.columns:
         return ""
     coverage = error_model(answer.release, attack.adversary, attack.coverage).coverage
     parts = [

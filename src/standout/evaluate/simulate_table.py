@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from standout.attack.row_verdicts import RowVerdicts, attack_rows, weighted_votes
-from standout.attack.table_attacks import ExactMatch, TableAttack, TableLikelihood, TableScoreboard, TableThreshold
-from standout.attack.table_scores import original_of, representing_rows
+from standout.attack.any_attack import AnyAttack
+from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named, weighted_votes
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, positive_share, whole_number
 from standout.core.progress import ProgressOption, no_progress, with_progress
@@ -16,10 +16,9 @@ from standout.core.rng import check_seed, generator
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.know.adversary import Adversary
-from standout.know.sanitized import Sanitized
+from standout.know.sanitized import Sanitized, original_of, representatives_of
 
 __all__ = [
-    "AttackName",
     "Inference",
     "PopulationRates",
     "TableSimulation",
@@ -27,7 +26,6 @@ __all__ = [
     "population_rates",
     "posterior_among",
     "simulate_table",
-    "table_attack_named",
     "table_targets",
 ]
 
@@ -57,7 +55,7 @@ class PopulationRates:
 
 
 def population_rates(
-    verdicts: RowVerdicts, absent: RowVerdicts, people: int, posterior: float, n_original: int
+    verdicts: ColumnVerdicts, absent: ColumnVerdicts, people: int, posterior: float, n_original: int
 ) -> PopulationRates:
     """Claims about people in the table and about others, with a posterior that allows for both.
 
@@ -75,11 +73,11 @@ def population_rates(
     return PopulationRates(people, identified, in_table, _confidence(right, wrong, false, n, share))
 
 
-def _claims_population_rates(verdicts: RowVerdicts, nobody: float, posterior: float) -> Bools:
+def _claims_population_rates(verdicts: ColumnVerdicts, nobody: float, posterior: float) -> Bools:
     return np.asarray((posterior_among(verdicts, nobody) >= posterior) & (verdicts.ties > 0))
 
 
-def posterior_among(verdicts: RowVerdicts, nobody: float) -> Floats:
+def posterior_among(verdicts: ColumnVerdicts, nobody: float) -> Floats:
     """The posterior of the guess if so many other people may be the target too."""
     likely = verdicts.best_likelihood
     if likely is not None:
@@ -105,9 +103,6 @@ def _ends(successes: float, n: int) -> tuple[float, float]:
     return estimate.low, estimate.high
 
 
-AttackName = Literal["likelihood", "paper", "threshold", "exact match"]
-
-
 @dataclass(frozen=True, eq=False)
 class TableSimulation:
     """The outcome of attacks on random people of a table.
@@ -120,7 +115,7 @@ class TableSimulation:
         Rows of the original.
     n_left_out : int
         Number of people about whom too little is there to know.
-    verdicts, absent : RowVerdicts
+    verdicts, absent : ColumnVerdicts
         Results with the targets in the table, and with each target's row removed.
     posterior, phi : float
         Thresholds of a claim.
@@ -129,17 +124,17 @@ class TableSimulation:
     """
 
     adversary: Adversary
-    attack: TableAttack
+    attack: AnyAttack
     targets: Ints
     n_left_out: int
-    verdicts: RowVerdicts
-    absent: RowVerdicts
+    verdicts: ColumnVerdicts
+    absent: ColumnVerdicts
     posterior: float
     phi: float
     population: PopulationRates | None = None
 
     def __repr__(self) -> str:
-        return f"<TableSimulation: {self.attack.name}, identified {self.identified}>"
+        return f"<TableSimulation: {type(self.attack).__name__}, identified {self.identified}>"
 
     @property
     def identified(self) -> Estimate:
@@ -181,30 +176,15 @@ class TableSimulation:
         right = (self.verdicts.found == 1.0) & self._claims(self.verdicts)
         return right.astype(np.float64), self._claims(self.absent).astype(np.float64)
 
-    def _claims(self, verdicts: RowVerdicts) -> Bools:
+    def _claims(self, verdicts: ColumnVerdicts) -> Bools:
         return _claims(self.attack, verdicts, self.posterior, self.phi)
 
 
-def _claims(attack: TableAttack, verdicts: RowVerdicts, posterior: float, phi: float) -> Bools:
+def _claims(attack: AnyAttack, verdicts: ColumnVerdicts, posterior: float, phi: float) -> Bools:
     """Whether the adversary claims the guess: a probable one; of the paper's attack, one that stands out."""
-    if isinstance(attack, TableScoreboard):
+    if isinstance(attack, ScoreboardRH):
         return np.asarray(verdicts.eccentricity >= phi)
     return np.asarray((verdicts.posterior >= posterior) & (verdicts.ties > 0))
-
-
-def table_attack_named(attack: AttackName | TableAttack, adversary: Adversary) -> TableAttack:
-    """The attack of this name, with the adversary's errors."""
-    if isinstance(attack, TableAttack):
-        return attack
-    attacks: dict[str, TableAttack] = {
-        "likelihood": TableLikelihood(adversary),
-        "paper": TableScoreboard(),
-        "threshold": TableThreshold(),
-        "exact match": ExactMatch(),
-    }
-    if attack not in attacks:
-        raise ParameterError(f"attack must be one of {', '.join(attacks)}, or an attack, got {attack!r}")
-    return attacks[attack]
 
 
 def table_targets(
@@ -224,7 +204,7 @@ def table_targets(
 def simulate_table(
     table: Release,
     adversary: Adversary,
-    attack: AttackName | TableAttack = "likelihood",
+    attack: AttackName | AnyAttack = "likelihood",
     *,
     targets: int | None = 1000,
     population: int | None = None,
@@ -232,6 +212,7 @@ def simulate_table(
     phi: float = 1.5,
     seed: int = 0,
     purpose: str = "table",
+    counted: bool = True,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
 ) -> TableSimulation:
@@ -243,7 +224,7 @@ def simulate_table(
         The table; if it was sanitized, adversaries know facts about the original.
     adversary : Adversary
         Who knows what.
-    attack : str or TableAttack
+    attack : str or AnyAttack
         "likelihood", "paper" (Algorithm 1B), "threshold" (Algorithm 1A), "exact match", or an attack.
     targets : int, optional
         Number of people; None for all.
@@ -255,6 +236,9 @@ def simulate_table(
         Seed of all draws.
     purpose : str
         Name of the sample of targets; another name gives other targets.
+    counted : bool
+        Whether `Likelihood` uses that exactly `adversary.wrong` of the facts are wrong: a row that agrees with
+        all of them is then out of the question. Otherwise each fact is wrong with the same probability.
     threads : int, optional
         Number of threads; it changes no result.
     progress : bool or callable, optional
@@ -281,17 +265,17 @@ def simulate_table(
     >>> simulate_table(table, Adversary(knows=6, wrong=1), targets=100).identified.value
     0.9...
     """
-    attack = table_attack_named(attack, adversary)
+    attack = attack_named(attack, adversary)
     people = _population(table, population)
     positive_share("posterior", posterior)
     rows, left_out = table_targets(table, adversary, targets, check_seed(seed), purpose)
     facts = adversary.observe_all(original_of(table), rows, seed)
     verdicts, absent = (
-        attack_rows(
+        attack_columns(
             table,
             facts,
             attack,
-            adversary,
+            counted=counted,
             absent=gone,
             probabilities=not gone or people is not None,
             threads=threads,
@@ -345,7 +329,7 @@ def infer_column(
     table: Release,
     adversary: Adversary,
     column: str,
-    attack: AttackName | TableAttack = "likelihood",
+    attack: AttackName | AnyAttack = "likelihood",
     *,
     targets: int | None = 1000,
     seed: int = 0,
@@ -362,7 +346,7 @@ def infer_column(
         Who knows what; the column must not be among what is known.
     column : str
         The column to guess; it must not be a set.
-    attack : str or TableAttack
+    attack : str or AnyAttack
         An attack with a posterior.
     targets, seed, threads, progress
         As in `simulate_table`.
@@ -391,19 +375,17 @@ def infer_column(
     """
     original = original_of(table)
     hidden = original.column(column)
-    attack = table_attack_named(attack, adversary)
-    if hidden.starts is not None or not attack.has_posterior:
+    attack = attack_named(attack, adversary)
+    if hidden.starts is not None or not isinstance(attack, Likelihood):
         raise ParameterError("column must not be a set, and attack must have a posterior")
     rows, _ = table_targets(table, adversary, None, check_seed(seed), "inference")
-    rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)][:targets]
+    rows = rows[~hidden.is_missing[rows] & (representatives_of(table)[rows] >= 0)][:targets]
     facts = adversary.observe_all(original, rows, seed)
     facts = replace(facts, cells=facts.cells.where(facts.cells.column != original.column_position(column)))
     true = _released_codes(table, column, rows)
     shares = []
     for gone in (False, True):
-        votes = weighted_votes(
-            table, facts, attack, adversary, column, absent=gone, threads=threads, progress=progress
-        )[:, :-1]
+        votes = weighted_votes(table, facts, attack, column, absent=gone, threads=threads, progress=progress)[:, :-1]
         best = votes == votes.max(axis=1, keepdims=True)
         shown = true < best.shape[1]  # a value that was suppressed everywhere cannot be guessed
         right = shown * best[np.arange(len(rows)), np.where(shown, true, 0)] / best.sum(axis=1)

@@ -30,6 +30,8 @@ __all__ = [
     "Sanitized",
     "TimeSpread",
     "ValueSpread",
+    "original_of",
+    "representatives_of",
     "sanitized_rows",
 ]
 
@@ -329,6 +331,16 @@ class Sanitized(Release):
         first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[records]
         _widen(joined, is_present, np.where(first < self.span, first, joined[is_present, 0]))
         return length, joined
+
+
+def original_of(release: Release) -> Release:
+    """The release that adversaries know facts about."""
+    return release.original if isinstance(release, Sanitized) else release
+
+
+def representatives_of(release: Release) -> Ints:
+    """For each record of the original, the released one that represents it; -1 if none does."""
+    return release.mapping.representatives if isinstance(release, Sanitized) else np.arange(release.n_records)
 
 
 def sanitized_rows(original: Release, rows: Ints, columns: tuple[Column, ...], **fields: Any) -> Sanitized:

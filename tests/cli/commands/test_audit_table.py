@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.attack import table_attacks as evidence
+from standout.attack import column_evidence as evidence
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 OPTIONS = ("--targets", "20", "--seed", "4", "--quick", "--threads", "1")

@@ -1,11 +1,11 @@
-"""Scores of all rows of a table, block by block: look-ups in dense columns of codes.
+"""Scores of all records of a release with columns, block by block: look-ups in dense columns of codes.
 
 Scores are whole numbers, `UNIT` = 1. Their sums are exact, so the order of facts, threads and blocks changes
 nothing, and equal rows tie. A block of rows is scored for one query after the other: its codes and its scores
 stay in the cache. A fact costs one look-up and one addition per row.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,14 @@ from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
 
 __all__ = [
-    "BLOCK",
     "LOWEST",
     "NARROW_TABLE",
     "TOLERANCE",
     "UNIT",
-    "CountedFacts",
     "CountedSummaries",
     "DenseColumns",
     "FactTables",
     "RowSummaries",
-    "U",
     "count_rows",
     "score_rows",
     "scores_of_rows",
@@ -61,6 +58,10 @@ class FactTables(NamedTuple):
     (0: narrow, 1: medium, 2: wide). A narrow code is looked up at number[start[f] + code]. Other codes are
     looked up from low[f] on: number[start[f] + code - low[f]] for `length[f]` codes; all others add
     outside[f], and a missing cell, whose code is missing[f], adds empty[f].
+
+    Where the number of wrong facts is known, each of these is two numbers: if the fact is right, and if it is
+    wrong. Then `ends[f]` says that fact f is the last one about its attribute, and share[q, j] is the
+    probability that j of the known attributes which the release has are wrong, over the number of choices of j.
     """
 
     first: Ints
@@ -69,10 +70,12 @@ class FactTables(NamedTuple):
     start: Ints
     low: NDArray[np.uint32]
     length: NDArray[np.uint32]
-    outside: NDArray[np.int32]
+    outside: NDArray[Any]
     missing: NDArray[np.uint32]
-    empty: NDArray[np.int32]
-    number: NDArray[np.int32]
+    empty: NDArray[Any]
+    number: NDArray[Any]
+    ends: NDArray[np.bool_]
+    share: Floats
 
 
 class RowSummaries(NamedTuple):
@@ -334,27 +337,6 @@ TOLERANCE = 1e-9
 """Rows whose probabilities differ relatively by no more than this are tied."""
 
 
-class CountedFacts(NamedTuple):
-    """Look-up tables as `FactTables`, with two numbers for each code: if the fact is right, and if wrong.
-
-    `ends[f]` says that fact f is the last one about its attribute. share[q, j] is the probability that j of
-    the known attributes which the table has are wrong, over the number of choices of j of them.
-    """
-
-    first: Ints
-    width: NDArray[np.int8]
-    matrix: Ints
-    start: Ints
-    low: NDArray[np.uint32]
-    length: NDArray[np.uint32]
-    outside: Floats
-    missing: NDArray[np.uint32]
-    empty: Floats
-    number: Floats
-    ends: NDArray[np.bool_]
-    share: Floats
-
-
 class CountedSummaries(NamedTuple):
     """What the kernel finds for each query: as `RowSummaries`, but probabilities instead of scores."""
 
@@ -362,6 +344,7 @@ class CountedSummaries(NamedTuple):
     ties: Ints
     guess: Ints
     above: Ints
+    level: Ints
     total: Floats
     own: Floats
 
@@ -373,13 +356,13 @@ class CountedSummaries(NamedTuple):
     def empty(cls, queries: int) -> "CountedSummaries":
         """Summaries to be filled in."""
         ints, floats = np.zeros(queries, np.int64), np.zeros(queries)
-        return cls(floats, ints, ints - 1, ints.copy(), floats.copy(), floats.copy())
+        return cls(floats, ints, ints - 1, ints.copy(), ints.copy(), floats.copy(), floats.copy())
 
 
 @kernel
 def count_rows(
     columns: DenseColumns,
-    facts: CountedFacts,
+    facts: FactTables,
     more: Array,
     targets: Array,
     excluded: Array,
@@ -410,7 +393,7 @@ def count_rows(
             _score(columns, facts, more, q, begin, end, state, right, wrong, probability)
             if begin <= excluded[q] < end:
                 probability[excluded[q] - begin] = 0.0
-            _summarise_counted_kernels(probability, end - begin, begin, out, q)
+            _summarise_counted(probability, end - begin, begin, out, q)
             if len(votes) > 0:
                 for i in range(end - begin):
                     votes[q, codes[begin + i]] += probability[i]
@@ -419,7 +402,7 @@ def count_rows(
 @subroutine
 def _score(
     columns: DenseColumns,
-    facts: CountedFacts,
+    facts: FactTables,
     more: Array,
     q: Int,
     begin: Int,
@@ -465,7 +448,7 @@ def _score(
 
 @subroutine
 def _look_up(
-    columns: DenseColumns, facts: CountedFacts, f: Int, begin: Int, end: Int, right: Array, wrong: Array
+    columns: DenseColumns, facts: FactTables, f: Int, begin: Int, end: Int, right: Array, wrong: Array
 ) -> None:
     """Multiply `right` and `wrong` by what fact f says about each row."""
     row, start = facts.matrix[f], facts.start[f]
@@ -482,7 +465,7 @@ def _look_up(
 
 
 @subroutine
-def _look_up_window(codes: Array, facts: CountedFacts, f: Int, right: Array, wrong: Array) -> None:
+def _look_up_window(codes: Array, facts: FactTables, f: Int, right: Array, wrong: Array) -> None:
     start, low, length, missing = facts.start[f], facts.low[f], facts.length[f], facts.missing[f]
     table = facts.number[start : start + np.int64(length) + 1]
     for i in range(U(len(codes))):
@@ -533,13 +516,16 @@ def _add(probability: Array, state: Array, share: Real, n: Int) -> None:
 
 
 @subroutine
-def _summarise_counted_kernels(probability: Array, n: Int, begin: Int, out: CountedSummaries, q: Int) -> None:
+def _summarise_counted(probability: Array, n: Int, begin: Int, out: CountedSummaries, q: Int) -> None:
     """Bring the best row, its ties and the sums up to date with a block."""
-    highest, above, limit = 0.0, 0, out.own[q] * (1.0 + TOLERANCE)
+    highest, above, least, limit = 0.0, 0, 0, out.own[q] * (1.0 + TOLERANCE)
+    lowest = out.own[q] * (1.0 - TOLERANCE)
     for i in range(U(n)):
         highest = max(highest, probability[i])
         above += probability[i] > limit
+        least += probability[i] >= lowest
     out.above[q] += above
+    out.level[q] += least - above
     out.total[q] += _sum(probability, n)
     if highest < out.best[q] * (1.0 - TOLERANCE):
         return
