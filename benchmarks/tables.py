@@ -179,8 +179,8 @@ def pycanon_ratio(frame: pl.DataFrame, python: Path, folder: Path) -> RatioRow:
 
 def read_job(path: str) -> Callable[[], object]:
     """Read the table from CSV."""
-    so.read_table(frame_of(100, 10))
-    return lambda: so.read_table(path).n_records
+    so.read(frame_of(100, 10), kind="table")
+    return lambda: so.read(path, kind="table").n_records
 
 
 def polars_read_job(path: str) -> Callable[[], object]:
@@ -190,14 +190,14 @@ def polars_read_job(path: str) -> Callable[[], object]:
 
 def risk_job(path: str) -> Callable[[], object]:
     """All risk measures of 8 quasi-identifiers."""
-    table = so.read_table(path)
+    table = so.read(path, kind="table")
     so.classes(table.rows(np.arange(100)), list(table.column_names[:CLASS_COLUMNS]), ())
     return lambda: so.classes(table, list(table.column_names[:CLASS_COLUMNS]), ()).identity.n_rows
 
 
 def simulate_job(path: str) -> Callable[[], object]:
     """1,000 targets, present and absent, 6 facts of which 1 is wrong."""
-    table = so.read_table(path)
+    table = so.read(path, kind="table")
     who = so.Adversary(knows=KNOWN, wrong=1)
     so.simulate_table(table.rows(np.arange(100)), who, targets=2)
     return lambda: len(so.simulate_table(table, who, targets=PEOPLE).targets)
@@ -205,7 +205,7 @@ def simulate_job(path: str) -> Callable[[], object]:
 
 JOBS = {
     "polars_read": (polars_read_job, "Polars: CSV read, texts as categories"),
-    "read": (read_job, "`so.read_table`: types, levels, codes"),
+    "read": (read_job, "`so.read` of a table: types, levels, codes"),
     "risk": (risk_job, f"`so.classes`, {CLASS_COLUMNS} quasi-identifiers (memory with reading)"),
     "simulate": (simulate_job, f"`so.simulate_table`, {PEOPLE:,} targets present and absent (with reading)"),
 }

@@ -113,7 +113,7 @@ def _wheel(folder: Path) -> Path:
 
 def adult_table(folder: Path) -> so.Release:
     """The 32,561 rows of adult.csv without the survey weight."""
-    return so.read_table(adult_files(folder)["adult.csv"], ignore=IGNORED)
+    return so.read(adult_files(folder)["adult.csv"], ignore=IGNORED, kind="table")
 
 
 def hand_counts(frame: pl.DataFrame, columns: list[str], sensitive: str) -> dict[str, float]:

@@ -42,7 +42,7 @@ def read_history(path: Path, **options: Any) -> Any:
 
 
 def read_people(path: Path, **options: Any) -> Any:
-    return so.read_table(path, **options)
+    return so.read(path, kind="table", **options)
 
 
 def known_columns(**knowledge: Any) -> Any:
@@ -609,7 +609,7 @@ def table(folder: Path) -> Numbers:
 
 
 def table_of_all_kinds(folder: Path) -> Numbers:
-    people = read_people(odd_table(folder), schema=MIXED_SCHEMA, id=False)
+    people = read_people(odd_table(folder), schema=MIXED_SCHEMA, record=False)
     who = known_columns(knows=3, wrong=1, error=1, items="rarest")
     return (
         people_audit(people, quick=True)
@@ -631,7 +631,7 @@ def mix(folder: Path) -> Numbers:
             "district": [f"d{d}" for d in draw.integers(0, 12, 190)],
         }
     ).write_csv(people)
-    joined = read_people(people, id="customer", history=path)
+    joined = read_people(people, record="customer", history=path)
     who = people_and_entries(known_columns(knows=2), so.Adversary(knows=3, wrong=1, value_error=1, time_error=14))
     return people_audit(joined, quick=True) | people_simulation_numbers(joined, who)
 

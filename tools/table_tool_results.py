@@ -97,7 +97,7 @@ def _raw_measures(frame: pl.DataFrame, table: so.Release, said: Said) -> Iterato
 
 def _coarse_measures(frame: pl.DataFrame, said: Said) -> Iterator[Measure]:
     coarse, sensitive = coarse_frame(frame), "marital-status"
-    table = so.read_table(coarse, id=False)
+    table = so.read(coarse, record=False)
     hand = hand_counts(coarse, list(COARSE), sensitive)
     disclosure = attribute_disclosure(table, COARSE, sensitive)
     k = identity_risk(table, COARSE).k

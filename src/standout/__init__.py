@@ -136,7 +136,6 @@ _MODULES = {
     "open_sanitized": "sanitizing.open_sanitized",
     "outside_top": "know.adversary",
     "read": "ingest.read",
-    "read_table": "ingest.read_table",
     "record_similarity": "know.record_similarity",
     "reproduce": "paper.reproduce",
     "sanitize": "sanitizing.sanitize",

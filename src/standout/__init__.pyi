@@ -44,7 +44,6 @@ from standout.evaluate.simulate_table import Inference, TableSimulation, infer_c
 from standout.evaluate.simulation import Simulation
 from standout.ingest.index_source import index
 from standout.ingest.read import read
-from standout.ingest.read_table import read_table
 from standout.ingest.schema import ColumnSchema, Schema
 from standout.know.adversary import Adversary, outside_top
 from standout.know.fact import Fact
@@ -201,7 +200,6 @@ __all__ = [
     "open_sanitized",
     "outside_top",
     "read",
-    "read_table",
     "record_similarity",
     "reproduce",
     "sanitize",

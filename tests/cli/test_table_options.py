@@ -52,5 +52,5 @@ def test_a_table_is_recognised_or_named(put, people, capsys):
 
 def test_the_read_table_of_python_is_that_of_the_command_line(people):
     table = TableOptions(no_id=True, missing=("Ulm",)).read([people], SourceOptions(), no_progress)
-    assert table.fingerprint == so.read_table(people, id=False, missing=["Ulm"]).fingerprint
-    assert table.fingerprint == so.read_table(pl.read_csv(people, separator=";"), id=False, missing=["Ulm"]).fingerprint
+    assert table.fingerprint == so.read(people, record=False, missing=["Ulm"]).fingerprint
+    assert table.fingerprint == so.read(pl.read_csv(people, separator=";"), record=False, missing=["Ulm"]).fingerprint

@@ -109,7 +109,7 @@ def _table(rows, draw):
     """Classes of rows, their smallest sets, and attacks on rows."""
     columns = ["record", "item", "value", "day"]
     frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("record").str.slice(0, 1))
-    table = so.read_table(frame.drop("value") if frame["value"].null_count() == len(frame) else frame, id=False)
+    table = so.read(frame.drop("value") if frame["value"].null_count() == len(frame) else frame, record=False)
     names = [column.name for column in table]
     risk = so.classes(table, names, threads=1)
     cells = list(frame.select(names).iter_rows())

@@ -121,7 +121,7 @@ class TableSource:
         """Read the table."""
         first = case.files["t.csv"].partition(b"\n")[0]
         named = SECRET.encode() in first or first.count(b'"') % 2 or b"\r" in first or bool(case.options)
-        return attempt(lambda: _used(so.read_table(folder / "t.csv", **case.options)), not named)
+        return attempt(lambda: _used(so.read(folder / "t.csv", **case.options, kind="table")), not named)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class SchemaFile:
         """Read the schema; it may quote itself."""
         if case.options["alone"]:
             return attempt(lambda: repr(Schema.read(folder / "s.toml")), secret=False)
-        return attempt(lambda: _used(so.read_table(folder / "t.csv", schema=folder / "s.toml")), secret=False)
+        return attempt(lambda: _used(so.read(folder / "t.csv", schema=folder / "s.toml")), secret=False)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class SchemaMapping:
     def run(self, case, folder):
         """Read the table with the mapping."""
         schema = case.options["schema"]
-        return attempt(lambda: _used(so.read_table(folder / "t.csv", schema=schema)), secret=False)
+        return attempt(lambda: _used(so.read(folder / "t.csv", schema=schema)), secret=False)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class HierarchyFile:
     def run(self, case, folder):
         """Read the table with the hierarchy."""
         schema = Schema.of_dict({"rank": {"hierarchy": "ranks.csv"}}, folder=folder)
-        return attempt(lambda: _used(so.read_table(folder / "t.csv", schema=schema)))
+        return attempt(lambda: _used(so.read(folder / "t.csv", schema=schema)))
 
 
 TABLES = {

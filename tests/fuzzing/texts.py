@@ -55,7 +55,7 @@ def small_table():
     """A small table, whose ids and some of whose cells are secret."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "t.csv").write_bytes(TABLE)
-        return so.read_table(Path(folder, "t.csv"))
+        return so.read(Path(folder, "t.csv"), kind="table")
 
 
 @dataclass(frozen=True)

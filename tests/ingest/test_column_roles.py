@@ -32,7 +32,7 @@ def test_well_known_names_are_recognised_in_any_order(put):
 
 
 def test_the_better_known_of_two_names_is_used(put):
-    columns = so.read(put("title,userId,movieId,rating\nx,1,2,3\n")).provenance.columns
+    columns = so.read(put("title,userId,movieId,rating\nx,1,2,3\n"), kind="history").provenance.columns
     assert (columns["record"], columns["item"]) == ("userId", "movieId")
 
 
@@ -169,9 +169,9 @@ def test_the_user_has_the_last_word_on_the_header(put):
 
 def test_the_error_about_a_missing_column_names_the_next_step(put):
     for text, named, words in [
-        (ODD, {"header": True}, ["record", "record=…"]),
+        (ODD, {"header": True, "kind": "history"}, ["record", "record=…"]),
         (ODD, {}, ["header=True"]),
-        ("user,what,how\n1,2,3\n", {}, ["item", "item=…", "user, what, how"]),
+        ("user,what,how\n1,2,3\n", {"kind": "history"}, ["item", "item=…", "user, what, how"]),
         ("user,item\n1,2\n", {"record": "usr"}, ["'usr' not found", "user, item", "record=…"]),
         ("user,item\n1,2\n", {"value": "stars"}, ["'stars' not found", "value=…"]),
         ("user,item\n1,2\n", {"time": 3}, ["time must be a column number from 1 to 2, got 3"]),
@@ -193,7 +193,7 @@ def test_the_error_about_a_missing_column_names_the_next_step(put):
 def test_an_error_lists_only_the_first_column_names(put):
     header = ",".join(["user", *(f"c{i}" for i in range(1, 40))])
     with pytest.raises(so.ColumnError, match="c19, …"):
-        so.read(put(f"{header}\n{','.join('1' * 40)}\n"))
+        so.read(put(f"{header}\n{','.join('1' * 40)}\n"), kind="history")
 
 
 def test_a_column_that_the_user_named_gets_no_second_role(put):

@@ -75,7 +75,7 @@ def test_cells_of_sqlite_keep_their_type(tmp_path):
     database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(7, "a", 1, b"x"), ("007", "b", 1.5, None)])
     database.commit()
     database.close()
-    release = so.read(path, ignore="photo")
+    release = so.read(path, kind="history", ignore="photo")
     assert release.record("7").entries[0].value == 1
     assert release.record("007").entries[0].value == 1.5
     with pytest.raises(so.ColumnError, match="'photo' has binary data"):

@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from functools import partial
 
 import pytest
 
@@ -9,7 +10,7 @@ import standout as so
 from standout.auditing.ladder_file import read_ladder
 
 ROWS = "user,item,rating\n" + "".join(f"u{n % 7},i{n % 5},3\n" for n in range(35))
-READERS = pytest.mark.parametrize("reader", [so.read, so.read_table])
+READERS = pytest.mark.parametrize("reader", [so.read, partial(so.read, kind="table")])
 MANY_DIGITS = "9" * 5_000
 
 
@@ -63,7 +64,7 @@ def test_numbers_of_thousands_of_digits_are_no_times_and_no_crash(tmp_path):
     path = tmp_path / "times.csv"
     path.write_text(f"user,item,rating,time\nu1,i1,3,{MANY_DIGITS}\nu2,i1,4,{MANY_DIGITS}\n")
     with pytest.raises(so.SourceError, match="2 of 2 rows are unusable") as caught:
-        so.read(path)
+        so.read(path, kind="history")
     assert "999" not in str(caught.value)
 
 

@@ -26,7 +26,9 @@ def test_every_role_has_a_reason(put):
 
 
 def test_a_name_that_is_less_well_known_needs_cells_that_fit(put):
-    release = so.read(put("user,item,play_time,created,item score\na,x,12,soon,good\n"), ignore="play_time")
+    release = so.read(
+        put("user,item,play_time,created,item score\na,x,12,soon,good\n"), kind="history", ignore="play_time"
+    )
     assert set(release.provenance.columns) == {"record", "item"}
     assert unused(release) == {"play_time": ("number", True), "created": ("text", False), "item score": ("text", False)}
 
@@ -45,11 +47,11 @@ def test_columns_that_compete_for_a_role_are_not_guessed_in_silence(put):
             so.read(path)
         assert so.read(path, ignore=second).provenance.columns[role] == first
     with pytest.warns(so.ReadingWarning, match="column 'session_id' looks like an id and is not used"):
-        release = so.read(put("session_id,user_id,movie_id,title\ns,u,m,t\n"))
+        release = so.read(put("session_id,user_id,movie_id,title\ns,u,m,t\n"), kind="history")
     assert release.provenance.columns == {"record": "user_id", "item": "movie_id"}
     assert unused(release) == {"session_id": ("id", False), "title": ("text", False)}
     with pytest.warns(so.ReadingWarning, match=r'add time="day" \(instead of timestamp\), or ignore=\["day"\]'):
-        so.read(put("user,item,day,timestamp\na,x,2005-03-01,881250949\n"))
+        so.read(put("user,item,day,timestamp\na,x,2005-03-01,881250949\n"), kind="history")
 
 
 def test_a_column_without_a_clear_name_is_named_by_its_number(put):
@@ -107,7 +109,7 @@ def test_frames_have_the_same_kinds(put, tmp_path):
     frame.write_parquet(tmp_path / "a.parquet")
     wanted = {"at": "date", "price": "number", "tags": "nested", "colour": "text", "sex": "quasi-identifier"}
     for source in [frame, frame.lazy(), frame.to_pandas(), tmp_path / "a.parquet"]:
-        kinds = unused(so.read(source, ignore=["at", "price", "tags", "sex"]))
+        kinds = unused(so.read(source, kind="history", ignore=["at", "price", "tags", "sex"]))
         assert {name: kind for name, (kind, _) in kinds.items()} == wanted
         assert [name for name, (_, ignored) in kinds.items() if not ignored] == ["colour"]
 

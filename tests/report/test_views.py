@@ -45,8 +45,8 @@ RESULTS = {
     "sparsity": so.sparsity,
     "unicity": lambda r: so.unicity(r, 2),
     "links": lambda r: so.link(r, r, budget=0.1, decoys=40),
-    "table": lambda r: so.read_table(
-        pl.DataFrame({"id": [SECRET, "x", "y"], "age": [3, 4, 4], "city": ["Ulm", "Rom", "Rom"]})
+    "table": lambda r: so.read(
+        pl.DataFrame({"id": [SECRET, "x", "y"], "age": [3, 4, 4], "city": ["Ulm", "Rom", "Rom"]}), kind="table"
     ),
 }
 

@@ -32,7 +32,7 @@ def adult():
 
 @pytest.fixture(scope="module")
 def adult_table(adult):
-    return so.read_table(adult)
+    return so.read(adult, kind="table")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_the_best_sets_of_columns_are_those_that_polars_counts(adult, adult_tabl
 def test_k_l_and_t_are_those_of_pycanon(adult, pycanon, known):
     """On the first rows only, because pyCANON loops over classes: all rows take minutes."""
     frame = adult.head(500)
-    risk_table, frame = so.read_table(frame), frame.to_pandas()
+    risk_table, frame = so.read(frame, kind="table"), frame.to_pandas()
     assert identity_risk(risk_table, known).k == pycanon.k_anonymity(frame, known)
     for secret in SENSITIVE:
         if secret in known:

@@ -29,7 +29,7 @@ def hostile():
 @pytest.fixture
 def table(tmp_path):
     rows = {"=id": [f"={n}" for n in range(28)], "-town": TEXTS * 2, "age": [n - 5 for n in range(28)]}
-    return so.read_table(pl.DataFrame(rows), id="=id")
+    return so.read(pl.DataFrame(rows), record="=id", kind="table")
 
 
 def cells(path):

@@ -233,7 +233,7 @@ def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
 def test_ignored_columns_are_named_as_a_limit(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60)))
-    table = so.read_table(path, ignore="zip", id=False)
+    table = so.read(path, ignore="zip", record=False)
     findings = audit_table(table, **SETTINGS).findings
     assert [column.name for column in findings.reading[0].unused] == ["zip"]
     assert any("not audited: zip" in limit for limit in findings.limits)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import standout as so
 from naive import tables as naive
-from standout.ingest.column_types import Wish, levels_of, make_column, spread
-from standout.ingest.distinct_cells import distinct_cells
+from standout.ingest.cells import distinct_cells
+from standout.ingest.column_types import levels_of, make_column, spread
+from standout.ingest.schema import ColumnSchema
 
 EMPTY = st.sampled_from([None, "", " ", "?", "NA", "n/a"])
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: repr(round(x, 2)))
@@ -21,7 +22,7 @@ DATES = st.integers(-30_000, 30_000).map(lambda n: (date(1970, 1, 1) + timedelta
 
 def column_of(texts, **wish):
     cells = distinct_cells(pl.Series("c", texts, dtype=pl.String))
-    return make_column("c", cells, levels_of("c", cells, Wish(**wish)))
+    return make_column("c", cells, levels_of("c", cells, ColumnSchema(**wish)))
 
 
 def lists(cells):
@@ -61,7 +62,7 @@ def test_sets_are_encoded_as_by_the_slow_twin(texts):
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(-9, 9)), min_size=1))
 def test_typed_cells_give_the_same_codes_as_their_texts(cells):
     typed = distinct_cells(pl.Series("c", cells, dtype=pl.Float64))
-    column = make_column("c", typed, levels_of("c", typed, Wish(kind="number")))
+    column = make_column("c", typed, levels_of("c", typed, ColumnSchema(kind="number")))
     levels, codes = naive.encoded(
         [None if cell is None else repr(float(cell)) for cell in cells], lambda t: float(t) + 0.0
     )
@@ -71,7 +72,7 @@ def test_typed_cells_give_the_same_codes_as_their_texts(cells):
 @given(st.lists(st.integers(0, 50), min_size=3, max_size=40))
 def test_the_spread_is_between_the_10th_and_the_90th_percentile(numbers):
     frame = pl.DataFrame({"age": numbers})
-    column = so.read_table(frame, schema={"age": {"kind": "number"}}).columns[0] if len({*numbers}) > 1 else None
+    column = so.read(frame, schema={"age": {"kind": "number"}}).columns[0] if len({*numbers}) > 1 else None
     expected = naive.percentile_spread(numbers)
     if column is not None and expected > 0:
         assert spread(column) == expected
@@ -119,12 +120,12 @@ def test_the_kind_follows_from_the_cells(cells, kind, levels):
 def test_a_kind_that_does_not_fit_is_an_error_without_a_cell(texts, kind):
     frame = pl.DataFrame({"c": texts, "d": [1, 2]})
     with pytest.raises(so.ColumnError, match="column 'c'") as caught:
-        so.read_table(frame, schema={"c": {"kind": kind}, "d": {}})
+        so.read(frame, schema={"c": {"kind": kind}, "d": {}})
     assert "x'" not in str(caught.value) and "2020" not in str(caught.value)
 
 
 def test_lists_of_a_frame_are_sets():
     frame = pl.DataFrame({"tags": [["b", "a", "b"], [], None, ["c"]], "n": [1, 2, 3, 4]})
-    column = so.read_table(frame).column("tags")
+    column = so.read(frame, kind="table").column("tags")
     assert column.kind == "set" and column.levels == ("a", "b", "c")
     assert np.diff(column.starts).tolist() == [2, 0, 0, 1] and column.codes.tolist() == [0, 1, 2]

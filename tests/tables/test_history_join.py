@@ -11,7 +11,7 @@ RATINGS = pl.DataFrame({"user": ["c", "c", "a", "d"], "film": ["1", "2", "1", "3
 
 def test_rows_and_records_are_joined_by_id_and_nobody_is_left_out(tmp_path):
     RATINGS.write_csv(tmp_path / "r.csv")
-    table = so.read_table(PEOPLE, history=tmp_path / "r.csv", history_options={"record": "user"})
+    table = so.read(PEOPLE, history=tmp_path / "r.csv", history_options={"record": "user"})
     assert list(table.records) == ["a", "b", "c", "d"] and table.n_records == 4
     assert [table.record(record).support for record in "abcd"] == [("1",), (), ("1", "2"), ("3",)]
     assert all(column.is_missing[3] and not column.is_missing[:3].any() for column in table.columns)
@@ -21,14 +21,14 @@ def test_rows_and_records_are_joined_by_id_and_nobody_is_left_out(tmp_path):
 
 def test_a_release_that_was_read_before_can_be_the_history():
     release = so.read(RATINGS.filter(pl.col("user") != "d"))
-    table = so.read_table(PEOPLE, history=release)
+    table = so.read(PEOPLE, history=release)
     assert table.n_records == 3 and table.n_entries == release.n_entries
 
 
 @pytest.mark.parametrize(
     ("people", "options", "message"),
     [
-        (PEOPLE.drop("user"), {"history": RATINGS}, "name their column with id="),
+        (PEOPLE.drop("user"), {"history": RATINGS}, "name their column with record="),
         (PEOPLE.with_columns(user=pl.Series(["x", "y", "z"])), {"history": RATINGS}, "no id of the table"),
         (PEOPLE, {"history": RATINGS, "history_options": {"rows": 1}}, "options of so.read, got 'rows'"),
         (PEOPLE, {"history_options": {}}, "set history as well"),
@@ -36,4 +36,4 @@ def test_a_release_that_was_read_before_can_be_the_history():
 )
 def test_a_history_that_cannot_be_joined_is_an_error(people, options, message):
     with pytest.raises(so.StandoutError, match=message):
-        so.read_table(people, **options)
+        so.read(people, **options, kind="table")

@@ -25,7 +25,7 @@ CELLS = st.lists(st.sampled_from(POOL), min_size=1, max_size=6, unique=True).fla
 def test_a_cell_is_empty_only_if_it_is_a_marker(cells):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", so.ReadingWarning)
-        table = so.read_table(pl.DataFrame({"c": cells, "row": ["r"] * len(cells)}), id=False)
+        table = so.read(pl.DataFrame({"c": cells, "row": ["r"] * len(cells)}), record=False)
     column = table.column("c")
     markers = WITH_NUMBERS if column.kind in ("number", "date", "boolean") else ALWAYS
     stripped = [cell.strip() for cell in cells]
@@ -43,7 +43,7 @@ def test_the_schema_of_a_table_reads_it_again(cells):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", so.ReadingWarning)
         frame = pl.DataFrame({"c": cells, "row": ["r"] * len(cells)})
-        table = so.read_table(frame, id=False)
-        again = so.read_table(frame, schema=so.Schema.of(table))
+        table = so.read(frame, record=False)
+        again = so.read(frame, schema=so.Schema.of(table))
     assert again.fingerprint == table.fingerprint
     assert [column.similarity for column in again.columns] == [column.similarity for column in table.columns]

@@ -1,6 +1,6 @@
 """Whether texts have an evident order is decided for any texts, however long their numbers are."""
 
-from standout.ingest.cell_texts import evident_order
+from standout.ingest.cells import evident_order
 
 
 def test_texts_with_very_long_numbers_have_no_order_by_label():

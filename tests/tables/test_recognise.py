@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from standout.ingest.options import Options
-from standout.ingest.read_table import looks_like_table
+from standout.ingest.read import looks_like_table
 
 SURVEY = {"age": [30, 40, 50, 30], "sex": list("fmfm"), "smoker": ["yes", "no", "no", "no"]}
 HISTORY = {"user": list("aabb"), "film": list("wxyz"), "stars": [1, 2, 3, 4]}

@@ -26,7 +26,7 @@ FRAME = pl.DataFrame(
 
 def read(**columns):
     others = {name: {} for name in FRAME.columns if name not in ("id", *columns)}
-    return so.read_table(FRAME, schema=others | columns)
+    return so.read(FRAME, schema=others | columns)
 
 
 def test_a_written_schema_reads_the_same_table(tmp_path):
@@ -37,7 +37,7 @@ def test_a_written_schema_reads_the_same_table(tmp_path):
         seen={"attribute": "pain"},
     )
     so.Schema.of(table).write(tmp_path / "schema.toml")
-    again = so.read_table(FRAME, schema=tmp_path / "schema.toml")
+    again = so.read(FRAME, schema=tmp_path / "schema.toml")
     assert again.fingerprint == table.fingerprint
     for one, other in zip(table.columns, again.columns, strict=True):
         assert (one.similarity, one.error, one.role, one.attribute) == (
@@ -56,7 +56,7 @@ def test_the_schema_of_the_documentation_can_be_read(tmp_path):
 
 
 def test_a_schema_file_explains_every_key(tmp_path):
-    so.Schema.of(so.read_table(FRAME)).write(tmp_path / "s.toml")
+    so.Schema.of(so.read(FRAME, kind="table")).write(tmp_path / "s.toml")
     comments = [line for line in (tmp_path / "s.toml").read_text().splitlines() if line.startswith("#")]
     assert {line[2:].split()[0] for line in comments if line[2:3].strip()} >= {*so.ColumnSchema.__dataclass_fields__}
 
@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_an_error_that_names_the_column_and_no_cell(columns
 
 def test_columns_that_the_schema_lacks_cause_a_warning():
     with pytest.warns(so.ReadingWarning, match=r"lacks 5 of 6 columns \(zip, "):
-        table = so.read_table(FRAME, schema={"age": {"error": 5}})
+        table = so.read(FRAME, schema={"age": {"error": 5}})
     assert table.column("age").error == 5.0
     assert table.provenance.settings["columns that the schema lacks"].startswith("zip, mood")
 
@@ -108,14 +108,14 @@ def test_missing_texts_and_ignored_columns_are_those_of_the_schema():
     table = read(mood={"missing": ["so-so"]}, pain={"ignore": True}, seen={"missing": ["-"]})
     assert table.column("mood").counts.tolist() == [4, 4, 4] and "pain" not in table.column_names
     assert table.column("seen").kind == "date" and table.column("seen").counts[-1] == 4
-    assert so.read_table(FRAME, missing=["up"]).column("mood").levels == ("down", "so-so")
+    assert so.read(FRAME, missing=["up"]).column("mood").levels == ("down", "so-so")
 
 
 def test_a_file_of_groups_puts_the_categories_of_a_group_side_by_side(tmp_path):
     (tmp_path / "h.csv").write_text("so-so;b;any\nup;a;any\ndown;b;any\nother;c;any\n")
     (tmp_path / "s.toml").write_text('id = "id"\n[columns.mood]\nhierarchy = "h.csv"\n')
     with pytest.warns(so.ReadingWarning, match="lacks"):
-        column = so.read_table(FRAME, schema=tmp_path / "s.toml").column("mood")
+        column = so.read(FRAME, schema=tmp_path / "s.toml").column("mood")
     assert column.levels == ("up", "down", "so-so") and column.similarity.name == "hierarchy"
     assert column.hierarchy.labels == (("a", "b"), ("any",)) and column.error == 0
     assert column.to_series().to_list() == FRAME["mood"].to_list()
@@ -133,13 +133,13 @@ def test_a_file_of_groups_must_be_a_tree_over_all_values(text, message, tmp_path
     (tmp_path / "h.csv").write_text(text)
     schema = so.Schema.of_dict({"mood": {"hierarchy": "h.csv"}}, folder=tmp_path)
     with pytest.raises(so.SourceError, match=message):
-        so.read_table(FRAME, schema=schema)
+        so.read(FRAME, schema=schema)
 
 
 @given(st.lists(st.text("0123456789", min_size=2, max_size=5), min_size=2, max_size=12, unique=True))
 def test_prefixes_are_those_of_the_slow_twin(codes):
     frame = pl.DataFrame({"zip": codes, "n": range(len(codes))})
-    column = so.read_table(frame, schema={"zip": {"hierarchy": "prefix"}, "n": {}}).column("zip")
+    column = so.read(frame, schema={"zip": {"hierarchy": "prefix"}, "n": {}}).column("zip")
     rows = naive.prefix_rows(codes)
     assert {row[0]: list(row[1:]) for row in hierarchy_rows(column)} == {row[0]: row[1:] for row in rows}
     for code, level in enumerate(column.levels):
@@ -151,7 +151,7 @@ def test_prefixes_are_those_of_the_slow_twin(codes):
 @given(st.lists(st.integers(-50, 120), min_size=2, max_size=20, unique=True))
 def test_bands_are_those_of_the_slow_twin(numbers):
     frame = pl.DataFrame({"age": numbers})
-    column = so.read_table(frame, id=False, schema={"age": {"kind": "number", "hierarchy": [5, 10]}}).columns[0]
+    column = so.read(frame, record=False, schema={"age": {"kind": "number", "hierarchy": [5, 10]}}).columns[0]
     for height, width in enumerate((5, 10), 1):
         groups = column.hierarchy.group_of(height)
         lows = [naive.band(number, width) for number in sorted(numbers)]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
+from standout.ingest.header import table_has_header as has_header
 from standout.ingest.options import Options
-from standout.ingest.table_header import has_header
 
 ROW = st.tuples(st.integers(18, 90).map(str), st.sampled_from(["f", "m"]), st.sampled_from(["a", "b", "c"]))
 

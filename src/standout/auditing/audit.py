@@ -38,8 +38,7 @@ from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Check
 from standout.ingest.diagnosis import PYTHON, require_no_overlooked
-from standout.ingest.read import as_release
-from standout.ingest.read_table import read_table
+from standout.ingest.read import as_release, read
 from standout.know.adversary import Adversary
 from standout.measure.sparsity import Sparsity
 from standout.report.audit_output import AuditOutput
@@ -120,7 +119,7 @@ def only_for_tables(parameters: Mapping[str, Any]) -> None:
     """Reject parameters that only an audit of a table has."""
     for name, value in parameters.items():
         if value is not None:
-            raise ParameterError(f"{name} is for tables with one row per person: use so.read_table, or give table=True")
+            raise ParameterError(f"{name} is for tables with one row per person: read the data with kind='table'")
 
 
 # The result of an audit: findings, report, tables, and the risk of each person.
@@ -285,8 +284,7 @@ def audit(
     release : Release, Release, path or frame
         The data that would be published. A path or frame is read with the default options of `standout.read`.
     table : bool
-        Whether a path or frame is a table with one row per person; it is then read with
-        `standout.read_table`.
+        Whether a path or frame is a table with one row per person; default: recognised.
     ladder : str, Path or mapping, optional
         The adversaries: a TOML file (docs/ladder.toml; docs/table-ladder.toml for tables) or adversaries by
         name. Default: the five of the default ladder.
@@ -356,10 +354,11 @@ def audit(
     >>> result.trusted, result.exceeded
     (True, None)
     """
-    if table or (isinstance(release, Release) and release.columns):
+    release = read(release, kind="table") if table and not isinstance(release, Release) else as_release(release)
+    if release.columns:
         only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
         return audit_table(
-            release if isinstance(release, Release) else read_table(release),
+            release,
             ladder=ladder,  # type: ignore[arg-type]
             headline=headline,
             targets=targets,

@@ -107,10 +107,10 @@ def _place(error: Exception) -> str:
 
 
 OPEN = "…"
-CALL = re.compile(r"so\.read(?:_table)?\(.*\)")
+CALL = re.compile(r"so\.read\(.*\)")
 VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
 PARAMETER = re.compile(rf"(?<![\w/.-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
-PHRASES = {r"with so\.(?:read|open)\b": "without --table", r"\bso\.read_table\b(?!\()": "--table"}
+PHRASES = {r"for a history, add kind='history'": "for a history, leave out --table", r"kind='table'": "--table"}
 """What Python calls the reading of a history or a table."""
 
 
@@ -169,7 +169,6 @@ def _command(call: str) -> str:
         parsed = ast.parse(call, mode="eval").body
         assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Attribute)
         words = ["standout", "audit", *(str(ast.literal_eval(each)) for each in parsed.args)]
-        words += ["--table"] if parsed.func.attr == "read_table" else []
         for each in parsed.keywords:
             words += _typed(str(each.arg), ast.literal_eval(each.value))
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):  # a name may hold anything

@@ -5,7 +5,7 @@ import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -249,7 +249,7 @@ class SourceOptions:
 
         self._check_rejects_path(sources)
         with naming_next_command(self.prefix), self._naming_options():
-            yield SourceReader(self.reader_options(), progress)
+            yield SourceReader(replace(self.reader_options(), kind="history"), progress)
 
     def list_rejects(self, reader: "SourceReader") -> None:
         """Write the file of unusable rows, if the user wants one."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.data.column import Column
     from standout.data.release import Release
+    from standout.ingest.read import SourceReader
     from standout.ingest.schema import Schema
-    from standout.ingest.table_reader import TableReader
 
 __all__ = ["HISTORY", "TABLE", "TableOptions", "column_range", "show_table", "table_lines", "table_options"]
 
@@ -160,7 +160,7 @@ class TableOptions:
         """Whether the sources are to be read as a table: the user says so, or they look like one."""
         if self.is_table or self.given:
             return True
-        from standout.ingest.read_table import looks_like_table
+        from standout.ingest.read import looks_like_table
 
         reason = looks_like_table(sources, source.reader_options())
         if reason:
@@ -176,42 +176,39 @@ class TableOptions:
     ) -> tuple["Release", "Schema"]:
         """Read the table; also return a schema that reads it in the same way."""
         from standout.ingest.diagnosis import Wording
-        from standout.ingest.read_table import join_history, read_history
 
         reader = self._reader(source, progress)
-        table, messages = reader.read(sources), list[str]()
-        if self.history is not None:
-            wording = Wording(options=True)
-            history, messages = read_history(self.history, self._history_options(source), progress, wording)
-            table = join_history(table, history)
+        history_options = None if self.history is None else self._history_options(source)
+        table = reader.read(sources, history=self.history, history_options=history_options)
+        assert reader.table is not None
         show_table(table, sources)
         if strict:
             _require_schema(table)
-            _refuse(reader.refusals)
-        for message in (*reader.warnings, *messages):
+            _refuse(reader.table.refusals)
+        for message in reader.messages(table, Wording(options=True)):
             print_warning(message)
-        return table, reader.schema_read
+        return table, reader.table.schema_read
 
-    def _reader(self, source: SourceOptions, progress: "Progress") -> "TableReader":
+    def _reader(self, source: SourceOptions, progress: "Progress") -> "SourceReader":
         from standout.ingest.options import Options
-        from standout.ingest.schema import Schema
-        from standout.ingest.table_reader import TableReader
+        from standout.ingest.read import SourceReader, as_schema
 
         if self.no_id and self.id_column is not None:
             raise ParameterError("--id and --no-id exclude each other: leave one out")
         self._check_history_options(source)
         settings = source.reader_options()
-        return TableReader(
-            Options(ignore=source.ignore or None, **{name: getattr(settings, name) for name in OF_TABLES}),
-            False if self.no_id else self.id_column,
-            tuple(dict.fromkeys(self.missing)) or None,
-            Schema() if self.schema is None else Schema.read(self.schema),
-            "" if self.schema is None else self.schema.name,
-            progress,
+        options = Options(
+            kind="table",
+            ignore=source.ignore or None,
+            record=False if self.no_id else self.id_column or (source.record if self.history is None else None),
+            missing=tuple(dict.fromkeys(self.missing)) or None,
+            schema=as_schema(self.schema),
+            **{name: getattr(settings, name) for name in OF_TABLES},
         )
+        return SourceReader(options, progress)
 
     def _check_history_options(self, source: SourceOptions) -> None:
-        about_tables = {f"--{name}".replace("_", "-") for name in (*OF_TABLES, "ignore")}
+        about_tables = {f"--{name}".replace("_", "-") for name in (*OF_TABLES, "ignore", "record")}
         others = [name for name in source.given if name not in about_tables | {"--no-header"}]
         if others and self.history is None:
             raise ParameterError(
@@ -236,7 +233,7 @@ def _refuse(refusals: list[str]) -> None:
 
 def _require_schema(table: "Release") -> None:
     """A gate must not pass while a column is not what its owner means."""
-    from standout.ingest.table_reader import NOT_IN_SCHEMA
+    from standout.ingest.tables import NOT_IN_SCHEMA
 
     if lacking := table.provenance.settings.get(NOT_IN_SCHEMA):
         raise ColumnError(

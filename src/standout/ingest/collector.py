@@ -224,10 +224,7 @@ class Collector:
             unit=self.options.unit,
             zone=None if self.times is None else self.times.zone_name,
         )
-        rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
-        provenance = replace(
-            provenance, rows=self.rejects.rows, rejected=rejected, rejected_lines=self.rejects.first_lines(self.unit)
-        )
+        provenance = replace(provenance, **self.rejects.provenance(self.unit))
         return SourceEntries(coded, provenance, self.options.repeats, self._repeat_error)
 
     def _blocks_to_build(self) -> CodeBlocks:

@@ -1,27 +1,21 @@
-"""Well-known names of columns: which role or which kind a name suggests."""
+"""Well-known names of columns: which role or which kind a name suggests, in English, German, French and Spanish."""
 
 import re
 from collections.abc import Sequence
 from itertools import chain, count
 
-__all__ = [
-    "PLACE_ROLES",
-    "ROLES",
-    "is_coordinate_name",
-    "is_id_name",
-    "is_quasi_identifier",
-    "name_rank",
-    "name_words",
-    "place_roles",
-    "plain_name",
-]
+from standout.data.column import ColumnRole
 
 ROLES = ("record", "item", "value", "time")
 PLACE_ROLES = ("latitude", "longitude")
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
+def _words(*lines: str) -> list[str]:
+    return [word for line in lines for word in line.split()]
+
+
+def _set(*lines: str) -> frozenset[str]:
+    return frozenset(_words(*lines))
 
 
 RECORDS = _words(
@@ -73,39 +67,76 @@ DATED = dict(zip(_words("ts when seen visited watched rated purchased bought cre
 """Ordinary words, and their rank: they are the time only if the cells are dates."""
 FUZZY = 100
 """Rank of a name that only contains a well-known word."""
-VALUE_WORDS = {*_words("rating ratings score stars quantity qty amount grade value bewertung menge")}
-TIME_WORDS = {*_words("time date datetime timestamp ts day at datum fecha")}
+VALUE_WORDS = _set("rating ratings score stars quantity qty amount grade value bewertung menge")
+TIME_WORDS = _set("time date datetime timestamp ts day at datum fecha")
 TIME_ENDS = ("time", "date", "timestamp", "datum")
-FIRST_TIME_WORDS = {*_words("date datetime timestamp time")}
-OTHER_DATES = {
-    *_words("birth release released expiry expires expiration valid due until end update updated modified"),
-    *_words("registration registered signup joined join published zone"),
-}
+FIRST_TIME_WORDS = _set("date datetime timestamp time")
+OTHER_DATES = _set(
+    "birth release released expiry expires expiration valid due until end update updated modified",
+    "registration registered signup joined join published zone",
+)
 """Dates with such a word are about a person or an item, not about an entry: they are never guessed."""
 PERSONAL = {*RECORDS, *_words("first last full family given middle sur nick display real")}
-ID_SUFFIXES = {*_words("id ids no nr number num code key")}
-ID_WORDS = ID_SUFFIXES | {
-    *_words("uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei"),
-    *_words("mac index surname firstname lastname fullname username address street vorname nachname adresse"),
-    *_words("strasse straße nombre apellido prénom prenom"),
-}
-COORDINATES = {
-    *_words("lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord"),
-    *_words("coords coordinate coordinates easting northing"),
-}
+ID_SUFFIXES = _set("id ids no nr number num code key")
+ID_WORDS = ID_SUFFIXES | _set(
+    "uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei",
+    "mac index surname firstname lastname fullname username address street vorname nachname adresse",
+    "strasse straße nombre apellido prénom prenom",
+)
+COORDINATES = _set(
+    "lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord",
+    "coords coordinate coordinates easting northing",
+)
 PLACE_STARTS = {"latitude": ("lat", "breit"), "longitude": ("lon", "lng", "läng", "laeng")}
 """How a word of the name of a latitude or longitude begins."""
-QUASI = {
-    *_words("postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband"),
-    *_words("alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob"),
-    *_words("dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation"),
-    *_words("profession job jobtitle beruf profesión profesion employer ethnicity ethnic race nationality"),
-    *_words("nationalität staatsangehörigkeit nationalité nacionalidad citizenship religion marital"),
-    *_words("maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree"),
-    *_words("bildung country land pays país pais city town stadt ort wohnort ville ciudad county district"),
-    *_words("province region municipality gemeinde commune municipio language disability children kinder"),
-    *_words("diagnosis"),
-}
+QUASI = _set(
+    "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband",
+    "alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob",
+    "dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation",
+    "profession job jobtitle beruf profesión profesion employer ethnicity ethnic race nationality",
+    "nationalität staatsangehörigkeit nationalité nacionalidad citizenship religion marital",
+    "maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree",
+    "bildung country land pays país pais city town stadt ort wohnort ville ciudad county district",
+    "province region municipality gemeinde commune municipio language disability children kinder",
+    "diagnosis",
+)
+CODES = _set(
+    "zip zipcode postcode postalcode postal plz postleitzahl codepostal code codes icd icd9 icd10 fips nuts",
+    "isco sic naics soc ssn phone tel telephone mobile id ids key uuid barcode iban",
+)
+"""Their digits are no number: 10115 and 10116 need not be neighbours."""
+CATEGORIES = _set(
+    "sex gender geschlecht sexe sexo race ethnicity ethnic marital maritalstatus familienstand religion",
+    "nationality citizenship country state region province county district city occupation industry",
+    "language relationship workclass status type class category group",
+)
+"""Their numbers may be codes, such as 1 and 2 for sex."""
+IDS = _set(
+    "id rowid recordid rid pid uid uuid guid caseid sampleid respondent respondentid personid subjectid",
+    "index row rownumber record recordnumber caseno case seqn serial nr lfdnr laufendenummer",
+)
+"""They name a row."""
+PEOPLE = _set(
+    "name fullname firstname lastname surname forename username nickname vorname nachname familyname",
+    "givenname nombre apellido prenom prénom",
+)
+"""They name a person."""
+CONTACTS = _set(
+    "email mail phone telephone tel mobile address street adresse strasse straße ssn iban passport",
+    "licence license imei mac ip url website signature",
+)
+"""They lead to a person directly."""
+SENSITIVE = _set(
+    "diagnosis diagnoses diagnose disease illness sickness condition icd icd9 icd10 symptom symptoms",
+    "medication drug drugs treatment therapy hiv aids cancer depression mental psychiatric disability",
+    "addiction alcohol abortion pregnancy pregnant genetic income salary wage wages earnings pay",
+    "einkommen gehalt lohn revenu salaire ingresos debt debts loan loans credit wealth religion religious",
+    "belief glaube political politics party vote union sexual orientation sexuality crime criminal",
+    "conviction offence offense arrest",
+)
+"""What must not be learned about a person."""
+QUASI_IDENTIFIERS = _set("workclass relationship household birthplace native immigrant veteran height")
+"""What others may know about a person, besides the names that so.read recognises."""
 
 
 def name_words(name: str) -> list[str]:
@@ -196,3 +227,62 @@ def is_id_name(name: str) -> bool:
 def _is_known(name: str, role: str, ranks: int) -> bool:
     rank = name_rank(name, role)
     return rank is not None and rank < ranks
+
+
+def has_id_name(name: str) -> bool:
+    """Whether a name is that of the id of a person or a row.
+
+    >>> has_id_name("patient_id"), has_id_name("ID"), has_id_name("age"), has_id_name("film_id")
+    (True, True, False, False)
+    """
+    if is_quasi_identifier(name):
+        return False
+    return plain_name(name) in IDS or name_rank(name, "record") is not None or name_words(name)[:1] == ["id"]
+
+
+def is_code_name(name: str) -> bool:
+    """Whether a name is that of a code whose digits are no number, such as a postcode.
+
+    >>> is_code_name("ZIP"), is_code_name("icd_code"), is_code_name("age"), is_code_name("education-num")
+    (True, True, False, False)
+    """
+    words = name_words(name)
+    return plain_name(name) in CODES or bool(words and (words[-1] in CODES or words[0] in ("zip", "icd")))
+
+
+def is_category_name(name: str) -> bool:
+    """Whether a name is that of categories, which may have numbers as codes, such as sex or age_group."""
+    words = name_words(name)
+    return plain_name(name) in CATEGORIES or bool(words and words[-1] in CATEGORIES)
+
+
+def is_person_name(name: str) -> bool:
+    """Whether a name is that of people's names or of what leads to them directly, such as an address."""
+    words = name_words(name)
+    if not words:
+        return False
+    is_name = plain_name(name) in PEOPLE or (words[-1] == "name" and (len(words) == 1 or words[-2] in PERSONAL))
+    return is_name or not CONTACTS.isdisjoint(words)
+
+
+def default_role(name: str) -> ColumnRole:
+    """Role that a column's name suggests.
+
+    >>> default_role("native-country"), default_role("Diagnosis"), default_role("hours")
+    ('quasi-identifier', 'sensitive', 'other')
+    """
+    words = {*name_words(name), plain_name(name)}
+    if words & SENSITIVE:
+        return "sensitive"
+    return "quasi-identifier" if is_quasi_identifier(name) or words & QUASI_IDENTIFIERS else "other"
+
+
+CELLS_DECIDE = 20
+"""From this rank on, a name is only well known if the cells fit too."""
+
+
+def recognise(names: Sequence[str], role: str) -> list[int]:
+    """Columns with the best-known names of a role; several if they are known equally well."""
+    ranks = [name_rank(name, role) for name in names]
+    known = [rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role not in ("value", "time"))]
+    return [column for column, rank in enumerate(ranks) if known and rank == min(known)]

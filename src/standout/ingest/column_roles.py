@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError
 from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
-from standout.ingest.column_names import PLACE_ROLES, name_rank
+from standout.ingest.column_names import CELLS_DECIDE, PLACE_ROLES, name_rank, recognise
 from standout.ingest.diagnosis import example_command
-from standout.ingest.header import CELLS_DECIDE, are_names, is_repeated, recognise, table_hint
-from standout.ingest.options import Column, Options
-
-__all__ = ["FILE_NAME", "Roles", "check_people", "decimals_error", "numbered_names", "resolve_roles"]
+from standout.ingest.header import are_names, is_repeated, table_hint
+from standout.ingest.options import ColumnName, Options
 
 LONGEST_NUMBER = 10
 
@@ -166,7 +164,7 @@ class _Columns:
             raise self._both(both[0])
         return roles, reasons
 
-    def _item_roles(self) -> list[tuple[str, Column | None]]:
+    def _item_roles(self) -> list[tuple[str, ColumnName | None]]:
         """Role and column of each part of the item; None: recognise it by its name."""
         options = self.options
         if options.places is not None:
@@ -184,7 +182,7 @@ class _Columns:
         reason = f"its place in a {known_format} file"
         return roles, dict.fromkeys(roles.names_by_role(), reason)
 
-    def given(self, column: Column | bool | None, role: str) -> int | None:
+    def given(self, column: ColumnName | bool | None, role: str) -> int | None:
         """Position of the column that the user named, or None."""
         if column is None or isinstance(column, bool):
             return None
@@ -201,25 +199,21 @@ class _Columns:
         positions = {self.given(column, "ignore") for column in self.options.ignored}
         return {position for position in positions if position is not None}
 
-    def needed(self, column: Column | None, role: str, taken: set[int | None]) -> int:
+    def needed(self, column: ColumnName | None, role: str, taken: set[int | None]) -> int:
         """Position of a column that is required; an error if none or several may be it."""
         if (position := self.given(column, role)) is not None:
             return position
         best = [column for column in recognise(self.names, role) if column not in taken]
         if not best:
             raise ColumnError(
-                f"no column is recognised as the {role}; {self}: name one with {role}=…{self._table_hint()}"
+                f"no column is recognised as the {role}; {self}: name one with {role}=…"
+                + ("" if self.options.places is not None else table_hint(self.names, self.sample))
             )
         if len(best) > 1:
             shown = " and ".join(map(self.shown, best))
             options = " or ".join(f"{role}={self.typed(column)}" for column in best)
             raise ColumnError(f"columns {shown} may each be the {role}: choose with {options}")
         return best[0]
-
-    def _table_hint(self) -> str:
-        if self.options.places is not None:
-            return ""
-        return table_hint(self.names, self.sample, "" if self.declared else self.source)
 
     def _both(self, column: int) -> ColumnError:
         return ColumnError(

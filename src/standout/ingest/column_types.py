@@ -1,59 +1,307 @@
-"""Decide what a column is: number, date, boolean, ordered, set or category, from its cells or a schema."""
+"""Decide what a column is: number, date, boolean, ordered, set or category, from its distinct cells or a schema."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from standout.core.arrays import Bools, Floats, Ints, run_starts
-from standout.core.errors import ColumnError
-from standout.data.column import Column, ColumnKind, ColumnRole, ColumnSimilarity, code_dtype
-from standout.data.release import Levels
-from standout.ingest.cell_texts import (
+from standout.core.errors import ColumnError, ParameterError
+from standout.data.column import Column, ColumnKind, ColumnSimilarity, Levels, code_dtype
+from standout.ingest.cells import (
     ALWAYS,
     NOT_A_DATE,
     WITH_NUMBERS,
     Dates,
+    DistinctCells,
     are_digit_dates,
     date_formats,
     dates_as,
     dates_in,
     evident_order,
-    is_category_name,
-    is_code_name,
     missing_in,
     numbers_in,
     recognise_separator,
     sets_in,
 )
-from standout.ingest.column_names import PERSONAL, is_quasi_identifier, name_words, plain_name
-from standout.ingest.distinct_cells import DistinctCells
-from standout.ingest.id_column import has_id_name
-from standout.ingest.known_names import CONTACTS, PEOPLE, QUASI_IDENTIFIERS, SENSITIVE
+from standout.ingest.column_names import default_role, has_id_name, is_category_name, is_code_name, is_person_name
+from standout.ingest.hierarchies import PREFIX, with_hierarchy
+from standout.ingest.schema import ColumnSchema
 
-__all__ = [
-    "CLOCK",
-    "MIXED_DATES",
-    "CellLevels",
-    "Doubt",
-    "Wish",
-    "column_doubts",
-    "default_error",
-    "default_role",
-    "default_similarity",
-    "direct_identifier",
-    "levels_of",
-    "make_column",
-    "missing_number_doubts",
-    "spread",
-]
+MISSING = -1
+INFERRED = ColumnSchema()
+LARGEST = 2.0**53
+"""Larger whole numbers are not exact, so two of them could become one."""
+PAIRS = (
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("nein", "ja"), ("n", "j"), ("non", "oui"),
+    ("no", "si"), ("no", "sí"), ("falsch", "wahr"), ("off", "on"), ("0", "1"), ("0.0", "1.0"),
+)  # fmt: skip
+"""Words for false and true."""
+SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
+"""Words that mean true or false even if no other word occurs."""
+DIGIT_DATES = "all cells are dates of eight digits"
+FEW_CODES, LONG_CODE = 30, r"^\d{9,}$"
+FEW_ODD = 0.5
+"""A category with more numbers than this may have been meant as a number."""
 
-# What a column is compared by, unless the user says otherwise: its similarity, its error and its role.
 
+@dataclass(frozen=True, slots=True)
+class CellLevels:
+    """The levels of a column, and the level of each distinct cell: -1 if it is empty.
+
+    Of a set, `codes` are the members of all distinct cells and `starts` says where those of each begin.
+    `markers` counts the cells with a text that means that they are empty, and `doubt` says what a user should
+    check.
+    """
+
+    kind: ColumnKind
+    levels: Levels
+    codes: Ints
+    starts: Ints | None = None
+    reason: str = ""
+    separator: str = ""
+    date_format: str = ""
+    markers: dict[str, int] = field(default_factory=dict)
+    doubt: str = ""
+
+
+def levels_of(name: str, cells: DistinctCells, schema: ColumnSchema) -> CellLevels:
+    """Decide what a column is, and find its levels."""
+    reader, kind = _Reader(name, cells, schema), schema.kind
+    if kind is None:
+        kind = "ordered" if schema.levels is not None else "set" if schema.separator is not None else None
+        kind = "date" if kind is None and schema.date_format is not None else kind
+        kind = "category" if kind is None and schema.hierarchy == PREFIX else kind
+    if kind is None:
+        return reader.infer()
+    if cells.starts is not None and kind != "set":
+        raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
+    levels: CellLevels = getattr(reader, f"as_{kind}")("the schema says so")
+    return levels
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the distinct cells of one column."""
+
+    name: str
+    cells: DistinctCells
+    schema: ColumnSchema
+
+    def infer(self) -> CellLevels:
+        """The most telling kind that fits all cells."""
+        if self.cells.starts is not None:
+            return self.as_set("its cells are lists")
+        return self._infer_text() if self.cells.is_text else self._infer_value()
+
+    def _infer_value(self) -> CellLevels:
+        values, texts = self.cells.values, self.cells.texts
+        if values.dtype == pl.Boolean:
+            return self.as_boolean("its type")
+        if values.dtype == pl.Date:
+            return self.as_date("its type")
+        if values.to_list() == [0, 1]:
+            return self.as_boolean("all cells are 0 or 1")
+        if values.dtype.is_integer() and are_digit_dates(texts):
+            return self.as_date(DIGIT_DATES)
+        if reason := self._code_reason(texts):
+            return self.as_category(reason)
+        largest = values.abs().max()
+        if isinstance(largest, (int, float)) and largest >= LARGEST:
+            return self.as_category("its numbers have too many digits to be exact")
+        return self.as_number("its type")
+
+    def _infer_text(self) -> CellLevels:
+        texts, missing = self.cells.values, self._missing(WITH_NUMBERS)
+        shown = texts.filter(pl.Series(~missing))
+        if not len(shown):
+            return self.as_category("no cell has a value")
+        if _pair(shown) is not None:
+            return self.as_boolean("all cells are words for yes or no")
+        if are_digit_dates(shown):
+            return self.as_date(DIGIT_DATES)
+        numbers = numbers_in(shown)
+        if numbers.fits.all():
+            reason = self._code_reason(shown)
+            return self.as_category(reason) if reason else self.as_number("all cells are numbers")
+        dates = dates_in(shown)
+        if dates.fits.all():
+            return self.as_date("all cells are dates")
+        is_kept = ~self._missing(ALWAYS)
+        kept = texts.filter(pl.Series(is_kept))
+        if (order := _order(kept)) is not None:
+            return self.as_ordered(order[1])
+        if recognise_separator(kept, self.cells.counts[:-1][is_kept]) is not None:
+            return self.as_set("its cells have several members")
+        reason = "cells have leading zeros" if shown.str.contains(r"^0\d+$").any() else "its cells are texts"
+        return replace(self.as_category(reason), doubt=self._doubt(shown, ~missing, numbers.fits, dates))
+
+    def _code_reason(self, texts: pl.Series) -> str:
+        """Why the numbers of a column are codes; "" if they are numbers."""
+        if is_code_name(self.name):
+            return "its name is that of a code"
+        if is_category_name(self.name) and len(texts) <= FEW_CODES and texts.str.contains(r"^\d+$").all():
+            return "its name is that of a category, and its cells are codes"
+        if len(texts) > 1 and texts.str.contains(LONG_CODE).all() and texts.str.len_bytes().n_unique() == 1:
+            return "its cells are codes: long numbers of equal length"
+        return ""
+
+    def _doubt(self, texts: pl.Series, shown: Bools, is_number: Bools, dates: Dates) -> str:
+        counts = self.cells.counts[:-1][shown]
+        total = int(counts.sum())
+        if formats := date_formats(texts, counts):
+            return (
+                f"{MIXED_DATES} ({formats}), so it is read as a category: write them in one "
+                "format, or set kind and date_format in a schema"
+            )
+        for fits, what in ((is_number, "numbers"), (dates.fits, "dates")):
+            odd = int(counts[~fits].sum())
+            if odd < FEW_ODD * total:
+                return (
+                    f"{odd:,} of {total:,} cells are not {what}, so it is read as a category: if they mean "
+                    "that the cell is empty, list them under missing in a schema"
+                )
+        return ""
+
+    def as_number(self, reason: str) -> CellLevels:
+        """Levels are the distinct numbers."""
+        missing, cells, written = self._missing(WITH_NUMBERS), self.cells.values, ""
+        values = np.full(len(missing), np.nan)
+        if self.cells.is_text:
+            values[~missing], written = numbers_in(cells.filter(pl.Series(~missing)))
+        elif cells.dtype.is_numeric() or cells.dtype == pl.Boolean:
+            values[~missing] = cells.cast(pl.Float64).to_numpy()[~missing]
+        self._check(np.isnan(values) & ~missing, "a number")
+        return self._ranked("number", values, missing, f"{reason}, {written}" if written else reason)
+
+    def as_date(self, reason: str) -> CellLevels:
+        """Levels are the distinct days."""
+        missing, pattern, has_clock = self._missing(WITH_NUMBERS), "", self.cells.has_clock
+        if self.cells.values.dtype == pl.Date:
+            days = self.cells.values.to_physical().cast(pl.Int64).to_numpy().copy()
+        else:
+            shown, wished = self.cells.texts.filter(pl.Series(~missing)), self.schema.date_format
+            dates = dates_in(shown) if wished is None else dates_as(shown, wished)
+            days, pattern, has_clock = np.full(len(missing), NOT_A_DATE), dates.format, dates.has_clock
+            days[~missing] = dates.days
+            if not dates.fits.all():
+                formats = date_formats(shown, self.cells.counts[:-1][~missing])
+                what = f"a date in one format ({formats})" if formats else "a date"
+                self._check((days == NOT_A_DATE) & ~missing, what, "date_format")
+        values = np.where(missing, np.nan, days.astype(np.float64))
+        levels = self._ranked("date", values, missing, reason)
+        return replace(levels, date_format=pattern, doubt=CLOCK if has_clock else "")
+
+    def as_boolean(self, reason: str) -> CellLevels:
+        """Levels are false and true."""
+        missing = self._missing(WITH_NUMBERS)
+        texts = self.cells.texts.str.to_lowercase()
+        pair = self.schema.levels or _pair(texts.filter(pl.Series(~missing)))
+        if pair is None or len(pair) != 2:
+            raise ColumnError(
+                f"column {self.name!r} cannot be read as boolean: set levels to its two texts, first the one "
+                'for false, in the schema, or set kind = "category"'
+            )
+        folded = [word.lower() for word in pair]
+        self._check(~texts.is_in(folded).to_numpy() & ~missing, "one of the two levels", "levels")
+        codes = np.where(missing, MISSING, (texts == folded[1]).to_numpy()).astype(np.int64)
+        return CellLevels("boolean", ("false", "true"), codes, reason=reason, markers=self._markers(missing))
+
+    def as_ordered(self, reason: str) -> CellLevels:
+        """Levels are texts in their order."""
+        missing, texts, levels = self._missing(ALWAYS), self.cells.texts, self.schema.levels
+        if levels is None:
+            kept = texts.filter(pl.Series(~missing))
+            numbers, order = numbers_in(kept), _order(kept)
+            if order is None and not numbers.fits.all():
+                raise ColumnError(
+                    f"column {self.name!r} has no evident order: list its levels in order under levels in "
+                    'the schema, or set kind = "category"'
+                )
+            levels = tuple(kept[place] for place in (order[0] if order else np.argsort(numbers.values).tolist()))
+        place = {level: code for code, level in enumerate(levels)}
+        codes = np.array([place.get(text, MISSING) for text in texts.to_list()], np.int64)
+        codes[missing] = MISSING
+        self._check((codes == MISSING) & ~missing, "one of its levels", "levels")
+        used = np.unique(codes[codes != MISSING])
+        codes = np.where(codes == MISSING, MISSING, np.searchsorted(used, codes))
+        levels = tuple(levels[code] for code in used.tolist())
+        return CellLevels("ordered", levels, codes, reason=reason, markers=self._markers(missing))
+
+    def as_category(self, reason: str) -> CellLevels:
+        """Levels are the distinct texts."""
+        missing, texts = self._missing(ALWAYS), self.cells.texts
+        levels = texts.filter(pl.Series(~missing)).unique().sort()
+        codes = texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
+        found = np.where(missing, MISSING, codes.to_numpy())
+        return CellLevels("category", tuple(levels.to_list()), found, reason=reason, markers=self._markers(missing))
+
+    def as_set(self, reason: str) -> CellLevels:
+        """Levels are the members of the sets."""
+        if self.cells.starts is not None:
+            levels = tuple(self.cells.values.to_list())
+            return CellLevels("set", levels, np.arange(len(levels)), reason=reason)
+        missing, texts = self._missing(ALWAYS), self.cells.texts
+        kept = texts.filter(pl.Series(~missing))
+        separator = self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
+        if separator is None:
+            raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
+        sets = sets_in(texts.set(pl.Series(missing), ""), separator)
+        return CellLevels(
+            "set",
+            sets.members,
+            sets.codes,
+            sets.starts,
+            reason=f"{reason}, separated by {separator}",
+            separator=separator,
+            markers=self._markers(missing),
+        )
+
+    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str) -> CellLevels:
+        levels = np.unique(values[~missing]) + 0.0  # no negative zero
+        codes = np.searchsorted(levels, values).astype(np.int64)
+        codes[missing] = MISSING
+        return CellLevels(kind, levels, codes, reason=reason, markers=self._markers(missing))
+
+    def _missing(self, usual: frozenset[str]) -> Bools:
+        """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
+        if self.schema.missing is not None:
+            return self.cells.texts.is_in([marker.strip() for marker in self.schema.missing]).to_numpy()
+        if not self.cells.is_text:
+            return np.zeros(len(self.cells.values), np.bool_)
+        return missing_in(self.cells.values, usual).to_numpy()
+
+    def _markers(self, missing: Bools) -> dict[str, int]:
+        places = np.flatnonzero(missing).tolist()
+        return {self.cells.texts[place]: int(self.cells.counts[place]) for place in places}
+
+    def _check(self, misfit: Bools, what: str, key: str = "missing") -> None:
+        """Raise an error if a distinct cell does not fit what the schema says."""
+        if misfit.any():
+            count = int(self.cells.counts[:-1][misfit].sum())
+            advice = "list the texts that mean an empty cell under missing" if key == "missing" else f"change {key}"
+            raise ColumnError(
+                f"column {self.name!r}: {count:,} of {self.cells.filled:,} cells are not {what}; {advice} in the "
+                'schema, or set kind = "category"'
+            )
+
+
+def _pair(texts: pl.Series) -> tuple[str, str] | None:
+    """The words for false and true that all texts are."""
+    words = {text.lower() for text in texts.to_list()} if 1 <= len(texts) <= 8 else {""}
+    return next((pair for pair in PAIRS if words <= {*pair} and (len(words) == 2 or words <= SURE)), None)
+
+
+def _order(texts: pl.Series) -> tuple[list[int], str] | None:
+    return evident_order(texts.to_list()) if 2 <= len(texts) <= 400 else None
+
+
+# Make a column of the cells of a source, and compare it as usual, or as the schema says.
 
 ERROR, SCALE = 20, 10
 """The error is a twentieth of the spread, the scale of a decay a tenth."""
@@ -62,6 +310,67 @@ LONGEST_ERROR, LONGEST_SCALE = 14.0, 30.0
 LOW, HIGH = 0.1, 0.9
 FEW = 2
 """Of two levels, nobody takes one for the other by mistake: numbers may be codes, such as 1 and 2 for sex."""
+
+
+def make_column(
+    name: str, cells: DistinctCells, levels: CellLevels, schema: ColumnSchema = INFERRED, folder: Path = Path()
+) -> Column:
+    """Give each row its level, and the column its hierarchy, similarity, error, role and attribute."""
+    n_levels, starts = len(levels.levels), cells.starts
+    kind = code_dtype(n_levels)
+    if levels.starts is not None:  # a set: put together the members of each row; an empty cell has none
+        first = np.append(levels.starts, levels.starts[-1])
+        rows = np.asarray(cells.codes, np.int64)
+        counts = np.diff(first)[rows]
+        starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+        codes = levels.codes[np.arange(starts[-1]) + np.repeat(first[rows] - starts[:-1], counts)].astype(kind)
+    elif starts is not None:
+        codes = cells.codes.astype(kind)
+    else:
+        codes = np.append(np.where(levels.codes < 0, n_levels, levels.codes), n_levels).astype(kind)[cells.codes]
+    column = Column(name, levels.kind, levels.levels, codes, starts)
+    if schema.hierarchy is not None:
+        column = with_hierarchy(column, schema.hierarchy, folder)
+    column = replace(column, similarity=default_similarity(column), error=default_error(column))
+    return replace(
+        column,
+        similarity=_similarity(column, schema),
+        error=_error(column, schema),
+        role=default_role(name) if schema.role is None else schema.role,
+        attribute=column.attribute if schema.attribute is None else schema.attribute,
+    )
+
+
+def _similarity(column: Column, schema: ColumnSchema) -> ColumnSimilarity:
+    """The similarity that the user names; its scale is the usual one unless the user says otherwise."""
+    usual = column.similarity
+    name = usual.name if schema.similarity is None else schema.similarity
+    where = f"schema, column {column.name!r}"
+    if name not in ("within", "decay"):
+        if schema.scale is not None:
+            raise ParameterError(f"{where}: scale is for within and decay, and the similarity is {name}")
+        if name == "hierarchy" and column.hierarchy is None:
+            raise ParameterError(f"{where}: similarity hierarchy needs a hierarchy: set it")
+        if name == "ordered" and column.kind not in ("ordered", "number", "date"):
+            raise ParameterError(f'{where}: similarity ordered needs an order: set kind = "ordered" and levels')
+        return ColumnSimilarity(name)
+    if column.kind not in ("number", "date"):
+        raise ColumnError(f"{where}: similarity {name} needs numbers or dates, and the column is {column.kind}")
+    scale = schema.scale if schema.scale is not None else usual.scale or max(column.error, 1.0)
+    if not scale > 0:
+        raise ParameterError(f"{where}: scale must be a number > 0, got {scale!r}")
+    return ColumnSimilarity(name, float(scale))
+
+
+def _error(column: Column, schema: ColumnSchema) -> float:
+    if schema.error is None:
+        return column.error
+    where = f"schema, column {column.name!r}"
+    if not 0 <= schema.error < math.inf:
+        raise ParameterError(f"{where}: error must be a number from 0, got {schema.error!r}")
+    if schema.error and not column.has_distances:
+        raise ParameterError(f"{where}: error must be 0, because its values have no distances; set a hierarchy")
+    return float(schema.error)
 
 
 def spread(column: Column) -> float:
@@ -83,7 +392,7 @@ def spread(column: Column) -> float:
     return wide if wide > 0.0 else float(levels[-1] - levels[0])
 
 
-def _between(levels: Floats, counts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> float:
+def _between(levels: Floats, counts: Ints) -> float:
     until = np.cumsum(counts)
     low, high = np.searchsorted(until, [LOW * until[-1], HIGH * until[-1]])
     return float(levels[min(high, len(levels) - 1)] - levels[low])
@@ -119,28 +428,13 @@ def default_similarity(column: Column) -> ColumnSimilarity:
     return ColumnSimilarity("hierarchy" if column.hierarchy is not None else "equal")
 
 
-def default_role(name: str) -> ColumnRole:
-    """Role that a column's name suggests.
-
-    >>> default_role("native-country"), default_role("Diagnosis"), default_role("hours")
-    ('quasi-identifier', 'sensitive', 'other')
-    """
-    words = {*name_words(name), plain_name(name)}
-    if words & SENSITIVE:
-        return "sensitive"
-    return "quasi-identifier" if is_quasi_identifier(name) or words & QUASI_IDENTIFIERS else "other"
-
-
 def one_digit(number: float) -> float:
     """Round to one significant digit.
 
     >>> one_digit(1.8), one_digit(0.034), one_digit(4_870.0)
     (2.0, 0.03, 5000.0)
     """
-    if number <= 0.0:
-        return 0.0
-    places = -math.floor(math.log10(number))
-    return float(round(number, places))
+    return float(round(number, -math.floor(math.log10(number)))) if number > 0.0 else 0.0
 
 
 def _is_whole(column: Column) -> bool:
@@ -149,7 +443,6 @@ def _is_whole(column: Column) -> bool:
 
 
 # What a user should check about a column: it names people, it is empty, it says nothing.
-
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
@@ -164,28 +457,25 @@ DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
 
+class Doubt(NamedTuple):
+    """A warning about a column. If it `blocks`, a threshold must not pass with it: the risk may be higher."""
+
+    text: str
+    blocks: bool = False
+
+
 def direct_identifier(name: str, cells: DistinctCells) -> str:
     """What a column looks like that names people directly; "" if it does not.
 
     Names of people differ in most rows. E-mail addresses and telephone numbers are recognised by their form.
     """
     texts = cells.values.head(SAMPLE).to_list() if cells.is_text else []
-    if texts and sum(EMAIL.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
-        return "an e-mail address"
-    if texts and sum(PHONE.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
-        return "a telephone number"
-    words = name_words(name)
-    if not texts or len(cells.values) < DIFFERENT * cells.filled or not words:
+    for form, looks in ((EMAIL, "an e-mail address"), (PHONE, "a telephone number")):
+        if texts and sum(form.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
+            return looks
+    if not texts or len(cells.values) < DIFFERENT * cells.filled:
         return ""
-    is_name = plain_name(name) in PEOPLE or (words[-1] == "name" and (words[:-1] == [] or words[-2] in PERSONAL))
-    return "a name or address" if is_name or {*words} & CONTACTS else ""
-
-
-class Doubt(NamedTuple):
-    """A warning about a column. If it `blocks`, a threshold must not pass with it: the risk may be higher."""
-
-    text: str
-    blocks: bool = False
+    return "a name or address" if is_person_name(name) else ""
 
 
 def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: bool) -> Iterator[Doubt]:
@@ -201,9 +491,8 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
     elif column.n_levels == 1 and not column.counts[-1]:
         yield Doubt(f"column {name} has the same value in all rows")
     if has_id_name(column.name) and column.kind != "boolean" and 1 < column.n_levels < cells.filled:
-        shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
         yield Doubt(
-            f"column {name} looks like an id of people, but {shared:,} of {cells.n_rows:,} rows share it "
+            f"column {name} looks like an id of people, but {cells.sharing:,} of {cells.n_rows:,} rows share it "
             "with another row: it is read as an attribute, because a table has one row per person",
             blocks=not is_settled,
         )
@@ -222,22 +511,16 @@ def missing_number_doubts(columns: Iterable[Column]) -> Iterator[Doubt]:
     """Yield one warning for each number that may mark missing answers."""
     names: dict[str, list[str]] = {}
     for column in columns:
-        if marker := _missing_number(column):
-            names.setdefault(marker, []).append(repr(column.name))
+        if column.kind == "number" and column.n_levels >= 3:
+            lowest, second = float(column.levels[0]), float(column.levels[1])
+            if lowest in MISSING_NUMBERS and second >= 0:
+                names.setdefault(f"{lowest:g}", []).append(repr(column.name))
     for marker, own in names.items():
         others = f" and {len(own) - 1} more" if len(own) > 1 else ""
         yield Doubt(
             f"{marker} is the only number below 0 in column {own[0]}{others}. If it means that an answer is "
             "missing, name it (missing), with all other texts for empty cells, such as NA"
         )
-
-
-def _missing_number(column: Column) -> str:
-    """The number that may mark missing answers, or ""."""
-    if column.kind != "number" or column.n_levels < 3:
-        return ""
-    lowest, second = float(column.levels[0]), float(column.levels[1])
-    return f"{lowest:g}" if lowest in MISSING_NUMBERS and second >= 0 else ""
 
 
 def _groups_rows(column: Column) -> bool:
@@ -248,346 +531,3 @@ def _groups_rows(column: Column) -> bool:
     if column.n_levels < FEWEST or not n / LARGE_GROUP <= column.n_levels <= n / SMALL_GROUP or column.counts[-1]:
         return False
     return len(run_starts(column.codes)) == column.n_levels
-
-
-MISSING = -1
-LARGEST = 2.0**53
-"""Larger whole numbers are not exact, so two of them could become one."""
-PAIRS = (
-    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("nein", "ja"), ("n", "j"), ("non", "oui"),
-    ("no", "si"), ("no", "sí"), ("falsch", "wahr"), ("off", "on"), ("0", "1"), ("0.0", "1.0"),
-)  # fmt: skip
-"""Words for false and true."""
-SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
-"""Words that mean true or false even if no other word occurs."""
-DIGIT_DATES = "all cells are dates of eight digits"
-FEW_CODES = 30
-LONG_CODE = r"^\d{9,}$"
-FEW_ODD = 0.5
-"""A category with more numbers than this may have been meant as a number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the user says about the cells of a column. None: it is inferred."""
-
-    kind: ColumnKind | None = None
-    levels: tuple[str, ...] | None = None
-    missing: Sequence[str] | None = None
-    separator: str | None = None
-    date_format: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CellLevels:
-    """The levels of a column, and the level of each distinct cell: -1 if it is empty.
-
-    Of a set, `codes` are the members of all distinct cells and `starts` says where those of each begin.
-    `markers` counts the cells with a text that means that they are empty, `odd` those that prevented a number
-    or a date, and `doubt` says what a user should check.
-    """
-
-    kind: ColumnKind
-    levels: Levels
-    codes: Ints
-    starts: Ints | None = None
-    reason: str = ""
-    separator: str = ""
-    date_format: str = ""
-    markers: dict[str, int] = field(default_factory=dict)
-    doubt: str = ""
-
-
-def levels_of(name: str, cells: DistinctCells, wish: Wish) -> CellLevels:
-    """Decide what a column is, and find its levels."""
-    reader = _Reader(name, cells, wish)
-    if wish.kind is None:
-        return reader.infer()
-    if cells.starts is not None and wish.kind != "set":
-        raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
-    readers: dict[ColumnKind, Callable[[str], CellLevels]] = {
-        "number": reader.as_number,
-        "date": reader.as_date,
-        "boolean": reader.as_boolean,
-        "ordered": reader.as_ordered,
-        "category": reader.as_category,
-        "set": reader.as_set,
-    }
-    return readers[wish.kind]("the schema says so")
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads the distinct cells of one column."""
-
-    name: str
-    cells: DistinctCells
-    wish: Wish
-
-    def infer(self) -> CellLevels:
-        """The most telling kind that fits all cells."""
-        if self.cells.starts is not None:
-            return self.as_set("its cells are lists")
-        return self._infer_text() if self.cells.is_text else self._infer_value()
-
-    def _infer_value(self) -> CellLevels:
-        kind = self.cells.values.dtype
-        if kind == pl.Boolean:
-            return self.as_boolean("its type")
-        if kind == pl.Date:
-            return self.as_date("its type")
-        if self.cells.values.to_list() == [0, 1]:
-            return self.as_boolean("all cells are 0 or 1")
-        if self.cells.values.dtype.is_integer() and are_digit_dates(self.cells.texts):
-            return self.as_date(DIGIT_DATES)
-        if reason := self._code_reason(self.cells.texts):
-            return self.as_category(reason)
-        largest = self.cells.values.abs().max()
-        if isinstance(largest, (int, float)) and largest >= LARGEST:
-            return self.as_category("its numbers have too many digits to be exact")
-        return self.as_number("its type")
-
-    def _infer_text(self) -> CellLevels:
-        texts, missing = self.cells.values, self._missing(WITH_NUMBERS)
-        shown = texts.filter(pl.Series(~missing))
-        if not len(shown):
-            return self.as_category("no cell has a value")
-        if _pair(shown) is not None:
-            return self.as_boolean("all cells are words for yes or no")
-        if are_digit_dates(shown):
-            return self.as_date(DIGIT_DATES)
-        numbers = numbers_in(shown)
-        if numbers.fits.all():
-            reason = self._code_reason(shown)
-            return self.as_category(reason) if reason else self.as_number("all cells are numbers")
-        dates = dates_in(shown)
-        if not dates.misfits:
-            return self.as_date("all cells are dates")
-        kept = texts.filter(pl.Series(~self._missing(ALWAYS)))
-        if (order := _order(kept)) is not None:
-            return self.as_ordered(order[1])
-        counts = self.cells.counts[:-1][~self._missing(ALWAYS)]
-        if recognise_separator(kept, counts) is not None:
-            return self.as_set("its cells have several members")
-        reason = "cells have leading zeros" if _has_codes(shown) else "its cells are texts"
-        doubt = self._doubt(shown, ~missing, numbers.fits, dates)
-        return replace(self.as_category(reason), doubt=doubt)
-
-    def _code_reason(self, texts: pl.Series) -> str:
-        """Why the numbers of a column are codes; "" if they are numbers."""
-        if is_code_name(self.name):
-            return "its name is that of a code"
-        if is_category_name(self.name) and len(texts) <= FEW_CODES and texts.str.contains(r"^\d+$").all():
-            return "its name is that of a category, and its cells are codes"
-        if len(texts) > 1 and texts.str.contains(LONG_CODE).all() and texts.str.len_bytes().n_unique() == 1:
-            return "its cells are codes: long numbers of equal length"
-        return ""
-
-    def _doubt(self, texts: pl.Series, shown: Bools, is_number: Bools, dates: Dates) -> str:
-        counts = self.cells.counts[:-1][shown]
-        total = int(counts.sum())
-        if formats := date_formats(texts, counts):
-            return (
-                f"{MIXED_DATES} ({formats}), so it is read as a category: write them in one "
-                "format, or set kind and date_format in a schema"
-            )
-        for fits, what in ((is_number, "numbers"), (dates.days != NOT_A_DATE, "dates")):
-            odd = int(counts[~fits].sum())
-            if odd < FEW_ODD * total:
-                return (
-                    f"{odd:,} of {total:,} cells are not {what}, so it is read as a category: if they mean "
-                    "that the cell is empty, list them under missing in a schema"
-                )
-        return ""
-
-    def as_number(self, reason: str) -> CellLevels:
-        """Levels are the distinct numbers."""
-        missing, written = self._missing(WITH_NUMBERS), ""
-        if self.cells.is_text:
-            shown = self.cells.values.filter(pl.Series(~missing))
-            values = np.full(len(missing), np.nan)
-            values[~missing], written = numbers_in(shown)
-        elif self.cells.values.dtype.is_numeric() or self.cells.values.dtype == pl.Boolean:
-            values = self.cells.values.cast(pl.Float64).to_numpy().copy()
-            values[missing] = np.nan
-        else:
-            raise self._misfit(len(missing), "a number")
-        misfit = np.isnan(values) & ~missing
-        if misfit.any():
-            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "a number")
-        reason = f"{reason}, {written}" if written else reason
-        return self._ranked("number", values, missing, reason)
-
-    def as_date(self, reason: str) -> CellLevels:
-        """Levels are the distinct days."""
-        missing, pattern, has_clock = self._missing(WITH_NUMBERS), "", self.cells.has_clock
-        if self.cells.values.dtype == pl.Date:
-            days = self.cells.values.to_physical().cast(pl.Int64).to_numpy().copy()
-        else:
-            shown = self.cells.texts.filter(pl.Series(~missing))
-            wished = self.wish.date_format
-            dates = dates_in(shown) if wished is None else dates_as(shown, wished)
-            days, pattern, has_clock = np.full(len(missing), NOT_A_DATE), dates.format, dates.has_clock
-            days[~missing] = dates.days
-        misfit = (days == NOT_A_DATE) & ~missing
-        if misfit.any():
-            shown = self.cells.texts.filter(pl.Series(~missing))
-            formats = date_formats(shown, self.cells.counts[:-1][~missing])
-            what = f"a date in one format ({formats})" if formats else "a date"
-            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), what, "date_format")
-        values = np.where(missing, np.nan, days.astype(np.float64))
-        doubt = CLOCK if has_clock else ""
-        return replace(self._ranked("date", values, missing, reason), date_format=pattern, doubt=doubt)
-
-    def as_boolean(self, reason: str) -> CellLevels:
-        """Levels are false and true."""
-        missing = self._missing(WITH_NUMBERS)
-        texts = self.cells.texts.str.to_lowercase()
-        pair = self.wish.levels or _pair(texts.filter(pl.Series(~missing)))
-        if pair is None or len(pair) != 2:
-            raise ColumnError(
-                f"column {self.name!r} cannot be read as boolean: set levels to its two texts, first the one "
-                'for false, in the schema, or set kind = "category"'
-            )
-        folded = [word.lower() for word in pair]
-        misfit = ~texts.is_in(folded).to_numpy() & ~missing
-        if misfit.any():
-            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "one of the two levels", "levels")
-        codes = np.where(missing, MISSING, (texts == folded[1]).to_numpy()).astype(np.int64)
-        return CellLevels("boolean", ("false", "true"), codes, reason=reason, markers=self._markers(missing))
-
-    def as_ordered(self, reason: str) -> CellLevels:
-        """Levels are texts in their order."""
-        missing, texts = self._missing(ALWAYS), self.cells.texts
-        kept = texts.filter(pl.Series(~missing))
-        levels = self.wish.levels
-        if levels is None:
-            order = _order(kept) or _number_order(kept)
-            if order is None:
-                raise ColumnError(
-                    f"column {self.name!r} has no evident order: list its levels in order under levels in "
-                    'the schema, or set kind = "category"'
-                )
-            levels = tuple(kept[place] for place in order[0])
-        place = {level: code for code, level in enumerate(levels)}
-        codes = np.array([place.get(text, MISSING) for text in texts.to_list()], np.int64)
-        codes[missing] = MISSING
-        misfit = (codes == MISSING) & ~missing
-        if misfit.any():
-            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "one of its levels", "levels")
-        used = np.unique(codes[codes != MISSING])
-        codes = np.where(codes == MISSING, MISSING, np.searchsorted(used, codes))
-        levels = tuple(levels[code] for code in used.tolist())
-        return CellLevels("ordered", levels, codes, reason=reason, markers=self._markers(missing))
-
-    def as_category(self, reason: str) -> CellLevels:
-        """Levels are the distinct texts."""
-        missing, texts = self._missing(ALWAYS), self.cells.texts
-        levels = texts.filter(pl.Series(~missing)).unique().sort()
-        codes = texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
-        found = codes.to_numpy().copy()
-        found[missing] = MISSING
-        return CellLevels("category", tuple(levels.to_list()), found, reason=reason, markers=self._markers(missing))
-
-    def as_set(self, reason: str) -> CellLevels:
-        """Levels are the members of the sets."""
-        if self.cells.starts is not None:
-            levels = tuple(self.cells.values.to_list())
-            return CellLevels("set", levels, np.arange(len(levels)), reason=reason)
-        missing, texts = self._missing(ALWAYS), self.cells.texts
-        counts = self.cells.counts[:-1]
-        kept = texts.filter(pl.Series(~missing))
-        separator = self.wish.separator or recognise_separator(kept, counts[~missing])
-        if separator is None:
-            raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
-        sets = sets_in(texts.set(pl.Series(missing), ""), separator)
-        return CellLevels(
-            "set",
-            sets.members,
-            sets.codes,
-            sets.starts,
-            reason=f"{reason}, separated by {separator}",
-            separator=separator,
-            markers=self._markers(missing),
-        )
-
-    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str) -> CellLevels:
-        levels = np.unique(values[~missing]) + 0.0  # no negative zero
-        codes = np.searchsorted(levels, values).astype(np.int64)
-        codes[missing] = MISSING
-        markers = self._markers(missing)
-        return CellLevels(kind, levels, codes, reason=reason, markers=markers)
-
-    def _missing(self, usual: frozenset[str]) -> Bools:
-        """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
-        cells = self.cells
-        if self.wish.missing is not None:
-            listed = [marker.strip() for marker in self.wish.missing]
-            return cells.texts.is_in(listed).to_numpy()
-        if not cells.is_text:
-            return np.zeros(len(cells.values), np.bool_)
-        return missing_in(cells.values, usual).to_numpy()
-
-    def _markers(self, missing: Bools) -> dict[str, int]:
-        if not missing.any():
-            return {}
-        found = np.flatnonzero(missing).tolist()
-        return {self.cells.texts[place]: int(self.cells.counts[place]) for place in found}
-
-    def _misfit(self, count: int, what: str, key: str = "missing") -> ColumnError:
-        advice = "list the texts that mean an empty cell under missing" if key == "missing" else f"change {key}"
-        return ColumnError(
-            f"column {self.name!r}: {count:,} of {self.cells.filled:,} cells are not {what}; {advice} in the "
-            'schema, or set kind = "category"'
-        )
-
-
-def _pair(texts: pl.Series) -> tuple[str, str] | None:
-    """The words for false and true that all texts are."""
-    if not 1 <= len(texts) <= 8:
-        return None
-    words = {text.lower() for text in texts.to_list()}
-    fitting = [pair for pair in PAIRS if words <= {*pair} and (len(words) == 2 or words <= SURE)]
-    return fitting[0] if fitting else None
-
-
-def _order(texts: pl.Series) -> tuple[list[int], str] | None:
-    return evident_order(texts.to_list()) if 2 <= len(texts) <= 400 else None
-
-
-def _number_order(texts: pl.Series) -> tuple[list[int], str] | None:
-    numbers = numbers_in(texts)
-    return (np.argsort(numbers.values).tolist(), "") if numbers.fits.all() else None
-
-
-def _has_codes(texts: pl.Series) -> bool:
-    return bool(texts.str.contains(r"^0\d+$").any())
-
-
-# Make a column of the cells of a source.
-
-
-def make_column(name: str, cells: DistinctCells, levels: CellLevels) -> Column:
-    """Give each row its level, and the column the usual similarity, error and role."""
-    column = _set_column(name, cells, levels) if levels.kind == "set" else _plain_column(name, cells, levels)
-    return replace(column, similarity=default_similarity(column), error=default_error(column), role=default_role(name))
-
-
-def _plain_column(name: str, cells: DistinctCells, levels: CellLevels) -> Column:
-    n_levels = len(levels.levels)
-    code = np.append(np.where(levels.codes < 0, n_levels, levels.codes), n_levels).astype(code_dtype(n_levels))
-    return Column(name, levels.kind, levels.levels, code[cells.codes])
-
-
-def _set_column(name: str, cells: DistinctCells, levels: CellLevels) -> Column:
-    """Put together the members of each row; a cell that is empty has none."""
-    kind = code_dtype(len(levels.levels))
-    if cells.starts is not None:
-        return Column(name, "set", levels.levels, cells.codes.astype(kind), cells.starts)
-    assert levels.starts is not None
-    starts = np.append(levels.starts, levels.starts[-1])  # an empty cell has no members
-    rows = np.asarray(cells.codes, np.int64)
-    counts = np.diff(starts)[rows]
-    row_starts: Ints = np.append(0, np.cumsum(counts)).astype(np.int64)
-    position = np.arange(row_starts[-1]) + np.repeat(starts[rows] - row_starts[:-1], counts)
-    return Column(name, "set", levels.levels, levels.codes[position].astype(kind), row_starts)

@@ -21,17 +21,14 @@ from standout.data.build_kernels import NONE
 from standout.data.labels import Labels
 from standout.ingest.collector import Collector, LineMap
 from standout.ingest.column_roles import Roles
-from standout.ingest.delimited import DelimitedLayout, read_delimited
+from standout.ingest.delimited import Layout, open_text, read_delimited
 from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
 from standout.ingest.rejects import RejectLog
 from standout.ingest.remote import RemotePath
-from standout.ingest.sources import file_size, open_stream
+from standout.ingest.sources import file_size
 from standout.ingest.times import TimeReader
-from standout.ingest.tokens import text_head
-
-__all__ = ["FilePart", "merge_files", "read_table_file", "read_text_file", "uses_workers"]
 
 RECORD, ITEM, VALUE = 0, 1, 2
 MOST_BYTES = 1 << 30
@@ -87,18 +84,15 @@ def merge_files(
 Settings = tuple[Options, str, bool, TimeReader | None]
 
 
-def read_text_file(settings: Settings, file: SourceFile, record: str, layout: DelimitedLayout) -> FilePart:
+def read_text_file(settings: Settings, file: SourceFile, record: str, layout: Layout, roles: Roles) -> FilePart:
     """Read a delimited file on a worker."""
     collector = _new_collector(settings, "line")
-    with open_stream(file.path, file.member, collector.options.encoding) as stream:
-        text_head(stream)
-        stream.skip(collector.options.skip_lines)
-        stream.record = record
-        read_delimited(stream, layout, collector, no_progress)
+    with open_text(file, collector.options, record) as stream:
+        read_delimited(stream, layout, roles, collector, no_progress)
     return _part(collector)
 
 
-def read_table_file(settings: Settings, file: SourceFile, record: str, kind: Kind, roles: Roles) -> FilePart:
+def read_frame_file(settings: Settings, file: SourceFile, record: str, kind: Kind, roles: Roles) -> FilePart:
     """Read a file with named columns on a worker."""
     from standout.ingest.frames import open_file, read_frame
 

@@ -16,7 +16,16 @@ from standout.ingest.remote import RemotePath
 from standout.ingest.sources import ZIP, SourcePath, first_bytes, is_tar, open_stream, zip_names
 
 Kind = Literal[
-    "delimited text", "MovieLens", "Netflix Prize", "JSON lines", "JSON array", "Parquet", "Arrow", "SQLite", "DuckDB"
+    "delimited text",
+    "MovieLens",
+    "Netflix Prize",
+    "JSON lines",
+    "JSON array",
+    "Parquet",
+    "Arrow",
+    "SQLite",
+    "DuckDB",
+    "frame",
 ]
 TEXT: tuple[Kind, ...] = ("delimited text", "MovieLens")
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}

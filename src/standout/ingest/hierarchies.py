@@ -14,8 +14,6 @@ from standout.core.errors import ColumnError, ParameterError, SourceError
 from standout.data.column import Column, Hierarchy, code_dtype
 from standout.ingest.tokens import WINDOWS
 
-__all__ = ["PREFIX", "HierarchySource", "hierarchy_rows", "read_rows", "with_hierarchy"]
-
 HierarchySource = str | tuple[float, ...] | tuple[tuple[str, ...], ...]
 """prefix, the path of a CSV file, the widths of bands, or rows: a value, then its groups, narrow to wide."""
 PREFIX, REST = "prefix", "*"

@@ -80,7 +80,7 @@ def index(
     ...     release.n_records, release.fingerprint == so.read(frame).fingerprint
     (2, True)
     """
-    reader = SourceReader(Options(**options), progress)
+    reader = SourceReader(Options(**{"kind": "history"} | options), progress)
     write_index(reader, source, output, memory, titles)
     release = open_index(output)
     for message in reading_warnings(release, PYTHON):

@@ -3,33 +3,42 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
 
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, not_one_of
 from standout.data.labels import TimeUnit
 from standout.data.repeats import Repeats
 from standout.ingest.places import Geohash, Grid, PlaceCells
 from standout.ingest.rejects import Limit
+from standout.ingest.schema import Schema, different_texts
 from standout.ingest.times import TimeBin, TimeReader
 from standout.ingest.value_levels import ValueReader, ValueType
 
-__all__ = ["Column", "Options"]
-
-Column = str | int
+Kind = Literal["auto", "table", "history"]
+ColumnName = str | int
 """A column by its name or its number; 1 is the first column."""
 MOST_LINES = 10**9
+OF_HISTORIES = {
+    "item", "value", "time", "latitude", "longitude", "grid", "geohash", "record_from_name", "value_type", "value_bin",
+    "time_format", "time_unit", "time_bin", "repeats",
+}  # fmt: skip
+OF_TABLES = {"missing", "schema"}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of `standout.read`, which documents them. False as value or time means no such column."""
+    """Options of `standout.read`, which documents them. False as record, value or time means no such column.
 
-    record: Column | None = None
-    item: Column | Sequence[Column] | None = None
-    value: Column | bool | None = None
-    time: Column | bool | None = None
-    ignore: Column | Sequence[Column] | None = None
-    latitude: Column | None = None
-    longitude: Column | None = None
+    An option that only histories or only tables have decides the `kind`.
+    """
+
+    record: ColumnName | bool | None = None
+    item: ColumnName | Sequence[ColumnName] | None = None
+    value: ColumnName | bool | None = None
+    time: ColumnName | bool | None = None
+    ignore: ColumnName | Sequence[ColumnName] | None = None
+    latitude: ColumnName | None = None
+    longitude: ColumnName | None = None
     grid: float | str | None = None
     geohash: int | str | None = None
     separator: str | None = None
@@ -48,11 +57,17 @@ class Options:
     zone: str = "UTC"
     repeats: Repeats = "auto"
     max_rejects: int | str = 0
+    kind: Kind = "auto"
+    schema: Schema = field(default_factory=Schema)
+    missing: tuple[str, ...] | None = None
     limit: Limit = field(init=False)
     places: PlaceCells | None = field(init=False)
     bin: TimeBin | None = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self._kind())
+        missing = None if self.missing is None else different_texts(self.missing, "missing")
+        object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "limit", Limit.of(self.max_rejects))
         object.__setattr__(self, "places", self._places())
         object.__setattr__(self, "bin", None if self.time_bin is None else TimeBin.of(self.time_bin))
@@ -64,8 +79,10 @@ class Options:
             raise ParameterError(f"quote must be one ASCII character, or empty for none, got {self.quote!r}")
         if self.quote and self.quote == self.separator:
             raise ParameterError(f"quote and separator must be different characters, got {self.quote!r} twice")
-        if self.value is True or self.time is True:
-            raise ParameterError("value and time must be a column name, a column number, or False for none, got True")
+        if any(column is True for column in (self.record, self.value, self.time)):
+            raise ParameterError(
+                "record, value and time must be a column name, a column number, or False for none, got True"
+            )
         is_number = isinstance(self.skip_lines, int) and not isinstance(self.skip_lines, bool)
         if not is_number or not 0 <= self.skip_lines <= MOST_LINES:
             raise ParameterError(
@@ -74,6 +91,17 @@ class Options:
         self._check_record_from_name()
         self.value_reader()
         self.time_reader()
+
+    def _kind(self) -> Kind:
+        if self.kind not in get_args(Kind):
+            raise ParameterError(not_one_of("kind", self.kind, get_args(Kind)))
+        of_tables = ["record"] if self.record is False else sorted(self.changed() & OF_TABLES)
+        of_histories = sorted(self.changed() & OF_HISTORIES)
+        if of_histories and (of_tables or self.kind == "table"):
+            raise ParameterError(f"{of_histories[0]} is for histories, and the data is a table: leave it out")
+        if of_tables and self.kind == "history":
+            raise ParameterError(f"{of_tables[0]} is for tables, and the data is a history: leave it out")
+        return "table" if of_tables else "history" if of_histories else self.kind
 
     def _check_record_from_name(self) -> None:
         if self.record_from_name is None:
@@ -89,8 +117,8 @@ class Options:
 
     def changed(self) -> set[str]:
         """Names of the options that differ from their default."""
-        defaults = {option.name: option.default for option in fields(self) if option.init}
-        return {name for name, value in defaults.items() if getattr(self, name) != value}
+        defaults = {option.name: option.default for option in fields(self) if option.init} | {"schema": Schema()}
+        return {name for name, value in defaults.items() if getattr(self, name) != value} - {"kind"}
 
     @property
     def names_people(self) -> bool:
@@ -98,17 +126,17 @@ class Options:
         return self.record is not None or self.record_from_name is not None
 
     @property
-    def items(self) -> tuple[Column, ...]:
+    def items(self) -> tuple[ColumnName, ...]:
         """Columns that form the item, in order."""
         return _as_tuple(self.item)
 
     @property
-    def ignored(self) -> tuple[Column, ...]:
+    def ignored(self) -> tuple[ColumnName, ...]:
         """Columns that the user leaves out on purpose."""
         return _as_tuple(self.ignore)
 
     @property
-    def named(self) -> tuple[Column | bool | None, ...]:
+    def named(self) -> tuple[ColumnName | bool | None, ...]:
         """Columns that the user named, for whatever purpose."""
         coordinates = self.latitude, self.longitude
         return (self.record, *self.items, self.value, self.time, *self.ignored, *coordinates)
@@ -148,7 +176,7 @@ class Options:
         return Grid(self.grid) if self.geohash is None else Geohash(self.geohash)
 
 
-def _as_tuple(columns: Column | Sequence[Column] | None) -> tuple[Column, ...]:
+def _as_tuple(columns: ColumnName | Sequence[ColumnName] | None) -> tuple[ColumnName, ...]:
     if columns is None:
         return ()
     return (columns,) if isinstance(columns, (str, int)) else tuple(columns)

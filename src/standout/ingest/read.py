@@ -1,16 +1,15 @@
-"""`standout.read`: recognise the format of a source and read it."""
+"""`standout.read`: recognise the format and the kind of a source, and read it."""
 
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from standout.core.errors import ParameterError, ReadingWarning, SourceError
+from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError, StandoutError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.results import FrameExport
 from standout.data.code_blocks import MemoryPlan
@@ -20,105 +19,43 @@ from standout.data.repeats import Repeats
 from standout.data.store import is_index, open_index
 from standout.ingest import netflix
 from standout.ingest.collector import Collector, SourceEntries
-from standout.ingest.column_roles import Roles, check_people
-from standout.ingest.delimited import DelimitedLayout, detect_layout, layout_of_further_file, read_delimited
-from standout.ingest.diagnosis import PYTHON, merge_unused, reading_warnings, waive_columns
-from standout.ingest.file_parts import merge_files, read_table_file, read_text_file, uses_workers
-from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise, record_ids
+from standout.ingest.column_roles import Roles, check_people, resolve_roles
+from standout.ingest.delimited import (
+    ColumnTexts,
+    Layout,
+    head_columns,
+    layout_of_further_file,
+    open_text,
+    read_delimited,
+    read_layout,
+)
+from standout.ingest.diagnosis import PYTHON, Wording, check_rejects, merge_unused, reading_warnings, waive_columns
+from standout.ingest.file_parts import merge_files, read_frame_file, read_text_file, uses_workers
+from standout.ingest.formats import NETFLIX_TITLES, TEXT, RecognisedSource, recognise, record_ids
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
-from standout.ingest.options import Column, Options
+from standout.ingest.options import ColumnName, Kind, Options
 from standout.ingest.rejects import RejectLog
+from standout.ingest.schema import Schema
 from standout.ingest.sources import Stream, expand_paths, open_stream, tar_members
-from standout.ingest.tokens import encoding_setting, text_head
+from standout.ingest.tables import (
+    LARGEST,
+    SourceColumns,
+    TablePlan,
+    TableReading,
+    cells_of_frames,
+    cells_of_texts,
+    join_history,
+    table_plan,
+)
+from standout.ingest.tokens import encoding_setting
 
 if TYPE_CHECKING:
+    from standout.ingest.cells import DistinctCells
+    from standout.ingest.frames import FrameSource
     from standout.ingest.value_levels import ValueType
-
-__all__ = ["SOURCES", "SourceReader", "as_release", "read", "read_table_files", "read_text_files"]
-
-# Read the files of a source one after another, or on workers where there are any (see `file_parts`).
-
 
 SAMPLED_FILES = 100
 """Largest number of files whose first rows are examined for what their unused columns look like."""
-
-
-def read_text_files(
-    source: RecognisedSource, options: Options, rejects: RejectLog, memory: MemoryPlan | None, meter: ProgressMeter
-) -> tuple[Collector, DelimitedLayout]:
-    """Read delimited files; returns the layout of the first."""
-    files, records = source.files, record_ids(source.files, options.record_from_name)
-    step = -(-len(files) // SAMPLED_FILES)
-    with _opened(files[0], records[0], options) as stream, meter.part(1):
-        first = detect_layout(stream, options, source.kind if source.kind == "MovieLens" else "")
-        has_value, has_time = first.roles.value is not None, first.roles.time is not None
-        collector = Collector(options, rejects, has_value, has_time, memory=memory)
-        read_delimited(stream, first, collector, meter)
-
-    def further_layout(number: int, stream: Stream) -> DelimitedLayout:
-        nonlocal first
-        first, layout = layout_of_further_file(stream, first, str(files[0].path), options, number % step == 0)
-        return layout
-
-    def tasks(low: int) -> Iterator[tuple[Any, ...]]:
-        for number in range(low, len(files)):
-            with _opened(files[number], records[number], options) as stream:
-                layout = further_layout(number, stream)
-            yield files[number], records[number], layout
-
-    number = 1
-    while number < len(files):
-        if uses_workers(collector, files[number:]):
-            number += sum(1 for _ in merge_files(collector, read_text_file, tasks(number), meter))
-        if number < len(files):
-            with _opened(files[number], records[number], options) as stream, meter.part(1):
-                read_delimited(stream, further_layout(number, stream), collector, meter)
-            number += 1
-    return collector, first
-
-
-@contextmanager
-def _opened(file: SourceFile, record: str, options: Options) -> Iterator[Stream]:
-    with open_stream(file.path, file.member, options.encoding) as stream:
-        text_head(stream)  # in UTF-8, whose lines can be skipped
-        stream.skip(options.skip_lines)
-        stream.record = record
-        yield stream
-
-
-def read_table_files(
-    source: RecognisedSource, options: Options, rejects: RejectLog, memory: MemoryPlan | None, meter: ProgressMeter
-) -> tuple[Collector, Roles]:
-    """Read files with named columns; returns the role of each column."""
-    from standout.ingest.frames import open_file, read_frame
-
-    files, records = source.files, record_ids(source.files, options.record_from_name)
-    earlier: tuple[Collector, Roles] | None = None
-    number = 0
-    while number < len(files):
-        if earlier is not None and uses_workers(earlier[0], files[number:]):
-            collector, roles = earlier
-            tasks = ((files[i], records[i], source.kind, roles) for i in range(number, len(files)))
-            for part in merge_files(collector, read_table_file, tasks, meter):
-                assert part.roles is not None
-                earlier = (collector, replace(part.roles, unused=merge_unused(earlier[1].unused, part.roles.unused)))
-                number += 1
-        if number < len(files):
-            with ExitStack() as stack, meter.part(1):
-                earlier = read_frame(
-                    partial(open_file, source.kind, files[number], options, stack),
-                    str(files[number].path),
-                    options,
-                    rejects,
-                    meter,
-                    earlier=earlier,
-                    memory=memory,
-                    record=records[number],
-                )
-            number += 1
-    assert earlier is not None
-    return earlier
-
 
 SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
@@ -128,22 +65,28 @@ RECORDED = {
     "max_rejects", "member", "quote", "record_from_name", "skip_lines", "sql_table", "value_bin",
     "value_type",
 }  # fmt: skip
+KNOWN_HISTORIES = ("MovieLens", "Netflix Prize")
 
 
 @with_progress
 def read(
     source: Any,
     *,
-    record: Column | None = None,
-    item: Column | Sequence[Column] | None = None,
-    value: Column | bool | None = None,
-    time: Column | bool | None = None,
-    ignore: Column | Sequence[Column] | None = None,
-    latitude: Column | None = None,
-    longitude: Column | None = None,
+    kind: Kind = "auto",
+    record: ColumnName | bool | None = None,
+    item: ColumnName | Sequence[ColumnName] | None = None,
+    value: ColumnName | bool | None = None,
+    time: ColumnName | bool | None = None,
+    ignore: ColumnName | Sequence[ColumnName] | None = None,
+    latitude: ColumnName | None = None,
+    longitude: ColumnName | None = None,
     grid: float | str | None = None,
     geohash: int | None = None,
     titles: str | Path | None = None,
+    schema: Schema | str | Path | Mapping[str, Any] | None = None,
+    missing: Sequence[str] | None = None,
+    history: Any = None,
+    history_options: Mapping[str, Any] | None = None,
     separator: str | None = None,
     header: bool | None = None,
     quote: str = '"',
@@ -162,20 +105,23 @@ def read(
     max_rejects: int | str = 0,
     progress: ProgressOption = no_progress,
 ) -> Release:
-    """Read a release from files, a folder, a URL, a data frame or an index.
+    """Read a release from files, a folder, a URL, a data frame or an index: a history, a survey, or both.
 
     Reads CSV and similar files (any separator; gzip, zstd, zip), JSON lines and arrays, Parquet, Arrow IPC
     (Feather), SQLite and DuckDB files, MovieLens, the Netflix Prize files, frames and Arrow tables. Ids are
-    text and stay as they are. `release.provenance` says how the source was interpreted; docs/reading.md has
-    the rules.
+    text and stay as they are. In a survey (one row per person), every column but the id is an attribute, and
+    what it is is inferred from its cells. `release.provenance` says how the source was interpreted;
+    docs/reading.md and docs/tables.md have the rules.
 
     Parameters
     ----------
     source : path, URL, list of them, or frame
         A file, a glob, a folder of files of one kind, a URL (s3://, https://, …), an index, a Polars or
         pandas frame, a LazyFrame, a DuckDB relation, or any object with the Arrow C stream interface.
-    record : str or int, optional
-        Column of the record, by name or number (1 is the first); default: recognised by its name.
+    kind : {"auto", "table", "history"}
+        Whether a row is a person or an entry; default: recognised by the columns and the ids.
+    record : str, int or False, optional
+        Column of the record, by name or number (1 is the first); default: recognised. False: a table without ids.
     item : str, int or list, optional
         Column of the item. Several columns are joined to one item.
     value, time : str, int or bool, optional
@@ -192,6 +138,16 @@ def read(
         Items are places: geohashes of this many letters, 1 to 12.
     titles : path, optional
         File with titles of the items.
+    schema : Schema, path or mapping, optional
+        What the columns of a table are and how they are compared: a schema, a schema file, or by column name a
+        mapping such as {"zip": {"hierarchy": "prefix"}}. What it leaves open is inferred.
+    missing : list of str, optional
+        Texts that mean an empty cell of a table; default: usual ones such as NA and ?.
+    history : path, URL, frame or Release, optional
+        Entries of the people of a table, such as ratings, joined by the id. People without a row are appended
+        with empty cells.
+    history_options : mapping, optional
+        Options of this function for the history.
     separator : str, optional
         Separator of a delimited file; default: recognised.
     header : bool, optional
@@ -254,55 +210,79 @@ def read(
     >>> so.read(frame).record("007").entries
     (Entry(item='Brazil', value=4.5, time=None),)
     """
-    options = Options(
-        record=record,
-        item=item,
-        value=value,
-        time=time,
-        ignore=ignore,
-        latitude=latitude,
-        longitude=longitude,
-        grid=grid,
-        geohash=geohash,
-        separator=separator,
-        header=header,
-        quote=quote,
-        encoding=encoding,
-        member=member,
-        sql_table=sql_table,
-        skip_lines=skip_lines,
-        record_from_name=record_from_name,
-        value_type=value_type,
-        value_bin=value_bin,
-        time_format=time_format,
-        time_unit=time_unit,
-        time_bin=time_bin,
-        zone=zone,
-        repeats=repeats,
-        max_rejects=max_rejects,
-    )
-    release = SourceReader(options, progress).read(source, titles)
-    for message in reading_warnings(release, PYTHON):
+    given = {name: value for name, value in locals().items() if name in Options.__dataclass_fields__}
+    given["kind"] = "table" if history is not None and kind == "auto" else kind
+    reader = SourceReader(Options(**given | {"schema": as_schema(schema)}), progress)
+    release = reader.read(source, titles, history, history_options)
+    for message in reader.messages(release, PYTHON):
         warnings.warn(message, ReadingWarning, stacklevel=2)
     return release
 
 
+def as_schema(schema: Schema | str | Path | Mapping[str, Any] | None) -> Schema:
+    """The schema that a user names or describes."""
+    if schema is None or isinstance(schema, Schema):
+        return schema or Schema()
+    return Schema.of_dict(schema) if isinstance(schema, Mapping) else Schema.read(schema)
+
+
+class _HistoryFound(Exception):  # noqa: N818
+    """Ends the reading of a source that is no table, if only a table is wanted."""
+
+
 @dataclass(slots=True)
 class SourceReader:
-    """Reads one source; afterwards `rejects` has the unusable rows."""
+    """Reads one source; afterwards `rejects` has the unusable rows, and `table` how a table was read.
+
+    `reason` says why a source was read as a table, if that was recognised.
+    """
 
     options: Options
     progress: Progress = no_progress
     rejects: RejectLog = field(default_factory=RejectLog)
     memory: MemoryPlan | None = None
+    only_tables: bool = False
+    table: TableReading | None = None
+    reason: str = ""
+    history: Release | None = None
 
-    def read(self, source: Any, titles: str | Path | None = None) -> Release:
-        """Read the release in a source."""
+    def read(
+        self,
+        source: Any,
+        titles: str | Path | None = None,
+        history: Any = None,
+        history_options: Mapping[str, Any] | None = None,
+    ) -> Release:
+        """Read the release in a source, and join a history of the same people."""
         content = self.collect(source, titles)
-        return content if isinstance(content, Release) else content.build(self.progress)
+        release = content if isinstance(content, Release) else content.build(self.progress)
+        settings = dict(history_options or {})
+        if history is None:
+            if history_options is not None:
+                raise ParameterError("history_options must be given with a history only: set history as well")
+            return release
+        if isinstance(history, Release):
+            if settings:
+                raise ParameterError("history_options cannot be set if history is a release that was read before")
+            return join_history(release, history)
+        titles = settings.pop("titles", None)
+        if unknown := sorted({*settings} - {*Options.__dataclass_fields__}):
+            raise ParameterError(f"history_options must be options of so.read, got {unknown[0]!r}")
+        reader = SourceReader(Options(**{"kind": "history"} | settings), self.progress)
+        self.history = reader.read(history, titles)
+        return join_history(release, self.history)
+
+    def messages(self, release: Release, wording: Wording) -> Iterator[str]:
+        """Yield what the user should know about how a release was read."""
+        if self.table is None:
+            yield from reading_warnings(release, wording)
+        else:
+            yield from self.table.warnings
+        if self.history is not None:
+            yield from (f"history: {message}" for message in reading_warnings(self.history, wording))
 
     def collect(self, source: Any, titles: str | Path | None = None) -> SourceEntries | Release:
-        """Read the entries of a source, from which a release is built; an index is a release already."""
+        """Read the entries of a source, from which a release is built; an index or a table is a release already."""
         if not isinstance(source, (str, Path, list, tuple)):
             return self._with_titles(self._frame(source), titles)
         sources = [source] if isinstance(source, (str, Path)) else list(source)
@@ -310,49 +290,246 @@ class SourceReader:
             raise ParameterError(SOURCES)
         paths = expand_paths(sources)
         if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
-            release = self._index(paths[0])
-            if titles is None:
-                return release
-            by_id = read_titles(expand_paths([titles])[0], items=release.items)
-            return replace(release, titles=labels_of_titles(release.items, by_id))
-        recognised = recognise(paths, self.options)
-        entries, found = self._files(recognised), recognised.titles
-        if titles is None and found is not None:
-            return replace(entries, titles=lambda items: read_titles(found.path, found.member, items))
-        return self._with_titles(entries, titles)
+            return self._with_titles(self._index(paths[0]), titles)
+        found = recognise(paths, self.options)
+        files = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in found.files)))
+        size = LARGEST + 1
+        if len(sources) == 1 and Path(sources[0]).is_file():
+            size = Path(sources[0]).stat().st_size
+        may_be_table = self.options.kind == "table" or (len(sources) == 1 and found.kind not in KNOWN_HISTORIES)
+        if found.kind == "Netflix Prize":
+            if self.options.kind == "table":
+                raise SourceError(f"{paths[0]} has Netflix Prize files, which are a history: leave out kind='table'")
+            content: SourceEntries | Release = self._netflix(found, files)
+        else:
+            content = (self._text if found.kind in TEXT else self._files)(found, files, size if may_be_table else None)
+        if titles is None and found.titles is not None and not isinstance(content, Release):
+            path, member = found.titles.path, found.titles.member
+            return replace(content, titles=lambda items: read_titles(path, member, items))
+        return self._with_titles(content, titles)
+
+    def _with_titles(self, content: SourceEntries | Release, titles: str | Path | None) -> SourceEntries | Release:
+        if titles is None:
+            return content
+        if isinstance(content, Release) and content.columns:
+            raise ParameterError("titles must be given for a history only: a table has no items")
+        path = expand_paths([titles])[0]
+        if not isinstance(content, Release):
+            return replace(content, titles=lambda items: read_titles(path, items=items))
+        return replace(content, titles=labels_of_titles(content.items, read_titles(path, items=content.items)))
 
     def _index(self, path: Path) -> Release:
+        if self.options.kind == "table":
+            raise SourceError(f"{path} is an index of a history: leave out kind='table'")
         if changed := sorted(self.options.changed() - {"ignore"}):
             raise ParameterError(
                 f"{changed[0]} cannot be set for the index {path}: it applies only when a source file is read"
             )
         return waive_columns(open_index(path), self.options.ignored)
 
-    def _files(self, source: RecognisedSource) -> SourceEntries:
-        names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
-        if self.options.record_from_name is not None:
-            names = (f"{len(source.files):,} files",)  # their names are ids
-        settings = {"skipped files": f"{source.skipped:,}"} if source.skipped else {}
-        if source.kind == "Netflix Prize":
-            return self._netflix(source.files, names)
-        if source.kind in ("delimited text", "MovieLens"):
-            return self._delimited(source, names, settings)
-        return self._tables(source, names, settings)
+    def _require_history(self) -> None:
+        """Called where a source turns out to be a history."""
+        if self.only_tables:
+            raise _HistoryFound
 
-    def _delimited(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> SourceEntries:
-        meter = ProgressMeter("reading", len(source.files), self.progress)
-        collector, first = read_text_files(source, self.options, self.rejects, self.memory, meter)
-        return self._finish(source.kind, names, collector, first.roles, first.settings() | settings)
+    def _table(self, columns: SourceColumns, plan: TablePlan) -> Release | None:
+        """Read a table; None if its cells show that it is a history."""
+        table = TableReading(self.options, self.progress)
+        release = table.read(columns, plan)
+        if release is not None:
+            self.table, self.reason = table, plan.reason
+        return release
 
-    def _tables(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> SourceEntries:
+    # Delimited text
+
+    def _text(self, source: RecognisedSource, names: tuple[str, ...], size: int | None) -> SourceEntries | Release:
+        """Read delimited files. The first is opened once, unless its last rows show that it is no table."""
+        records = record_ids(source.files, self.options.record_from_name)
+        with open_text(source.files[0], self.options, records[0]) as stream:
+            layout = read_layout(stream, self.options)
+            plan = self._text_plan(stream, layout, size)
+            if plan is None:
+                return self._text_history(source, names, records, stream, layout)
+            release = self._text_table(source, stream, layout.as_table(stream, self.options), plan)
+        if release is not None:
+            return release
+        self.rejects = RejectLog()
+        with open_text(source.files[0], self.options, records[0]) as stream:
+            return self._text_history(source, names, records, stream, layout)
+
+    def _text_plan(self, stream: Stream, layout: Layout, size: int | None) -> TablePlan | None:
+        """Whether a file looks like a table, by its header and by the people in its first rows."""
+        if size is None or self.options.kind == "history":
+            return None
+        if self.options.kind == "table":
+            return TablePlan()
+        try:
+            layout = layout.as_table(stream, self.options)
+            plan = table_plan(layout.names, self.options, size) if layout.header else None
+        except (ColumnError, SourceError):
+            return None
+        columns = head_columns(stream, layout, plan.unique) if plan is not None else []
+        return None if any(len(set(cells)) < len(cells) for cells in columns) else plan
+
+    def _text_table(self, source: RecognisedSource, stream: Stream, layout: Layout, plan: TablePlan) -> Release | None:
+        texts: ColumnTexts | None = None
+
+        def cells(wanted: Sequence[int]) -> "Iterator[DistinctCells]":
+            nonlocal texts
+            texts = ColumnTexts(wanted)
+            texts.read(stream, layout, self.rejects, self.progress)
+            for file in source.files[1:]:
+                with open_text(file, self.options) as more:
+                    own = read_layout(more, self.options).as_table(more, self.options)
+                    if own.names != layout.names:
+                        raise SourceError(
+                            f"{file.path} has other columns than {source.files[0].path}: read them one by one"
+                        )
+                    texts.read(more, own, self.rejects, self.progress)
+            settings = encoding_setting(texts.encodings) | layout.settings()
+            check_rejects(self.rejects, self.options.limit, "line", Provenance("", settings=settings), None)
+            return cells_of_texts(texts)
+
+        files = tuple(_printable(file.path.name) for file in source.files)
+        release = self._table(SourceColumns(layout.names, cells, "delimited text", files), plan)
+        if release is None or texts is None:
+            return None
+        read = release.provenance
+        settings = encoding_setting(texts.encodings) | layout.settings() | read.settings
+        return replace(release, provenance=replace(read, settings=settings, **self.rejects.provenance("line")))
+
+    def _text_history(
+        self, source: RecognisedSource, names: tuple[str, ...], records: list[str], stream: Stream, layout: Layout
+    ) -> SourceEntries:
+        """Read a history, one file after another, or on workers where there are any (see `file_parts`)."""
+        self._require_history()
+        options, files = self.options, source.files
+        meter, step = ProgressMeter("reading", len(files), self.progress), -(-len(files) // SAMPLED_FILES)
+        first = layout.as_history(stream, options)
+        in_order = source.kind if source.kind == "MovieLens" else ""
+        roles = resolve_roles(first.names, options, first.header, first.sample, source=stream.name, in_order=in_order)
+        first = replace(first, rows=[])
+        collector = self._collector(roles, "line")
+        with meter.part(1):
+            read_delimited(stream, first, roles, collector, meter)
+
+        def further(number: int, stream: Stream) -> tuple[Layout, Roles]:
+            nonlocal roles
+            layout, own, unused = layout_of_further_file(
+                stream, first, roles, str(files[0].path), options, number % step == 0
+            )
+            roles = replace(roles, unused=unused)
+            return layout, own
+
+        def tasks(low: int) -> Iterator[tuple[Any, ...]]:
+            for number in range(low, len(files)):
+                with open_text(files[number], options, records[number]) as stream:
+                    yield files[number], records[number], *further(number, stream)
+
+        number = 1
+        while number < len(files):
+            if uses_workers(collector, files[number:]):
+                number += sum(1 for _ in merge_files(collector, read_text_file, tasks(number), meter))
+            if number < len(files):
+                with open_text(files[number], options, records[number]) as stream, meter.part(1):
+                    read_delimited(stream, *further(number, stream), collector, meter)
+                number += 1
+        return self._finish(source, names, collector, roles, first.settings())
+
+    def _collector(self, roles: Roles, unit: str) -> Collector:
+        has_value, has_time = roles.value is not None, roles.time is not None
+        return Collector(self.options, self.rejects, has_value, has_time, unit, self.memory)
+
+    # Frames, and files with named columns
+
+    def _frame(self, source: Any) -> SourceEntries | Release:
+        from standout.ingest.frames import is_frame, open_frame, polars_errors, read_frame
+
+        if not is_frame(source):
+            raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
+        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
+            raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
+        can_be_read_twice = type(source).__module__.startswith(("polars", "pandas"))
+        if self.options.kind == "table" or (self.options.kind == "auto" and can_be_read_twice):
+            with polars_errors("the frame"):
+                opened = open_frame(source)
+                plan = table_plan(opened.names, self.options, 0)
+                if plan is not None and hasattr(source, "collect"):  # run a query once: it may change the order of rows
+                    source = source.collect()
+                    opened = open_frame(source)
+            if plan is not None:
+                columns = SourceColumns(
+                    opened.names, partial(cells_of_frames, [("the frame", opened)], "frame"), "frame"
+                )
+                if (release := self._table(columns, plan)) is not None:
+                    return release
+        self._require_history()
+        collector, roles = read_frame(
+            lambda: open_frame(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
+        )
+        return self._finish(RecognisedSource("frame", ()), (), collector, roles)
+
+    def _files(self, source: RecognisedSource, names: tuple[str, ...], size: int | None) -> SourceEntries | Release:
         """Read files with named columns."""
-        meter = ProgressMeter("reading", len(source.files), self.progress)
-        earlier = read_table_files(source, self.options, self.rejects, self.memory, meter)
-        return self._finish(source.kind, names, *earlier, settings)
+        from standout.ingest.frames import open_file, polars_errors, read_frame
 
-    def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> SourceEntries:
+        files, records = source.files, record_ids(source.files, self.options.record_from_name)
+        if size is not None and self.options.kind != "history":
+            with ExitStack() as stack:
+                parts: list[tuple[str, FrameSource]] = []
+                for file in files if self.options.kind == "table" else files[:1]:
+                    with polars_errors(str(file.path)):
+                        parts.append((str(file.path), open_file(source.kind, file, self.options, stack)))
+                plan = table_plan(parts[0][1].names, self.options, size)
+                if plan is not None and len(parts) < len(files):
+                    parts += [(str(file.path), open_file(source.kind, file, self.options, stack)) for file in files[1:]]
+                if (release := None if plan is None else self._file_table(source, parts, plan)) is not None:
+                    return release
+        self._require_history()
+        meter = ProgressMeter("reading", len(files), self.progress)
+        earlier: tuple[Collector, Roles] | None = None
+        number = 0
+        while number < len(files):
+            if earlier is not None and uses_workers(earlier[0], files[number:]):
+                collector, roles = earlier
+                tasks = ((files[i], records[i], source.kind, roles) for i in range(number, len(files)))
+                for part in merge_files(collector, read_frame_file, tasks, meter):
+                    assert part.roles is not None
+                    roles = replace(part.roles, unused=merge_unused(earlier[1].unused, part.roles.unused))
+                    earlier = (collector, roles)
+                    number += 1
+            if number < len(files):
+                with ExitStack() as stack, meter.part(1):
+                    earlier = read_frame(
+                        partial(open_file, source.kind, files[number], self.options, stack),
+                        str(files[number].path),
+                        self.options,
+                        self.rejects,
+                        meter,
+                        earlier=earlier,
+                        memory=self.memory,
+                        record=records[number],
+                    )
+                number += 1
+        assert earlier is not None
+        return self._finish(source, names, *earlier)
+
+    def _file_table(
+        self, source: RecognisedSource, parts: "list[tuple[str, FrameSource]]", plan: TablePlan
+    ) -> Release | None:
+        for name, part in parts[1:]:
+            if part.names != parts[0][1].names:
+                raise _other_columns(name, parts[0][0])
+        files = tuple(_printable(file.path.name) for file in source.files)
+        cells = partial(cells_of_frames, parts, source.kind)
+        return self._table(SourceColumns(parts[0][1].names, cells, source.kind, files), plan)
+
+    # The Netflix Prize
+
+    def _netflix(self, source: RecognisedSource, names: tuple[str, ...]) -> SourceEntries:
+        self._require_history()
         collector, titles = netflix.new_collector(self.options, self.rejects, self.memory), None
-        for file in files:
+        for file in source.files:
             if file.tar:
                 for base, stream in tar_members(file.path):
                     if netflix.FILES.fullmatch(base):
@@ -363,50 +540,39 @@ class SourceReader:
                 with open_stream(file.path, file.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
-            raise SourceError(f"{files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
-        entries = self._finish("Netflix Prize", names, collector, netflix.column_roles(self.options))
+            raise SourceError(f"{source.files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
+        entries = self._finish(source, names, collector, netflix.column_roles(self.options))
         return entries if titles is None else replace(entries, titles=lambda items: titles)
-
-    def _frame(self, source: Any) -> SourceEntries:
-        from standout.ingest.frames import is_frame, open_frame, read_frame
-
-        if not is_frame(source):
-            raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
-        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
-            raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
-        collector, roles = read_frame(
-            lambda: open_frame(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
-        )
-        return self._finish("frame", (), collector, roles)
 
     def _finish(
         self,
-        kind: str,
+        source: RecognisedSource,
         files: tuple[str, ...],
         collector: Collector,
         roles: Roles,
-        settings: Mapping[str, str] = MappingProxyType({}),
+        layout: Mapping[str, str] | None = None,
     ) -> SourceEntries:
-        """Return the entries, with a provenance that says how the source was read."""
-        settings = encoding_setting(collector.encodings) | dict(settings)
+        """Return the entries of a history, with a provenance that says how the source was read."""
+        settings = encoding_setting(collector.encodings) | dict(layout or {})
+        settings |= {"skipped files": f"{source.skipped:,}"} if source.skipped else {}
         if collector.times is not None:
             settings |= collector.times.settings()
             settings |= {} if self.options.bin is None else {"time bin": str(self.options.bin)}
         settings |= {} if self.options.places is None else self.options.places.settings()
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
+        if self.options.record_from_name is not None:
+            files = (f"{len(source.files):,} files",)  # their names are ids
         provenance = Provenance(
-            kind, files, roles.names_by_role(), settings, reasons=roles.reasons, unused=roles.unused
+            source.kind, files, roles.names_by_role(), settings, reasons=roles.reasons, unused=roles.unused
         )
         if roles.record is not None:
             check_people(collector.records.labels(), provenance)
         return collector.finish(provenance)
 
-    def _with_titles(self, entries: SourceEntries, titles: str | Path | None) -> SourceEntries:
-        if titles is None:
-            return entries
-        path = expand_paths([titles])[0]
-        return replace(entries, titles=lambda items: read_titles(path, items=items))
+
+def _other_columns(name: str, first: str) -> SourceError:
+    return SourceError(f"{name} has other columns than {first}: read them one by one")
 
 
 def _printable(name: str) -> str:
@@ -419,31 +585,26 @@ def _shorten(files: tuple[str, ...]) -> tuple[str, ...]:
     return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
 
 
-# Take a release, or read one, so that functions accept a path or a frame directly.
+def looks_like_table(source: Any, options: Options | None = None) -> str:
+    """Why a source looks like a table with one row per person; "" if it does not, or cannot be read.
+
+    >>> import polars as pl
+    >>> looks_like_table(pl.DataFrame({"age": [30, 40], "sex": ["f", "m"], "smoker": ["no", "yes"]}))
+    'it has 3 columns, and none is an item'
+    >>> looks_like_table(pl.DataFrame({"user": ["7", "7"], "film": ["a", "b"], "stars": [1, 2]}))
+    ''
+    """
+    reader = SourceReader(options or Options(), only_tables=True)
+    try:
+        reader.collect(source)
+    except (StandoutError, _HistoryFound):
+        return ""
+    return reader.reason
 
 
 def as_release(source: Any, name: str = "release") -> Release:
     """Return a release as it is; read anything else that `standout.read` reads, with its default options.
 
-    Parameters
-    ----------
-    source
-        A release, a path or URL, a list of them, or a frame.
-    name
-        Name of the parameter in messages.
-
-    Returns
-    -------
-    Release
-        The release.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> as_release(pl.DataFrame({"user": ["7"], "film": ["Brazil"]})).n_records
     1

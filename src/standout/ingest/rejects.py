@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-
-__all__ = ["SHOWN", "Limit", "Reason", "RejectLog"]
 
 SHOWN = 5
 """Number of rows that a message lists."""
@@ -95,6 +94,14 @@ class Limit:
         return rejected <= max(self.count, self.share * rows)
 
 
+class RejectedRowsFields(TypedDict):
+    """What a provenance says about unusable rows."""
+
+    rows: int
+    rejected: dict[str, int]
+    rejected_lines: dict[str, str]
+
+
 @dataclass(slots=True)
 class RejectLog:
     """Lines and reasons of the unusable rows of all sources.
@@ -152,6 +159,11 @@ class RejectLog:
             if len(rows) == SHOWN:
                 break
         return rows
+
+    def provenance(self, unit: str) -> "RejectedRowsFields":
+        """Fields of the provenance about the rows."""
+        rejected = {reason.description: count for reason, count in self.counts().items()}
+        return {"rows": self.rows, "rejected": rejected, "rejected_lines": self.first_lines(unit)}
 
     def next_step(self, unit: str) -> str:
         """Return how to see the unusable rows."""

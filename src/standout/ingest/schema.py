@@ -4,31 +4,19 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from standout.core.errors import ColumnError, ParameterError, did_you_mean, not_one_of
+from standout.core.errors import ParameterError, did_you_mean, not_one_of
 from standout.core.files import write_content
 from standout.core.json_files import read_toml
 from standout.core.text import escaped_json
-from standout.data.column import (
-    KINDS,
-    ROLES,
-    SIMILARITIES,
-    Column,
-    ColumnKind,
-    ColumnRole,
-    ColumnSimilarity,
-    SimilarityName,
-)
+from standout.data.column import KINDS, ROLES, SIMILARITIES, Column, ColumnKind, ColumnRole, SimilarityName
 from standout.data.release import Release
-from standout.ingest.column_types import Wish, default_error, default_similarity
 from standout.ingest.date_patterns import check_pattern
-from standout.ingest.hierarchies import PREFIX, HierarchySource, hierarchy_rows, with_hierarchy
-
-__all__ = ["ColumnSchema", "Schema", "apply_schema", "different_texts", "schema_text", "write_schema"]
+from standout.ingest.hierarchies import PREFIX, HierarchySource, hierarchy_rows
 
 TEXTS = ("attribute", "separator", "date_format")
 NUMBERS = ("scale", "error")
@@ -89,41 +77,13 @@ class ColumnSchema:
     date_format: str | None = None
     ignore: bool = False
 
-    def wish(self, missing: Sequence[str] | None = None) -> Wish:
-        """What this says about the cells.
-
-        Parameters
-        ----------
-        missing : sequence of str, optional
-            Texts that mean an empty cell in all columns.
-
-        Returns
-        -------
-        Wish
-            What the reader of cells needs.
-        """
-        own = missing if self.missing is None else self.missing
-        return Wish(self._implied_kind(), self.levels, own, self.separator, self.date_format)
-
-    def _implied_kind(self) -> ColumnKind | None:
-        """The kind, or the one that another key needs."""
-        if self.kind is not None:
-            return self.kind
-        if self.levels is not None:
-            return "ordered"
-        if self.separator is not None:
-            return "set"
-        if self.date_format is not None:
-            return "date"
-        return "category" if self.hierarchy == PREFIX else None
-
 
 KEYS = tuple(field.name for field in fields(ColumnSchema))
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What the user says about a table.
+    """What the user says about a table; what it leaves open is inferred.
 
     Parameters
     ----------
@@ -133,23 +93,26 @@ class Schema:
         Column with the ids of the rows; False: there is none; None: it is recognised.
     folder : Path
         Folder to which the paths of hierarchies are relative.
+    name : str
+        Name of its file, if it was read from one.
 
     Examples
     --------
     >>> import polars as pl, standout as so
     >>> frame = pl.DataFrame({"zip": [1097, 10115], "size": ["small", "big"]})
     >>> schema = so.Schema.of_dict({"size": {"kind": "ordered", "levels": ["small", "big"]}})
-    >>> so.read_table(frame, schema=schema, ignore="zip").column("size").levels
+    >>> so.read(frame, schema=schema, ignore="zip").column("size").levels
     ('small', 'big')
     """
 
     columns: Mapping[str, ColumnSchema] = field(default_factory=dict)
     id: str | bool | None = None
     folder: Path = Path()
+    name: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, table: Release) -> "Schema":
-        """The schema of a table that was read.
+        """The schema of a table that was read: its columns as they are.
 
         Parameters
         ----------
@@ -159,7 +122,7 @@ class Schema:
         Returns
         -------
         Schema
-            Its columns as they are.
+            The schema.
         """
         columns = {column.name: schema_of(column) for column in table.columns}
         columns |= {column.name: ColumnSchema(ignore=True) for column in table.provenance.unused}
@@ -213,7 +176,7 @@ class Schema:
         columns = content.get("columns", {})
         if not isinstance(columns, dict):
             raise ParameterError(f"{path}: columns must be sections [columns.NAME]")
-        return cls.of_dict(columns, content.get("id"), path.parent)
+        return replace(cls.of_dict(columns, content.get("id"), path.parent), name=path.name)
 
     def write(self, path: str | Path) -> None:
         """Write the schema to a TOML file, with comments that explain it.
@@ -225,7 +188,18 @@ class Schema:
         path : str or Path
             The file.
         """
-        write_schema(self, Path(path))
+        path, columns = Path(path), dict(self.columns)
+        for name, column in self.columns.items():
+            if isinstance(column.hierarchy, tuple) and isinstance(column.hierarchy[0], tuple):
+                file = f"{path.stem}-{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.csv"
+                text = io.StringIO()
+                csv.writer(text, delimiter=";", lineterminator="\n").writerows(column.hierarchy)
+                write_content(path.with_name(file), text.getvalue())
+                columns[name] = replace(column, hierarchy=file)
+            elif isinstance(column.hierarchy, str) and column.hierarchy != PREFIX:
+                moved = Path(os.path.relpath(self.folder / column.hierarchy, path.parent))
+                columns[name] = replace(column, hierarchy=moved.as_posix())
+        write_content(path, schema_text(Schema(columns, self.id, path.parent)))
 
 
 def schema_of(column: Column) -> ColumnSchema:
@@ -282,18 +256,11 @@ def different_texts(values: Any, where: str) -> tuple[str, ...]:
     texts = tuple(values)
     if not all(isinstance(text, str) for text in texts) or len(set(texts)) < len(texts):
         raise ParameterError(f"{where} must be a list of different texts")
-    if not all(map(_is_unicode, texts)):
-        raise ParameterError(f"{where} must be texts in UTF-8")
-    return texts
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text can be a cell; an argument of a command may have bytes that are not UTF-8."""
-    try:
-        text.encode()
+    try:  # an argument of a command may have bytes that are not UTF-8
+        "".join(texts).encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        raise ParameterError(f"{where} must be texts in UTF-8") from None
+    return texts
 
 
 def _is_number(value: Any) -> bool:
@@ -350,37 +317,10 @@ def schema_text(schema: Schema) -> str:
         lines.append(f"id = {_value(schema.id)}\n")
     for name, column in schema.columns.items():
         lines.append(f"[columns.{name if BARE.fullmatch(name) else _value(name)}]")
-        lines += [*_keys(column), ""]
+        keys = {key: getattr(column, key) for key in KEYS}
+        lines += [f"{key} = {_value(value)}" for key, value in keys.items() if value is not None and value is not False]
+        lines.append("")
     return "\n".join(lines)
-
-
-def write_schema(schema: Schema, path: Path) -> None:
-    """Write a schema file, and a CSV file for each hierarchy that is none yet."""
-    columns: dict[str, ColumnSchema] = {}
-    for name, column in schema.columns.items():
-        if isinstance(column.hierarchy, tuple) and isinstance(column.hierarchy[0], tuple):
-            file = f"{path.stem}-{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.csv"
-            text = io.StringIO()
-            csv.writer(text, delimiter=";", lineterminator="\n").writerows(column.hierarchy)
-            write_content(path.with_name(file), text.getvalue())
-            columns[name] = _replace(column, hierarchy=file)
-        elif isinstance(column.hierarchy, str) and column.hierarchy != PREFIX:
-            moved = os.path.relpath(schema.folder / column.hierarchy, path.parent)
-            columns[name] = _replace(column, hierarchy=Path(moved).as_posix())
-        else:
-            columns[name] = column
-    write_content(path, schema_text(Schema(columns, schema.id, path.parent)))
-
-
-def _replace(column: ColumnSchema, **changes: Any) -> ColumnSchema:
-    return ColumnSchema(**{key: getattr(column, key) for key in KEYS} | changes)
-
-
-def _keys(column: ColumnSchema) -> Iterator[str]:
-    for key in KEYS:
-        value = getattr(column, key)
-        if value is not None and value is not False:
-            yield f"{key} = {_value(value)}"
 
 
 def _value(value: Any) -> str:
@@ -391,53 +331,3 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
     return escaped_json(str(value))
-
-
-# Apply what the user says about a column to the column that was read.
-
-
-def apply_schema(column: Column, schema: ColumnSchema, folder: Path) -> Column:
-    """Set the hierarchy, similarity, error, role and attribute of a column."""
-    if schema.hierarchy is not None:
-        column = with_hierarchy(column, schema.hierarchy, folder)
-        column = replace(column, similarity=default_similarity(column), error=default_error(column))
-    similarity = _similarity(column, schema)
-    return replace(
-        column,
-        similarity=similarity,
-        error=_error(column, schema),
-        role=column.role if schema.role is None else schema.role,
-        attribute=column.attribute if schema.attribute is None else schema.attribute,
-    )
-
-
-def _similarity(column: Column, schema: ColumnSchema) -> ColumnSimilarity:
-    """The similarity that the user names; its scale is the usual one unless the user says otherwise."""
-    usual = column.similarity
-    name = usual.name if schema.similarity is None else schema.similarity
-    where = f"schema, column {column.name!r}"
-    if name not in ("within", "decay"):
-        if schema.scale is not None:
-            raise ParameterError(f"{where}: scale is for within and decay, and the similarity is {name}")
-        if name == "hierarchy" and column.hierarchy is None:
-            raise ParameterError(f"{where}: similarity hierarchy needs a hierarchy: set it")
-        if name == "ordered" and column.kind not in ("ordered", "number", "date"):
-            raise ParameterError(f'{where}: similarity ordered needs an order: set kind = "ordered" and levels')
-        return ColumnSimilarity(name)
-    if column.kind not in ("number", "date"):
-        raise ColumnError(f"{where}: similarity {name} needs numbers or dates, and the column is {column.kind}")
-    scale = schema.scale if schema.scale is not None else usual.scale or max(column.error, 1.0)
-    if not scale > 0:
-        raise ParameterError(f"{where}: scale must be a number > 0, got {scale!r}")
-    return ColumnSimilarity(name, float(scale))
-
-
-def _error(column: Column, schema: ColumnSchema) -> float:
-    if schema.error is None:
-        return column.error
-    where = f"schema, column {column.name!r}"
-    if not 0 <= schema.error < float("inf"):
-        raise ParameterError(f"{where}: error must be a number from 0, got {schema.error!r}")
-    if schema.error and not column.has_distances:
-        raise ParameterError(f"{where}: error must be 0, because its values have no distances; set a hierarchy")
-    return float(schema.error)

@@ -154,7 +154,7 @@ class Sidecar:
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
             if content.get("content") == "table":
-                raise SourceError(f"{path} is the sidecar of a table: read its original with so.read_table")
+                raise SourceError(f"{path} is the sidecar of a table: read its original with kind='table'")
             if not is_intact(content):
                 raise ValueError("checksum")
             return cls._from_json(content)

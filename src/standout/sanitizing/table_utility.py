@@ -369,7 +369,7 @@ class TableUtility(TableResult):
     Examples
     --------
     >>> import polars as pl, standout as so
-    >>> table = so.read_table(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), id=False)
+    >>> table = so.read(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), record=False)
     >>> so.utility(table, "round:age=10")
     <TableUtility: round:age=10; 67% of the information kept>
     """

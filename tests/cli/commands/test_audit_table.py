@@ -43,7 +43,7 @@ def test_what_is_printed_and_written_is_what_the_library_says(run, survey, tmp_p
         "--sensitive-column", "diagnosis", "--population", 1000, *OPTIONS,
     )  # fmt: skip
     findings = so.audit(
-        so.read_table(survey), targets=20, seed=4, quick=True, quasi_identifiers=["zip", "age"],
+        so.read(survey, kind="table"), targets=20, seed=4, quick=True, quasi_identifiers=["zip", "age"],
         sensitive_columns=["diagnosis"], population=1000, name="survey.csv",
     ).to_dict()  # fmt: skip
     for text in (printed.out, (out / "findings.json").read_text()):
@@ -96,7 +96,7 @@ def test_options_of_tables_are_refused_for_histories(run, tmp_path):
 
 
 def test_a_sanitized_table_is_audited_with_its_original(run, survey, tmp_path):
-    safer = so.sanitize(so.read_table(survey), "round:age=10", seed=3)
+    safer = so.sanitize(so.read(survey, kind="table"), "round:age=10", seed=3)
     so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     result = run("audit",
         tmp_path / "safer.csv", "--table", "--original", survey, "--key", tmp_path / "key.csv",

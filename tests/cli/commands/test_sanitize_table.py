@@ -32,7 +32,7 @@ def test_the_command_writes_a_table_that_opens_with_its_original_and_key(run, so
     assert outcome.code == 0, outcome.err
     assert all(step in outcome.out for step in STEPS[:2])
     assert "0 of 80 people are not in the output" in outcome.out
-    table = so.read_table(source)
+    table = so.read(source, kind="table")
     safer = so.open_sanitized(out, table, key)
     assert safer.fingerprint == so.sanitize(table, STEPS, seed=7).fingerprint
     assert stat.S_IMODE(key.stat().st_mode) == 0o600

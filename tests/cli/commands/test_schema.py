@@ -26,7 +26,7 @@ def test_schema_shows_and_writes_what_was_inferred(run, survey, tmp_path):
     assert rows[0] == ["column", "kind", "levels", "missing", "range", "similarity", "error", "role"]
     assert rows[1] == ["age", "number", "18", "0", "20", "–", "71", "decay", "4", "2", "quasi-identifier"]
     assert rows[3][:4] == ["smoker", "boolean", "2", "6"]
-    assert so.read_table(survey, schema=tmp_path / "s.toml").fingerprint == so.read_table(survey).fingerprint
+    assert so.read(survey, schema=tmp_path / "s.toml").fingerprint == so.read(survey, kind="table").fingerprint
 
 
 def test_an_existing_file_is_replaced_only_on_request(run, survey, tmp_path):
@@ -69,5 +69,5 @@ def test_a_table_that_is_read_as_a_history_is_an_error_that_shows_the_command(ru
     outcome = run("describe", survey)
     check_error(outcome)
     assert "--table" in outcome.err
-    with pytest.raises(so.ColumnError, match=r"it is a table: so\.read_table"):
-        so.read(pl.read_csv(survey))
+    with pytest.raises(so.ColumnError, match="it is a table: add kind='table'"):
+        so.read(pl.read_csv(survey), kind="history")

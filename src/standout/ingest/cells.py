@@ -1,0 +1,505 @@
+"""The distinct cells of a column and the code of each row, and what texts mean: numbers, dates, orders, sets.
+
+Whatever a column is, it is decided and parsed on its distinct cells.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import time
+from functools import cached_property
+from itertools import pairwise
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.errors import ColumnError
+from standout.data.column import Codes, code_dtype
+from standout.ingest.date_patterns import count_formats, fitting_formats, list_formats, moment_of, recognise_pattern
+
+MANY, CLOSE = 16, 1 << 20
+"""Cells are ranked if there is a distinct one for each MANY rows. CLOSE is the longest table of positions."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctCells:
+    """The distinct cells of a column, ascending: texts, numbers, dates or booleans.
+
+    `codes` has for each row the position of its cell in `values`; len(values) is an empty cell. Texts have no
+    spaces around them, and an empty text is an empty cell. If cells are lists, `values` are their distinct
+    members, and row r has codes[starts[r] : starts[r + 1]].
+    """
+
+    values: pl.Series
+    codes: Codes
+    starts: Ints | None = None
+    has_clock: bool = False
+    """Whether times of day were left out."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes) if self.starts is None else len(self.starts) - 1
+
+    @property
+    def empty(self) -> int:
+        """Code of an empty cell."""
+        return len(self.values)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells are texts."""
+        return self.values.dtype == pl.String
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Number of rows of each distinct cell, and at the end of empty cells."""
+        counts: Ints = np.bincount(self.codes, minlength=self.empty + 1).astype(np.int64)
+        if self.starts is not None:
+            counts[self.empty] = np.count_nonzero(np.diff(self.starts) == 0)
+        return counts
+
+    @property
+    def filled(self) -> int:
+        """Number of cells that are not empty."""
+        return self.n_rows - int(self.counts[self.empty])
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether no cell is empty and no two are equal."""
+        return len(self.values) == self.n_rows and not self.counts[self.empty]
+
+    @property
+    def sharing(self) -> int:
+        """Number of rows whose cell another row has, too."""
+        return int(self.counts[:-1][self.counts[:-1] > 1].sum())
+
+    @cached_property
+    def texts(self) -> pl.Series:
+        """The distinct cells as texts; whole numbers have no decimal point."""
+        if self.values.dtype.is_float():
+            whole = self.values.cast(pl.Int64, strict=False)
+            if (whole.cast(pl.Float64) == self.values.cast(pl.Float64)).all():
+                return whole.cast(pl.String)
+        return self.values.cast(pl.String)
+
+
+def distinct_cells(column: pl.Series) -> DistinctCells:
+    """Find the distinct cells of a column of any type.
+
+    >>> cells = distinct_cells(pl.Series([" b", "a", None, "b", ""]))
+    >>> cells.values.to_list(), cells.codes.tolist()
+    (['a', 'b'], [1, 0, 2, 1, 2])
+    """
+    kind = column.dtype
+    if isinstance(kind, pl.List):
+        return _of_lists(column)
+    if kind in (pl.Categorical, pl.Enum, pl.Time, pl.Null):
+        column = column.cast(pl.String)
+    elif kind == pl.Duration:
+        column = column.dt.total_seconds()
+    elif isinstance(kind, pl.Decimal):
+        column = column.cast(pl.Float64)
+    elif isinstance(kind, pl.Datetime):
+        has_clock = bool((column.dt.time() != time(0)).any())
+        return replace(_of_values(column.dt.date()), has_clock=has_clock)
+    if column.dtype == pl.String:
+        raw = column.unique().drop_nulls().sort()
+        return text_cells(raw, column.cast(pl.Enum(raw)).to_physical().fill_null(len(raw)).to_numpy())
+    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Date):
+        return _of_values(column)
+    raise ColumnError(
+        f"column {column.name!r} has nested or binary data ({kind}): write what matters in it as columns of "
+        "their own, or leave it out with ignore=…"
+    )
+
+
+def text_cells(raw: pl.Series, positions: NDArray[Any]) -> DistinctCells:
+    """The same for distinct texts in any order and the position of each row's; len(raw) is an empty cell."""
+    stripped = raw.str.strip_chars()
+    values = stripped.filter(stripped != "").unique().sort()
+    place = np.full(len(raw) + 1, len(values), code_dtype(len(values)))
+    known = stripped.replace("", None).cast(pl.Enum(values)).to_physical()
+    place[:-1] = known.fill_null(len(values)).to_numpy()
+    return DistinctCells(values, place[positions])
+
+
+def _of_values(column: pl.Series) -> DistinctCells:
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+        if column.is_infinite().any():
+            raise ColumnError(f"column {column.name!r} has infinite numbers: replace them or empty these cells")
+    values = column.unique().drop_nulls().sort()
+    if not len(values):
+        return DistinctCells(values, np.zeros(len(column), code_dtype(0)))
+    if len(values) > len(column) // MANY:
+        codes = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+    else:
+        codes = _positions(values.to_physical().to_numpy(), column.fill_null(values[0]).to_physical().to_numpy())
+    codes = np.where(column.is_null().to_numpy(), len(values), codes)
+    return DistinctCells(values, codes.astype(code_dtype(len(values))))
+
+
+def _positions(values: NDArray[Any], cells: NDArray[Any]) -> Ints:
+    """Position of each cell in the values, which ascend; from a table if whole numbers are close together."""
+    if values.dtype.kind in "iu" and int(values[-1]) - int(values[0]) < CLOSE:
+        place = np.zeros(int(values[-1]) - int(values[0]) + 1, np.int64)
+        place[values - values[0]] = np.arange(len(values))
+        return np.asarray(place[cells - values[0]])
+    return np.searchsorted(values, cells)
+
+
+def _of_lists(column: pl.Series) -> DistinctCells:
+    """Cells that are lists: the distinct members; a member counts once in a row."""
+    lists = column.list.unique().list.drop_nulls()
+    counts = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
+    members = distinct_cells(lists.filter(counts > 0).explode().cast(pl.String).alias(column.name))
+    owner = np.repeat(np.arange(len(column)), counts)
+    keep = members.codes != members.empty
+    order = np.lexsort((members.codes[keep], owner[keep]))
+    starts = np.append(0, np.cumsum(np.bincount(owner[keep], minlength=len(column))))
+    return DistinctCells(members.values, members.codes[keep][order], starts.astype(np.int64))
+
+
+# Texts that are dates: ISO 8601, year and month, eight digits, or a pattern that the texts prove.
+
+ISO = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$"
+DIGITS = r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
+MONTH = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])$"
+PROBABLE = r"^\D{0,12}\d{1,4}[-/. ]\s?(\d{1,2}|[A-Za-z]{3,9}\.?)[-/. ,]\s?\d{1,4}|^[A-Za-z]{3,9},? "
+SAMPLE = 2_000
+MOSTLY, ENOUGH = 0.9, 3
+NOT_A_DATE = np.iinfo(np.int64).min
+
+
+class Dates(NamedTuple):
+    """Days since 1970-01-01 of some distinct texts, NOT_A_DATE where a text is none, and their format.
+
+    `rivals` are formats between which the texts do not decide. `has_clock` if times of day were left out.
+    """
+
+    days: Ints
+    format: str = ""
+    rivals: tuple[str, ...] = ()
+    has_clock: bool = False
+
+    @property
+    def fits(self) -> Bools:
+        """Which texts are dates."""
+        return np.asarray(self.days != NOT_A_DATE)
+
+
+def dates_in(texts: pl.Series) -> Dates:
+    """Read texts as dates, in the format that they prove.
+
+    >>> dates = dates_in(pl.Series(["1970-01-02", "1970-01-11 08:30"]))
+    >>> dates.days.tolist(), dates.format
+    ([1, 10], 'iso')
+    >>> dates_in(pl.Series(["3/4/2005", "4/3/2005"])).rivals
+    ('%d/%m/%Y', '%m/%d/%Y')
+    """
+    for pattern, name in ((ISO, "iso"), (MONTH, "%Y-%m"), (DIGITS, "%Y%m%d")):
+        if texts.str.contains(pattern).sum() >= MOSTLY * len(texts):
+            return dates_as(texts, name)
+    none, sample = Dates(np.full(len(texts), NOT_A_DATE)), _sample(texts)
+    if sample.str.contains(PROBABLE).sum() < MOSTLY * len(sample):
+        return none
+    found = recognise_pattern(sample.to_list())
+    return none._replace(rivals=found.rivals) if found.pattern is None else dates_as(texts, found.pattern)
+
+
+def _sample(texts: pl.Series) -> pl.Series:
+    return texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), SAMPLE)).astype(np.uint32))
+
+
+def dates_as(texts: pl.Series, pattern: str) -> Dates:
+    """Read texts as dates in a format: iso, or a pattern of strptime. Times of day are left out."""
+    has_clock = "%H" in pattern or "%I" in pattern
+    if pattern == "iso":
+        has_clock = bool(texts.str.slice(10).str.contains("[1-9]").any())
+        days = texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    elif pattern == "%Y-%m":
+        days = (texts + "-01").str.to_date("%Y-%m-%d", strict=False)
+    else:
+        moments = (moment_of(text, pattern) for text in texts.to_list())
+        days = pl.Series([None if moment is None else moment.date() for moment in moments], dtype=pl.Date)
+    return Dates(days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock=has_clock)
+
+
+def date_formats(texts: pl.Series, counts: Ints) -> str:
+    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all.
+
+    >>> date_formats(pl.Series(["25/12/2004", "2004-12-25"]), np.array([1, 3]))
+    'iso fits 3 cells, %d/%m/%Y fits 1 cell'
+    """
+    sample = _sample(texts).to_list()
+    if sum(bool({*fitting_formats(text)} - {"s", "ms"}) for text in sample) < MOSTLY * len(sample):
+        return ""
+    formats = count_formats(zip(texts.to_list(), counts.tolist(), strict=True))
+    return list_formats(formats, "cell") if len(formats) > 1 else ""
+
+
+def are_digit_dates(texts: pl.Series) -> bool:
+    """Whether texts are dates of eight digits, such as 20101231: several of them, and no other number."""
+    return len(texts) >= ENOUGH and bool(texts.str.contains(DIGITS).all()) and bool(dates_in(texts).fits.all())
+
+
+# Texts that are numbers: with a decimal point or comma, thousands, a currency or a percent sign.
+
+PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$"
+POINTS = r"^[+-]?\d{1,3}(\.\d{3})*(,\d+)?$|^[+-]?\d+,\d+$"
+THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
+SIGN = r"^[$€£¥]\s?|\s?[$€£¥%]$"
+LEADING_ZERO, MOST_DIGITS = r"^0\d+$", r"^[+-]?\d{16,}$"
+
+
+class Numbers(NamedTuple):
+    """The numbers of some distinct texts, NaN where a text is none, and how they are written."""
+
+    values: Floats
+    written: str = ""
+
+    @property
+    def fits(self) -> Bools:
+        """Which texts are numbers."""
+        return ~np.isnan(self.values)
+
+
+def numbers_in(texts: pl.Series) -> Numbers:
+    """Read texts as numbers.
+
+    Texts with a leading zero or with more digits than a number holds are codes, and none of them is a number.
+
+    >>> numbers_in(pl.Series(["1.5", "2", "many"])).values.tolist()
+    [1.5, 2.0, nan]
+    >>> numbers_in(pl.Series(["1,5", "2"])).written
+    'with a decimal comma'
+    """
+    texts = texts.str.replace("^\u2212", "-")  # a minus sign that is no hyphen
+    if not len(texts) or texts.str.contains(LEADING_ZERO).any() or texts.str.contains(MOST_DIGITS).any():
+        return Numbers(np.full(len(texts), np.nan))
+    plain = _values(texts)
+    if plain.fits.all() or not texts.str.contains(r"[,$€£¥%]").any():
+        return plain
+    bare = texts.str.replace(SIGN, "")
+    sign = "with a currency or percent sign" if (bare != texts).any() else ""
+    without_commas = bare.str.replace_all(",", "", literal=True)
+    with_points = bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    is_shaped = bare.str.contains(THOUSANDS) | bare.str.contains(PLAIN)
+    forms = [(_values(bare), ""), (_values(without_commas.set(~is_shaped, None)), "with commas for thousands")]
+    if not bare.str.contains(r"\d\.\d").any():
+        forms.append((_values(with_points), "with a decimal comma"))
+    points = with_points.set(~bare.str.contains(POINTS), None)
+    forms.append((_values(points), "with points for thousands and a decimal comma"))
+    best, written = max([(plain, ""), *forms], key=lambda form: int(form[0].fits.sum()))
+    return Numbers(best.values, ", ".join(filter(None, (written, "" if best is plain else sign))))
+
+
+def _values(texts: pl.Series) -> Numbers:
+    """The numbers of the texts that are plain numbers."""
+    shaped = texts.set(~texts.str.contains(PLAIN).fill_null(False), None)
+    values = shaped.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().copy()
+    values[np.isinf(values)] = np.nan
+    return Numbers(values)
+
+
+# Categories with an evident order: low, medium, high; "1 - never" … "5 - always"; bands such as 20-29.
+
+MOST_BANDS, MOST_LABELS, LONGEST_LABEL = 400, 100, 18
+SCALES = [
+    [names.split("/") for names in scale.split(" < ")]
+    for scale in (
+        "none/no risk < very low/sehr niedrig < low/niedrig/gering < medium/moderate/middle/average/normal/mid/mittel"
+        " < high/hoch < very high/sehr hoch",
+        "never/nie < almost never/very rarely/sehr selten < rarely/seldom/selten < sometimes/occasionally/manchmal"
+        " < often/frequently/usually/oft/häufig < very often/almost always/sehr oft < always/immer",
+        "strongly disagree/disagree strongly/completely disagree < disagree < somewhat disagree/slightly disagree"
+        " < neutral/neither agree nor disagree/neither/undecided < somewhat agree/slightly agree < agree"
+        " < strongly agree/agree strongly/completely agree",
+        "very dissatisfied/very unsatisfied < dissatisfied/unsatisfied < neutral/neither satisfied nor dissatisfied"
+        " < satisfied < very satisfied",
+        "very poor/very bad < poor/bad < fair/average < good < very good < excellent",
+        "none < mild/light/slight < moderate < severe/serious < critical",
+        "xs < s < m < l < xl < xxl",
+        "small/klein < medium/mittel < large/groß/gross < extra large",
+        "not at all < a little/slightly < somewhat/moderately < quite/very/a lot < extremely",
+        "daily/every day < weekly/every week < monthly/every month < yearly/annually < never",
+    )
+]
+"""Names of ordered levels; those with / between them mean the same."""
+LABEL = re.compile(r"[(\[]?(\d{1,3})[)\]]?\s*(?:[-–—.:=)]\s*|\s)(?=[^\W\d])\S.*")
+NUMBER = r"([+-]?\d+(?:\.\d+)?)"
+UNIT = r"\s*(?:k|m|years?|yrs?|jahre?|€|\$|%)?"
+MONEY = r"[$€£]?\s*"
+BETWEEN = re.compile(
+    rf"[\[(]?{MONEY}{NUMBER}{UNIT}\s*(?:-|–|—|to|bis|,|\.\.)\s*{MONEY}{NUMBER}{UNIT}[\])]?", re.IGNORECASE
+)
+BELOW = re.compile(rf"(?:<|<=|≤|under|below|less than|up to|unter|bis)\s*{MONEY}{NUMBER}{UNIT}", re.IGNORECASE)
+ABOVE = re.compile(
+    rf"(?:>|>=|≥|over|above|more than|at least|über|ab)\s*{MONEY}{NUMBER}{UNIT}"
+    rf"|{MONEY}{NUMBER}{UNIT}\s*(?:\+|and over|and above|and older|or more|or older|und älter|und mehr)",
+    re.IGNORECASE,
+)
+DECADE = re.compile(r"(\d*0)'?s", re.IGNORECASE)
+EXACT = re.compile(rf"{NUMBER}")
+
+
+def evident_order(levels: Sequence[str]) -> tuple[list[int], str] | None:
+    """Positions of the levels in their order, and why; None if no order is evident.
+
+    >>> evident_order(["high", "low", "medium"])
+    ([1, 2, 0], 'the names are a scale')
+    >>> evident_order(["20-29", "30-39", "<20", "40+"])
+    ([2, 0, 1, 3], 'the levels are bands of numbers')
+    >>> evident_order(["1 - never", "5 - always", "3"])
+    ([0, 2, 1], 'the levels are numbered')
+    >>> evident_order(["red", "green"])
+    """
+    finders: tuple[tuple[Callable[[Sequence[str]], Sequence[Any] | None], str], ...] = (
+        (_on_scale, "the names are a scale"),
+        (_numbered, "the levels are numbered"),
+        (_bands, "the levels are bands of numbers"),
+    )
+    for find, reason in finders if len(levels) > 1 else ():
+        if (ranks := find(levels)) is not None:
+            return sorted(range(len(levels)), key=ranks.__getitem__), reason
+    return None
+
+
+def _on_scale(levels: Sequence[str]) -> list[int] | None:
+    folded = [" ".join(level.lower().replace("_", " ").replace("-", " ").split()) for level in levels]
+    for scale in SCALES:
+        rank = {name: place for place, names in enumerate(scale) for name in names}
+        if all(level in rank for level in folded):
+            ranks = [rank[level] for level in folded]
+            if len(set(ranks)) == len(ranks) and (len(ranks) > 2 or "low" in folded or "niedrig" in folded):
+                return ranks
+    return None
+
+
+def _numbered(levels: Sequence[str]) -> list[int] | None:
+    if len(levels) > MOST_LABELS:
+        return None
+    matches = [LABEL.fullmatch(level) for level in levels]
+    for level, match in zip(levels, matches, strict=True):
+        if match is None and not (level.isdecimal() and len(level) <= LONGEST_LABEL):
+            return None
+    numbers = [int(match[1] if match else level) for level, match in zip(levels, matches, strict=True)]
+    return numbers if sum(map(bool, matches)) > 1 and len(set(numbers)) == len(numbers) else None
+
+
+def _bands(levels: Sequence[str]) -> list[tuple[float, float]] | None:
+    """The ends of bands that do not overlap; single numbers may be among them."""
+    if len(levels) > MOST_BANDS or all(EXACT.fullmatch(level) for level in levels):
+        return None
+    bands = [band for band in map(_band, levels) if band is not None]
+    overlap = any(high > low for (_, high), (low, _) in pairwise(sorted(bands)))
+    return None if overlap or len(set(bands)) < len(levels) else bands
+
+
+def _band(level: str) -> tuple[float, float] | None:
+    text = level.strip()
+    if match := EXACT.fullmatch(text):
+        return float(match[1]), float(match[1])
+    if match := DECADE.fullmatch(text):
+        return float(match[1]), float(match[1]) + 9
+    if match := BETWEEN.fullmatch(text):
+        low, high = float(match[1]), float(match[2])
+        return (low, high) if low < high else None
+    if match := BELOW.fullmatch(text):
+        return -inf, float(match[1])
+    if match := ABOVE.fullmatch(text):
+        return float(match[1] or match[2]), inf
+    return None
+
+
+# Cells that are sets of categories, such as "a;b;c".
+
+SEPARATORS = (";", "|", ",")
+MOST_TEXTS, MOST_MEMBERS, LONGEST = 200_000, 1_000, 60
+USED, REPEATED, SHARED = 0.05, 2.0, 0.5
+"""Smallest share of rows with a separator, rows per member, and share of members in several texts."""
+
+
+class Sets(NamedTuple):
+    """The members of some distinct texts: text t has codes[starts[t] : starts[t + 1]], ascending."""
+
+    members: tuple[str, ...]
+    starts: Ints
+    codes: Ints
+
+
+def recognise_separator(texts: pl.Series, counts: Ints) -> str | None:
+    """The separator of the members, if the texts are sets: members repeat, and their number varies.
+
+    >>> recognise_separator(pl.Series(["a;b", "a", "b;c;a"]), np.array([4, 2, 3]))
+    ';'
+    >>> recognise_separator(pl.Series(["Smith, Jane", "Jones, Tim"]), np.array([1, 1]))
+    """
+    for separator in SEPARATORS if 0 < len(texts) <= MOST_TEXTS else ():
+        used = texts.str.contains(separator, literal=True).to_numpy()
+        if counts[used].sum() >= USED * counts.sum() and _are_sets(texts, counts, separator):
+            return separator
+    return None
+
+
+def _are_sets(texts: pl.Series, counts: Ints, separator: str) -> bool:
+    sets = sets_in(texts, separator)
+    sizes = np.diff(sets.starts)
+    if len(sets.members) > MOST_MEMBERS or max(map(len, sets.members), default=0) > LONGEST:
+        return False
+    parts = texts.str.count_matches(separator, literal=True).to_numpy().astype(np.int64) + 1
+    if (sizes < 1).any() or (sizes < parts - 1).any() or len(set(sizes.tolist())) < 2:
+        return False
+    texts_of = np.bincount(sets.codes, minlength=len(sets.members))
+    rows = np.repeat(counts, sizes).sum() / max(len(sets.members), 1)
+    return bool(rows >= REPEATED and np.mean(texts_of > 1) >= SHARED)
+
+
+def sets_in(texts: pl.Series, separator: str) -> Sets:
+    """Split texts into their members; a member that repeats in a text counts once.
+
+    >>> sets_in(pl.Series(["b; a", "b"]), ";")
+    Sets(members=('a', 'b'), starts=array([0, 2, 3]), codes=array([0, 1, 1]))
+    """
+    parts = (
+        pl.DataFrame({"text": np.arange(len(texts), dtype=np.int64), "member": texts.str.split(separator)})
+        .explode("member")
+        .with_columns(pl.col("member").str.strip_chars())
+        .filter(pl.col("member") != "")
+        .unique()
+    )
+    members = parts["member"].unique().sort()
+    codes = parts["member"].cast(pl.Enum(members)).to_physical().to_numpy().astype(np.int64)
+    owner = parts["text"].to_numpy()
+    order = np.lexsort((codes, owner))
+    starts = np.append(0, np.cumsum(np.bincount(owner, minlength=len(texts)))).astype(np.int64)
+    return Sets(tuple(members.to_list()), starts, codes[order])
+
+
+# Texts that mean that a cell is empty, such as NA or ?.
+
+ALWAYS = frozenset(("na", "n/a", "n.a.", "#n/a", "<na>", "?", "null", "nan", "nil", "missing"))
+"""Texts in lower case that mean an empty cell in every column."""
+WITH_NUMBERS = ALWAYS | {"-", "--", ".", "none", "unknown", "not available", "not known", "k.a.", "unbekannt"}
+"""Texts that mean an empty cell where the other cells are numbers, dates or yes and no.
+
+Among categories, "unknown" and "none" are values as others are."""
+COUNTRIES = 10
+
+
+def missing_in(texts: pl.Series, markers: Iterable[str]) -> pl.Series:
+    """Which of some distinct texts mean an empty cell. NA among codes of two letters is Namibia.
+
+    >>> missing_in(pl.Series(["?", "private", "N/A"]), ALWAYS).to_list()
+    [True, False, True]
+    """
+    found = texts.str.to_lowercase().is_in(list(markers))
+    others = texts.filter(~found)
+    if found.any() and len(others) >= COUNTRIES and others.str.contains("^[A-Z]{2}$").all():
+        return found & (texts != "NA")
+    return found

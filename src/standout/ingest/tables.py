@@ -1,0 +1,383 @@
+"""Read a survey: one row per person. What each column is, and which of them has the ids."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ColumnError, ParameterError, SourceError
+from standout.core.progress import Progress
+from standout.data.column import Column
+from standout.data.labels import Labels, Provenance, UnusedColumn
+from standout.data.release import Release
+from standout.data.subset import arrange
+from standout.ingest.cells import DistinctCells, distinct_cells, text_cells
+from standout.ingest.column_names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
+from standout.ingest.column_types import (
+    CellLevels,
+    Doubt,
+    column_doubts,
+    direct_identifier,
+    levels_of,
+    make_column,
+    missing_number_doubts,
+)
+from standout.ingest.delimited import ColumnTexts
+from standout.ingest.frames import FrameSource, polars_errors
+from standout.ingest.options import ColumnName, Options
+from standout.ingest.schema import ColumnSchema, Schema, schema_of
+
+LISTED, LONGEST_NUMBER = 20, 10
+NOT_IN_SCHEMA = "columns that the schema lacks"
+"""Setting of the provenance, if there are such columns."""
+WITHOUT_HISTORY, WITHOUT_ROW = "rows without a history", "people of the history without a row"
+FEWEST_COLUMNS, FEWEST_WITH_ITEM = 3, 4
+ROWS_PER_PERSON = 2
+"""An id that has so many rows on average is that of people with several rows."""
+LARGEST = 200 << 20
+"""Size in bytes up to which the ids of a file with an item are compared."""
+AT_A_TIME = {"Parquet": 8, "Arrow": 8}
+"""Number of columns that are read at a time, from a format that stores them one by one."""
+CODE = re.compile(r"[A-Za-z]{0,12}[-_]?\d+|[0-9a-fA-F]{16,}|\{?[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+FEWEST, SAMPLE = 5, 1_000
+
+
+class SourceColumns(NamedTuple):
+    """A source as named columns. `cells` reads those at some positions, one after the other, in order."""
+
+    names: tuple[str, ...]
+    cells: Callable[[Sequence[int]], Iterator[DistinctCells]]
+    format: str
+    files: tuple[str, ...] = ()
+
+
+def cells_of_texts(texts: ColumnTexts) -> Iterator[DistinctCells]:
+    """Yield the distinct cells of columns of text, in order; memory for the codes is freed."""
+    for interner, parts in zip(texts.interners, texts.codes, strict=True):
+        codes = np.concatenate([np.zeros(0, np.uint8), *parts]).astype(np.int64) - 1
+        parts.clear()
+        yield text_cells(pl.Series(list(interner.labels()), dtype=pl.String), codes)  # -1, the last: an empty cell
+
+
+def cells_of_frames(
+    parts: Sequence[tuple[str, FrameSource]], kind: str, wanted: Sequence[int]
+) -> Iterator[DistinctCells]:
+    """Yield the distinct cells of columns of frames, or of files with the same columns: (name, source) of each."""
+    at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
+    for first in range(0, len(wanted), at_a_time):
+        positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
+        for name, source in parts:
+            with polars_errors(name):
+                own = list(source.batches(positions))
+            if not any(map(len, own)):
+                raise SourceError(f"{name} has no rows: check the source")
+            batches += own
+        for position in positions:
+            series = [batch[str(position)] for batch in batches]
+            kinds = {part.dtype for part in series if part.dtype != pl.Null}
+            common = pl.String if len(kinds) > 1 else next(iter(kinds), pl.Null())  # as text if their types differ
+            column = pl.concat([part if part.dtype == common else part.cast(common) for part in series])
+            yield distinct_cells(column.alias(parts[0][1].names[position]))
+
+
+# Recognise a table with one row per person, rather than a history.
+
+
+class TablePlan(NamedTuple):
+    """Why a source looks like a table, and what its cells must show: no column of `unique` has a cell twice.
+
+    If `by_first`, the first column may be an id of people who have several rows.
+    """
+
+    reason: str = ""
+    unique: tuple[int, ...] = ()
+    by_first: bool = False
+
+    def fails(self, position: int, cells: DistinctCells) -> bool:
+        """Whether the cells of a column show people with several rows."""
+        if self.by_first and not position and len(cells.values) * ROWS_PER_PERSON <= cells.n_rows:
+            return True
+        return position in self.unique and not cells.all_differ
+
+
+def table_plan(names: Sequence[str], options: Options, size: int) -> TablePlan | None:
+    """Whether a source with these columns, of so many bytes, looks like a table; None if it does not.
+
+    A table has several columns, and none that is recognised as the item of a history. If one has such a name,
+    as a title or a course, it is a table if each row has an id of its own. If the first column is an id and
+    most ids have several rows, it is none.
+    """
+    if options.kind == "table":
+        return TablePlan()
+    items = recognise(names, "item")
+    records = recognise(names, "record") if options.record is None else [position_of(names, options.record, "record")]
+    if options.kind == "history" or len(names) < (FEWEST_WITH_ITEM if items else FEWEST_COLUMNS):
+        return None
+    if items and (not records or size > LARGEST):
+        return None
+    if records:
+        return TablePlan(f"it has {len(names)} columns, and each row has an id of its own", tuple(records))
+    by_first = is_id_name(names[0]) and size <= LARGEST
+    return TablePlan(f"it has {len(names)} columns, and none is an item", (), by_first)
+
+
+# Which column has the ids of the rows.
+
+
+def _id_rank(name: str) -> int:
+    """How well known a name is as that of the id; 0 is best."""
+    rank = name_rank(name, "record")
+    return 0 if plain_name(name) == "id" else 1 + (rank if rank is not None else 50)
+
+
+def _row_number_reason(position: int, name: str, cells: DistinctCells) -> str:
+    """Why a first column without a known name may be the id: row numbers or codes; "" if not."""
+    if position or cells.n_rows < FEWEST or not cells.all_differ or is_quasi_identifier(name):
+        return ""
+    values = cells.values
+    numbers = values.cast(pl.Int64, strict=False) if cells.is_text else values
+    if numbers.dtype.is_integer() and not numbers.is_null().any():
+        lowest, highest = int(np.min(numbers.to_numpy())), int(np.max(numbers.to_numpy()))
+        return "it numbers the rows" if lowest in (0, 1) and highest - lowest + 1 == cells.n_rows else ""
+    if cells.is_text and all(CODE.fullmatch(text) for text in values.head(SAMPLE).to_list()):
+        return "it is the first column, and each row has a code of its own"
+    return ""
+
+
+def _may_be_id(position: int, name: str, cells: DistinctCells) -> bool:
+    if cells.starts is not None or not cells.all_differ:
+        return False
+    return has_id_name(name) or bool(_row_number_reason(position, name, cells))
+
+
+def _check_ids(name: str, cells: DistinctCells) -> None:
+    """Raise an error unless each row has an id of its own."""
+    if empty := int(cells.counts[cells.empty]):
+        raise ColumnError(
+            f"column {name!r} has no id in {empty:,} rows: fill them in, or name another column with record=…"
+        )
+    if not cells.all_differ:
+        raise ColumnError(
+            f"{cells.sharing:,} of {cells.n_rows:,} rows share their id in column {name!r}: a table "
+            "has one row per person; for a history, add kind='history'"
+        )
+    if cells.values.dtype.is_float() and not cells.texts.str.contains(r"^-?\d+$").all():
+        raise ColumnError(f"column {name!r} has fractions: ids must be text or whole numbers")
+
+
+def _choose_id(names: Sequence[str], cells: Mapping[int, DistinctCells]) -> tuple[int | None, str]:
+    """Position of the id column and why, from those whose cells all differ; None if there is none."""
+    if named := [i for i in cells if has_id_name(names[i])]:
+        return min(named, key=lambda i: (_id_rank(names[i]), i)), "its name, and no two rows are equal"
+    reasons = ((i, _row_number_reason(i, names[i], own)) for i, own in cells.items())
+    return next(((i, reason) for i, reason in reasons if reason), (None, "no column is an id"))
+
+
+def _id_labels(cells: DistinctCells) -> Labels:
+    texts = cells.texts.gather(cells.codes.astype(np.uint32))
+    data = np.frombuffer("".join(texts.to_list()).encode(), np.uint8)
+    return Labels(offsets(texts.str.len_bytes().to_numpy()), data)
+
+
+def position_of(names: Sequence[str], column: ColumnName | bool, parameter: str) -> int:
+    """Position of a column that the user names, by its name or its number."""
+    if isinstance(column, bool) or not isinstance(column, (str, int)):
+        raise ParameterError(f"{parameter} must be the name or the number of a column, got {column!r:.100}")
+    if column in names:
+        return names.index(str(column))
+    if isinstance(column, int) or (column.isdecimal() and len(column) < LONGEST_NUMBER):
+        if not 1 <= int(column) <= len(names):
+            raise ColumnError(f"{parameter} must be a column number from 1 to {len(names)}, got {int(column)}")
+        return int(column) - 1
+    raise ColumnError(f"column {column!r} not found; the columns are {_listed(names)}: name one with {parameter}=…")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
+
+
+# The columns of a table.
+
+
+@dataclass(slots=True)
+class TableReading:
+    """Makes a release of the columns of a source.
+
+    Afterwards `warnings` has what the user should check, `refusals` those of them with which a threshold must
+    not pass because the risk may be understated, and `schema_read` reads the table in the same way.
+    """
+
+    options: Options
+    progress: Progress
+    warnings: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    schema_read: Schema = field(default_factory=Schema)
+
+    def read(self, source: SourceColumns, plan: TablePlan) -> Release | None:
+        """Read a table; None if the cells show that it is a history."""
+        names, schema = source.names, self.options.schema
+        if len(set(names)) < len(names):
+            raise SourceError("the source has two columns with the same name: rename one")
+        record = schema.id if self.options.record is None else self.options.record
+        given = None if record is None or record is False else position_of(names, record, "record")
+        ignored = self._ignored(names)
+        if given is not None and given in ignored:
+            raise ParameterError(f"record must not be an ignored column, got {names[given]!r}")
+        wanted = [position for position in range(len(names)) if position not in ignored]
+        parts: dict[int, _ColumnPart] = {}
+        candidates: dict[int, DistinctCells] = {}
+        for position, cells in zip(wanted, source.cells(wanted), strict=True):
+            if plan.fails(position, cells):
+                return None
+            if position == given:
+                _check_ids(names[position], cells)
+            if position == given or (record is None and _may_be_id(position, names[position], cells)):
+                candidates[position] = cells
+            else:
+                parts[position] = self._part(names[position], cells)
+            self.progress("reading", position + 1, len(names))
+        if not {*plan.unique} <= {*wanted}:
+            return None
+        chosen, reason = (given, "named by the user") if given is not None else _choose_id(names, candidates)
+        reason = "the user says that there is none" if record is False else reason
+        parts |= {i: self._part(names[i], candidates[i]) for i in candidates.keys() - {chosen}}
+        parts = {position: parts[position] for position in sorted(parts)}
+        if not parts:
+            raise SourceError("the source has no column but the id: a table needs attributes")
+        columns = tuple(part.column for part in parts.values())
+        settled = {name for name, column in schema.columns.items() if column.kind is not None}
+        doubts = [doubt for part in parts.values() for doubt in part.doubts]
+        doubts += missing_number_doubts(column for column in columns if column.name not in settled)
+        if chosen is not None and (looks := direct_identifier(names[chosen], candidates[chosen])):
+            text = (  # it is not attacked, but it would be published
+                f"the id, column {names[chosen]!r}, looks like {looks}: it identifies people directly. Remove it, or "
+                "replace it by a number, before you publish"
+            )
+            doubts.append(Doubt(text, blocks=True))
+        self.warnings += [doubt.text for doubt in doubts]
+        self.refusals += [doubt.text for doubt in doubts if doubt.blocks]
+        unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
+        inferred = {part.column.name: part.schema(schema) for part in parts.values()}
+        inferred |= {column.name: ColumnSchema(ignore=True) for column in unused}
+        self.schema_read = Schema(inferred, False if chosen is None else names[chosen], schema.folder)
+        provenance = Provenance(
+            source.format,
+            source.files,
+            {} if chosen is None else {"record": names[chosen]},
+            self._schema_settings(columns),
+            {"record": reason},
+            unused,
+            columns[0].n_rows,
+            column_notes={part.column.name: part.note for part in parts.values()},
+        )
+        ids = None if chosen is None else _id_labels(candidates[chosen])
+        return Release.of_columns(columns, ids, provenance=provenance)
+
+    def _part(self, name: str, cells: DistinctCells) -> "_ColumnPart":
+        schema = self.options.schema.columns.get(name, ColumnSchema())
+        own = replace(schema, missing=self.options.missing) if schema.missing is None else schema
+        levels = levels_of(name, cells, own)
+        column = make_column(name, cells, levels, schema, self.options.schema.folder)
+        doubts = tuple(column_doubts(column, cells, levels.doubt, schema.kind is not None))
+        return _ColumnPart(column, levels, _note(column, cells, levels), doubts)
+
+    def _ignored(self, names: Sequence[str]) -> set[int]:
+        """Positions of the columns that the user leaves out; columns of the schema must exist."""
+        for name in self.options.schema.columns:
+            if name not in names:
+                raise ColumnError(
+                    f"schema: the table has no column {name!r}; its columns are {_listed(names)}: rename or "
+                    "remove its section"
+                )
+        ignored = {name for name, column in self.options.schema.columns.items() if column.ignore}
+        return {names.index(name) for name in ignored} | {
+            position_of(names, column, "ignore") for column in self.options.ignored
+        }
+
+    def _schema_settings(self, columns: Sequence[Column]) -> dict[str, str]:
+        """What the provenance says about the schema; columns that it lacks cause a warning."""
+        schema = self.options.schema
+        if not schema.columns:
+            return {}
+        others = [column.name for column in columns if column.name not in schema.columns]
+        if others:
+            self.warnings.append(
+                f"the schema lacks {len(others):,} of {len(columns):,} columns ({_listed(others)}): what "
+                "they are was inferred; add a section for each of them"
+            )
+        return {"schema": schema.name or "given"} | ({NOT_IN_SCHEMA: _listed(others)} if others else {})
+
+
+class _ColumnPart(NamedTuple):
+    """A column that was read, and how."""
+
+    column: Column
+    levels: CellLevels
+    note: str
+    doubts: tuple[Doubt, ...]
+
+    def schema(self, given: Schema) -> ColumnSchema:
+        """A schema that reads the column in the same way."""
+        own, levels = schema_of(self.column), self.levels
+        before = given.columns.get(self.column.name, ColumnSchema())
+        return replace(
+            own,
+            hierarchy=before.hierarchy,
+            levels=own.levels if own.levels is not None else before.levels,
+            missing=tuple(sorted(levels.markers)) or None if before.missing is None else before.missing,
+            separator=levels.separator or None,
+            date_format=levels.date_format or None,
+        )
+
+
+def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:
+    """How the cells of a column were read, and which of them are empty."""
+    missing = int(column.counts[-1])
+    parts = [f"{column.kind} ({levels.reason})" if levels.reason else column.kind]
+    parts += [f"format {levels.date_format}"] if levels.date_format else []
+    marked = [f"{count:,} × {text}" for text, count in sorted(levels.markers.items())]
+    if empty := int(cells.counts[cells.empty]):
+        marked.insert(0, f"{empty:,} without text")
+    counts = f": {', '.join(marked)}" if levels.markers else ""
+    return "; ".join([*parts, f"{missing:,} empty cell{'s' if missing != 1 else ''}{counts}"])
+
+
+def join_history(table: Release, history: Release) -> Release:
+    """Join a table and a history of the same people by their ids.
+
+    People of the history without a row are appended, with all cells empty, so that nobody is left out.
+    """
+    if not table.has_ids:
+        raise ColumnError("a history can only be joined to a table with ids: name their column with record=…")
+    record_of = {record: position for position, record in enumerate(history.records)}
+    known = np.array([record_of.get(row, -1) for row in table.records], np.int64)
+    without = int(np.count_nonzero(known < 0))
+    if without == table.n_records:
+        raise SourceError("no id of the table is an id of the history: check the columns of ids; ids are text")
+    others: Ints = np.setdiff1d(np.arange(history.n_records), known)
+    ids = Labels.of(chain(table.records, (history.records[position] for position in others.tolist())))
+    files = ", ".join(history.provenance.files) or history.provenance.format
+    settings = table.provenance.settings | {
+        "history": f"{files}: {history.n_entries:,} entries of {history.n_records:,} people",
+        WITHOUT_HISTORY: f"{without:,}",
+        WITHOUT_ROW: f"{len(others):,}",
+    }
+    return replace(
+        arrange(history, np.append(known, others).astype(np.int64)),
+        records=replace(ids, ordered=False),
+        columns=tuple(_extended(column, len(others)) for column in table.columns),
+        has_ids=True,
+        provenance=replace(table.provenance, settings=settings),
+    )
+
+
+def _extended(column: Column, rows: int) -> Column:
+    """The column with more rows, whose cells are empty."""
+    if column.starts is not None:
+        return replace(column, starts=np.append(column.starts, np.full(rows, column.starts[-1])))
+    return replace(column, codes=np.append(column.codes, np.full(rows, column.missing, column.codes.dtype)))
