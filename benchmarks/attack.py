@@ -27,7 +27,7 @@ from benchmarks.data_files import index_file, release_of, with_levels, with_time
 from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.queries import SIZES, draw_targets, first_of, mixed, observed, one_by_one, redrawn, repeated
 from benchmarks.ratio_table import HEADER, RatioRow, check_same_verdicts
-from standout.attack.batches import run_1b
+from standout.attack.engine import score
 from standout.know.facts import KnownFacts
 
 MODULE = "benchmarks.attack"
@@ -61,8 +61,8 @@ class Bench:
         """The same job with prepared tables and weights, and the seconds that preparing them took."""
         begun = time.process_time()
         queries = so.ScoreboardRH(similarity)._queries(self.release, self.known, None)
-        assert queries.kernel_tables
-        return lambda: run_1b(queries, TOP, False, 1), time.process_time() - begun
+        assert queries.lookup
+        return lambda: score(queries, TOP, with_z=False, threads=1), time.process_time() - begun
 
     def compare(self, ours: Job, other: Job, count: int, clock: Any = time.process_time) -> tuple[float, float]:
         """Seconds per query of two jobs that answer `count` queries."""

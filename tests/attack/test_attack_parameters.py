@@ -1,14 +1,13 @@
 """Parameters of an attack that are not allowed are refused with a clear message."""
 
 import math
-from datetime import date, timedelta
+from datetime import date
 
 import numpy as np
-import polars as pl
 import pytest
 
 import standout as so
-from attack_cases import START, TWO, Data, all_numbers, attacks_of, exact, near
+from attack_cases import TWO, Data, all_numbers, attacks_of
 
 NAN, INF = math.nan, math.inf
 
@@ -138,41 +137,3 @@ def test_a_function_that_would_be_called_millions_of_times_is_refused():
     for attack in attacks_of(so.Custom(lambda *given: 1.0)):
         with pytest.raises(so.ParameterError, match="function of value and time would be called"):
             attack.attack(Data(rows).read(), aux)
-
-
-# A table of times that is too long for a cache.
-
-
-@pytest.mark.parametrize("nested", [False, True], ids=["single", "nested"])
-@pytest.mark.parametrize(
-    ("similarity", "lined"),
-    [
-        (so.Decay(), True),
-        (so.Decay(value_scale=None, time_scale=90), True),
-        (so.Within(value=1, time=0.5), True),
-        (so.Decay(time_scale=0.01), False),
-    ],
-    ids=str,
-)
-def test_straight_pieces_of_a_long_table_give_the_same_verdicts(monkeypatch, similarity, lined, nested):
-    monkeypatch.setattr("standout.know.lookup_tables.LONG", 1 << 11)
-    draw = np.random.default_rng(8)
-    frame = pl.DataFrame({
-        "record": np.repeat(np.arange(200), 12).astype(str),
-        "item": np.concatenate([draw.permutation(20)[:12] for _ in range(200)]).astype(str),
-        "value": draw.integers(1, 6, 2_400).astype(float),
-        "time": [START + timedelta(minutes=m) for m in draw.integers(0, 3_000, 2_400).tolist()],
-    })  # fmt: skip
-    release = so.read(frame, time_unit="minute")
-    known = so.Adversary(knows=6, wrong=1, value_error=1, time_error=1).observe_all(release, range(40))
-    attack = so.ScoreboardRH(similarity)
-    single = attack._queries(release, known, None).kernel_tables
-    assert (single.line_bits > 0) == lined
-    if lined:
-        crooked = np.isnan(single.lines[::2]).sum()
-        assert 0 < crooked < 8  # at the kink or the thresholds, and where a table ends
-    for verdict in attack.nested(release, known, [3, 6]) if nested else attack.attacks(release, known):
-        scores = verdict.scores
-        assert verdict.highest == exact(scores.max())
-        assert verdict.ties == np.count_nonzero(scores == scores.max())
-        assert (verdict.mean, verdict.sigma) == (near(scores.mean()), near(scores.std()))

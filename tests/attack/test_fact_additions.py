@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
-from standout.attack.fact_kernels import FactRows, PartScores, add_weighted_fact
 from standout.attack.queries import excluded_records, prepare_queries
-from standout.core.parts import Part
 from standout.know.facts import encode_auxes
-from standout.know.lookup_tables import tabulate
 
 
 @examples(150, 15)
@@ -30,14 +27,6 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
         found = queries.scores(0)
         among = found > -np.inf
         assert found[among].tolist() == expected[among].tolist()
-
-
-def test_a_damaged_index_does_not_write_beyond_the_scores():
-    release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    tables = tabulate(release, encode_auxes(release, [so.Aux([so.Fact("1")])]), so.Present())
-    scores = PartScores(Part(0, 1), np.zeros(3))
-    with pytest.raises(so.StoreError, match="damaged"):
-        add_weighted_fact(release, FactRows.of(tables, 0, 0, 0), tables.c, 1.0, 0.5, scores)
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -9,7 +9,7 @@ import pytest
 import naive
 import standout as so
 from conftest import content
-from standout.attack.batches import run_1b
+from standout.attack.engine import score
 from standout.attack.error_model import DistanceClasses
 from standout.attack.learned_errors import LearnedErrors
 from standout.know.facts import facts_from_entries
@@ -43,7 +43,7 @@ def test_scores_are_the_sums_of_log_ratios_without_the_excluded_record(release, 
     errors = LearnedErrors(DistanceClasses(release), 0.6, VALUES, TIMES if dated else None)
     known = known_facts(release, chosen)
     queries = errors.queries(known, np.array([-1, 11, -1]), present=0.5)
-    columns = run_1b(queries, top=5, with_z=True)
+    _, columns = score(queries, top=5)
     for q, exclude in enumerate((None, names[11], None)):
         rest = entries if exclude is None else naive.without(entries, exclude)
         facts = {item: entries[names[chosen[q]], item] for item in items_of(release, known, q)}

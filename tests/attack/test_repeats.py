@@ -28,8 +28,8 @@ from attack_cases import (
 )
 from standout.attack import reference
 from standout.attack import reference as likelihood_reference
-from standout.attack.fact_kernels import entry_ranges
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
+from standout.attack.pairs import entry_ranges
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.attack.reference_arrays import known_items_of_query
 from standout.attack.scoreboard import MatchingQueries

@@ -3,7 +3,6 @@
 import math
 from datetime import date, timedelta
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from attack_cases import Data, examples
-from standout.attack.sum_kernels import inverse_sigma
 
 DAY = date(2000, 1, 1)
 
@@ -91,13 +89,3 @@ def test_the_smallest_weights_change_no_eccentricity(size):
     )
     assert other.eccentricity == pytest.approx(one.eccentricity, rel=1e-9)
     assert other.entropy("0") == pytest.approx(one.entropy("0"), rel=1e-6)
-
-
-@numba.njit
-def inverse(n, total, squares):
-    return inverse_sigma(n, total, squares)
-
-
-@given(st.integers(1, 300), st.floats(0, 1e30), st.floats(0, 1e60))
-def test_the_inverse_of_sigma_fits_single_precision(n, total, squares):
-    assert 0 <= np.float32(inverse(n, total, squares)) < np.inf

@@ -11,7 +11,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import valid
-from standout.attack.fact_kernels import first_times
+from standout.attack.pairs import first_times
 from standout.attack.reference import scores_1b
 from standout.attack.reference_arrays import known_items_of_query
 from standout.auditing.risk_table import risk_table

@@ -1,7 +1,7 @@
 """Tables of a similarity: they hold Sim of every fact and entry, also for a user's own function."""
 
 import math
-from datetime import date, timedelta
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -83,19 +83,6 @@ def test_an_explanation_names_the_similarity_of_every_fact(question):
             assert part.has == (fact.item in cells)
             wanted = expected(similarity, fact, cells[fact.item], release, unit)[0] if part.has else 0.0
             assert part.similarity == pytest.approx(wanted, rel=1e-12, abs=1e-300)
-
-
-def test_single_precision_tables_have_no_numbers_near_their_end():
-    release = released([("p", "x", 1.0, date(2005, 1, 1)), ("q", "x", 500.0, date(2009, 1, 1))])
-    known = encode_auxes(release, [so.Aux([so.Fact("x", value=1, time=date(2005, 1, 1))])])
-    made = tabulate(release, known, so.Decay(1.5, 3))
-    double, single = made.c, made.kernel_tables(0)
-    assert ((double > 0) & (double < 1e-38)).any()
-    for part in (single.a, single.b, single.c):
-        assert part.dtype == np.float32
-        assert ((part == 0) | (part > 1e-31)).all()
-    assert single.c[double > 1e-30] == pytest.approx(double[double > 1e-30], rel=1e-6)
-    assert (single.c[double < 1e-30] == 0).all()
 
 
 # Functions of the user's own.

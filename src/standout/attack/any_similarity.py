@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.query_arrays import BLOCK, U
+from standout.attack.engine_kernels import BLOCK, U
 from standout.core.arrays import Floats, Ints, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.sum_kernels import exp_sum
+from standout.attack.engine_kernels import power_all, total
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
 
@@ -140,7 +140,7 @@ def score_rows(
     per query that is no candidate, or -1. If `least`, a score is the smallest addend
     instead of their sum. `scale` is by query; where it is 0, no weights are summed.
     """
-    score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.float32)
+    score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK)
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         for q in range(low, high):
@@ -315,8 +315,9 @@ def _add_weights(score: Array, n: Int, eased: Array, scale: Real, out: RowSummar
         out.weight[q] *= np.exp((np.int64(out.anchor[q]) - np.int64(best)) * (scale / UNIT))
         out.anchor[q] = best
     for i in range(U(n)):
-        eased[i] = np.float32(np.int64(score[i]) - np.int64(best)) * np.float32(1.0 / UNIT)
-    out.weight[q] += exp_sum(eased, 0, n, 0.0, scale, np.float32(1.0))
+        eased[i] = (np.int64(score[i]) - np.int64(best)) * (1.0 / UNIT)
+    power_all(eased, 0, n, 1.0 / UNIT, 0.0, scale, eased)
+    out.weight[q] += total(eased, n)
 
 
 # P(facts | row) of an adversary who knows how many of the facts are wrong, for all rows of a table.

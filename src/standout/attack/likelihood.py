@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from standout.attack.batches import run_1b, run_1b_nested
+from standout.attack.engine import score
 from standout.attack.error_model import HasErrors, error_model
 from standout.attack.likelihood_queries import LikelihoodQueries, choice_model, prepare_likelihood_queries
 from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides
@@ -155,7 +155,7 @@ class Likelihood:
             One verdict for each aux, in the same order.
         """
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(queries, run_1b(queries, check_top(top), with_z, threads, progress))
+        return Verdicts(*score(queries, check_top(top), with_z=with_z, threads=threads, progress=progress))
 
     def nested(
         self,
@@ -194,7 +194,7 @@ class Likelihood:
         """
         check_sizes(sizes)
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
+        return Verdicts(*score(queries, check_top(top), sizes, with_z=with_z, threads=threads, progress=progress))
 
     def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> LikelihoodQueries:
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)

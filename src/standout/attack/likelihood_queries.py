@@ -15,20 +15,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from standout.attack.engine_kernels import LIKELIHOOD, FactArrays, RecordSizes, logarithm
 from standout.attack.error_model import AverageProbabilities, ErrorModel
-from standout.attack.fact_kernels import FactRows, Pairs, PartScores, add_sized_fact, entry_ranges, mean_terms
-from standout.attack.log_tables import LOWEST, exponentials, log, tabulate_logarithms
-from standout.attack.queries import Queries, log2_up
-from standout.attack.query_arrays import NO_LIKELIHOODS, QueryFacts, RecordSizes, ScoreRule
+from standout.attack.log_tables import LOWEST, log, tabulate_logarithms
+from standout.attack.pairs import Pairs, entry_ranges, similarity_terms
+from standout.attack.queries import Queries, QueryFacts
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
-from standout.core.parts import Part
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.lookup_tables import Tables
@@ -86,9 +85,10 @@ class ChoiceModel:
         """The same without the sizes of records, which `choice_model` finds again by `choice`."""
         return replace(self, code=np.empty(0, np.int64))
 
+    @cached_property
     def for_kernels(self) -> RecordSizes:
-        """The sizes in single precision."""
-        return RecordSizes(self.code.astype(np.uint16), (1.0 / self.size).astype(np.float32))
+        """The sizes, for the kernels."""
+        return RecordSizes(self.code.astype(np.uint16), self.size)
 
 
 def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
@@ -132,8 +132,6 @@ def _classes(choice: Choice, size: Ints | Floats, entries: float) -> ChoiceModel
 
 COARSER = 2.0**9
 """Ratio of the grid of scores and the grid of their parts."""
-SLACK = 2.0**-14
-"""More than the error of one part in single precision, whose terms may cancel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,23 +149,33 @@ class LikelihoodQueries(Queries):
     present: float
     highest_ratio: float = 0.0
 
-    @cached_property
-    def rule(self) -> ScoreRule:
-        """The parts of scores, for the kernels."""
-        odds, constant = self.odds.astype(np.float32), self.constant.astype(np.float32)
-        likelihoods = exponentials(self.tables) if self.release.has_repeats else NO_LIKELIHOODS
-        return ScoreRule(True, odds, constant, self.sizes.for_kernels(), SLACK, likelihoods)
+    mode: ClassVar[int] = LIKELIHOOD
+
+    @property
+    def is_sized(self) -> bool:
+        """As in `Queries`."""
+        return True
 
     @cached_property
-    def step(self) -> Floats:
+    def fact_arrays(self) -> FactArrays:
         """As in `Queries`."""
-        counts, highest = np.diff(self.facts.first), np.zeros(len(self))
+        return FactArrays(*self.facts, self.weight, self.odds, self.constant)
+
+    @property
+    def record_sizes(self) -> RecordSizes:
+        """As in `Queries`."""
+        return self.sizes.for_kernels
+
+    @property
+    def grid(self) -> Floats:
+        """Scores are on a coarser grid than addends, because ln a + ln b is ln ab only up to rounding."""
+        return self.step * COARSER
+
+    def peaks(self) -> Floats:
+        """As in `Queries`."""
         most_entries = int(self.release.lengths.max(initial=1)) if self.release.has_repeats else 1
         item = elementary.log1p(self.odds * most_entries / self.sizes.size[0])
-        peak = item + self.constant + self.highest_ratio
-        np.maximum.at(highest, np.repeat(np.arange(len(self)), counts), peak)
-        bits = log2_up(np.maximum(highest, 1.0)) + log2_up(np.maximum(counts, 1))
-        return np.asarray(np.ldexp(1.0, bits - 47))
+        return np.maximum(item + self.constant + self.highest_ratio, 1.0)
 
     def ratios(self, fact: Ints, record: Ints, terms: Floats) -> tuple[Floats, Floats]:
         """How much likelier a fact's item, and its value and date, are from a record than from anywhere.
@@ -179,15 +187,15 @@ class LikelihoodQueries(Queries):
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record; 0 where the record lacks the item."""
-        gain = elementary.log1p(self.item_odds(fact, record)) + self.constant[fact]
+        gain = np.empty(len(fact))
+        _logarithms(1.0 + self.item_odds(fact, record), gain)
+        gain += self.constant[fact]
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
 
     def entry_terms(self, pairs: Pairs) -> Floats:
         """As in `Queries`; the probability of value and date is the mean over the record's entries."""
-        if not self.release.has_repeats:
-            return super().entry_terms(pairs)
-        return mean_terms(self.release, pairs, self.tables)
+        return similarity_terms(self.release, pairs, self.tables, mean=True)
 
     def item_odds(self, fact: Ints, record: Ints) -> Floats:
         """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""
@@ -195,18 +203,6 @@ class LikelihoodQueries(Queries):
         if self.release.has_repeats:
             odds = odds * entry_ranges(self.release, record, self.facts.item[fact]).number
         return np.asarray(odds / self.sizes.of(record))
-
-    def scores_of(self, query: Ints, record: Ints) -> Floats:
-        """As in `Queries`; sums of logarithms of equal products are equal."""
-        return _on_grid(super().scores_of(query, record), self.step[query])
-
-    def part_scores(self, q: int, part: Part) -> Floats:
-        """As in `Queries`."""
-        scores, grid = super().part_scores(q, part), float(self.step[q]) * COARSER
-        scores /= grid
-        np.rint(scores, out=scores)
-        scores *= grid  # in place, as in `_on_grid`: new arrays take as long as the arithmetic
-        return scores
 
     def detached(self) -> "LikelihoodQueries":
         """As in `Queries`."""
@@ -216,11 +212,6 @@ class LikelihoodQueries(Queries):
         """As in `Queries`."""
         sizes = choice_model(release, self.sizes.choice)
         return replace(cast(LikelihoodQueries, super().attached(release)), sizes=sizes)
-
-    def add_single_fact(self, scores: PartScores, fact: int, rows: FactRows, step: float) -> None:
-        """As in `Queries`."""
-        gain = elementary.log1p(self.odds[fact] / self.sizes.size) + self.constant[fact]
-        add_sized_fact(self.release, rows, self.tables.c, gain, self.sizes.code, step, scores)
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""
@@ -282,7 +273,7 @@ def queries_from_tables(
     query = np.repeat(np.arange(len(known)), np.diff(first))
     of_item = release.item_entries[item] - entry_ranges(release, exclude[query], item).number
     entries = sizes.entries_without(exclude)[query]
-    facts = QueryFacts(first, item, np.ones(len(item), np.float32), tables.shape[origin], tables.time[origin])
+    facts = QueryFacts(first, item, tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
         release=release,
         known=known,
@@ -322,7 +313,7 @@ def _possible(known: KnownFacts, impossible: Ints) -> KnownFacts:
     return replace(known, value=value, timed=timed)
 
 
-def _on_grid(scores: Floats, step: Any) -> Floats:
-    """Scores on a coarser grid than their parts, because ln a + ln b is ln ab only up to rounding."""
-    grid = step * COARSER
-    return np.asarray(np.rint(scores / grid) * grid)
+@kernel
+def _logarithms(x: Array, out: Array) -> None:
+    for i in range(len(x)):
+        out[i] = logarithm(x[i])

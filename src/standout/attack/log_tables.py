@@ -8,23 +8,22 @@ logarithm itself, and b is 1. Facts with errors of their own have rows of their 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
-from standout.attack.query_arrays import Likelihoods
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, offsets
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.lookup_tables import COLUMN_BITS, FactShape, Tables, Tabulation
 from standout.know.similarity import Present
 
-__all__ = ["LOWEST", "LogTables", "exponentials", "log", "tabulate_logarithms"]
+__all__ = ["LOWEST", "log", "tabulate_logarithms"]
 
 LOWEST = -60.0
 """Instead of ln 0: low enough that no record gains from such a fact."""
@@ -33,24 +32,12 @@ MOST_VALUES = 1024
 """Known values whose rows are kept with a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogTables(Tables):
-    """Tables of logarithms.
-
-    `stepped` says for each shape, and `is_step` for each element of c, or row if c is bounded, that c is 1
-    within reach and 0 beyond. Both are None for facts of one model, where `reach` says the same.
-    """
-
-    stepped: Bools | None = None
-    is_step: Bools | None = None
-
-
 def tabulate_logarithms(
     release: Release, known: KnownFacts, models: Sequence[ErrorModel], group: Ints | None
-) -> LogTables:
+) -> Tables:
     """Tabulate the error model of each fact: models[group[fact]], or the only one."""
     if group is None:
-        return _tabulate(_LogTabulation(release, known, models[0]))
+        return _LogTabulation(release, known, models[0]).tabulate()
     facts = [np.flatnonzero(group == number) for number in range(len(models))]
     tabulations = [
         _LogTabulation(release, _only(known, fact), model) for fact, model in zip(facts, models, strict=True)
@@ -59,21 +46,7 @@ def tabulate_logarithms(
         farthest = max(tabulation.reach for tabulation in tabulations)
         for tabulation in tabulations:
             vars(tabulation).update(reach=farthest, is_bounded=True)
-    return _join([_tabulate(tabulation) for tabulation in tabulations], facts)
-
-
-def exponentials(tables: Tables) -> Likelihoods:
-    """Tables of probabilities, from those of their logarithms."""
-    near = elementary.exp(np.stack([tables.a, tables.a + tables.b], axis=-1))
-    a, c, timed = elementary.exp(tables.a), elementary.exp(tables.c), tables.b != 0
-    fixed, factor = np.where(timed, 0.0, a), np.where(timed, a, 0.0)
-    if isinstance(tables, LogTables) and tables.stepped is not None and tables.is_step is not None:
-        step = tables.stepped[:, None]
-        fixed, factor = np.where(step, a, fixed), np.where(step, near[..., 1] - near[..., 0], factor)
-        is_step = tables.is_step if c.ndim == 1 else tables.is_step[:, None]
-        c = np.where(is_step, tables.c, c)
-    parts = fixed, factor, c, near.reshape(len(a), 2 * a.shape[1])
-    return Likelihoods(*(part.astype(np.float32) for part in parts))
+    return _join([tabulation.tabulate() for tabulation in tabulations], facts)
 
 
 def log(probability: Floats) -> Floats:
@@ -82,25 +55,17 @@ def log(probability: Floats) -> Floats:
     return np.where(probability > LEAST, logarithm, LOWEST)
 
 
-def _tabulate(tabulation: "_LogTabulation") -> LogTables:
-    tables, model = tabulation.tabulate(), tabulation.model
-    reach = 0 if model.times is None else model.times.reach if model.times.is_flat else -1
-    return LogTables(**{field.name: getattr(tables, field.name) for field in fields(tables)} | {"reach": reach})
-
-
 def _only(known: KnownFacts, fact: Ints) -> KnownFacts:
     """These facts; a tabulation does not look at what they are about."""
     return replace(known, value=known.value[fact], time=known.time[fact], timed=known.timed[fact])
 
 
-def _join(tables: Sequence[LogTables], facts: Sequence[Ints]) -> LogTables:
+def _join(tables: Sequence[Tables], facts: Sequence[Ints]) -> Tables:
     """Tables of the facts of several models in one."""
     shapes, starts = offsets([len(table.a) for table in tables]), offsets([len(table.c) for table in tables])
     fact = np.argsort(np.concatenate(facts))
     moved = starts[:-1] if tables[0].c.ndim == 1 else starts[:-1] << COLUMN_BITS
-    is_step = [table.reach >= 0 for table in tables]
-    reaches = {table.reach for table in tables if table.b.any()} or {0}
-    return LogTables(
+    return Tables(
         a=np.concatenate([table.a for table in tables]),
         b=np.concatenate([table.b for table in tables]),
         off=np.concatenate([table.off + start for table, start in zip(tables, moved, strict=True)]),
@@ -109,9 +74,6 @@ def _join(tables: Sequence[LogTables], facts: Sequence[Ints]) -> LogTables:
         time=np.concatenate([table.time for table in tables])[fact],
         terms=np.concatenate([table.terms for table in tables]),
         used=tables[0].used,
-        reach=reaches.pop() if len(reaches) == 1 else -1,
-        stepped=np.repeat(is_step, np.diff(shapes)),
-        is_step=np.repeat(is_step, np.diff(starts)),
     )
 
 

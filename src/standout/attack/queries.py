@@ -3,47 +3,50 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.fact_kernels import (
-    FactRows,
-    Pairs,
-    PartScores,
-    add_weighted_fact,
-    first_times,
-    has_item,
-    similarities,
+from standout.attack.engine_kernels import (
+    SCORES,
+    SUM,
+    CandidateFilter,
+    FactArrays,
+    Lookup,
+    RecordSizes,
+    RowArrays,
+    Summaries,
+    Workspace,
+    walk,
 )
-from standout.attack.query_arrays import NO_LIKELIHOODS, CandidateFilter, QueryFacts, RecordSizes, ScoreRule
+from standout.attack.pairs import Pairs, first_times, has_item, similarity_terms
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets, run_starts
+from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.parts import Part
-from standout.data.block_ranges import record_range, whole
+from standout.data.block_ranges import whole
 from standout.data.labels import position_of_id
-from standout.data.postings import unpack_item
 from standout.data.release import Release
 from standout.know.facts import ANY_TIME, KnownFacts
-from standout.know.lookup_tables import KernelTables, Tables, tabulate
+from standout.know.lookup_tables import Tables, tabulate
 from standout.know.similarity import Similarity, call_user_code, check_numbers
 
 __all__ = [
     "AttributeParts",
     "Queries",
+    "QueryFacts",
     "Weights",
     "attribute_parts",
     "excluded_records",
-    "log2_up",
     "prefix_queries",
     "prepare_queries",
     "weight_function",
 ]
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
-NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.float32)
+NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0)
+NO_SIZES = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
 KEPT_SCORES = 1 << 22
 """Scores of all records are kept if there are at most this many for all queries."""
 
@@ -72,6 +75,15 @@ def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
     return weigh
 
 
+class QueryFacts(NamedTuple):
+    """Facts that name items of the release: query q owns first[q] … first[q + 1]."""
+
+    first: Ints
+    item: Ints
+    shape: Ints
+    time: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class Queries:
     """Many queries against one release.
@@ -90,33 +102,80 @@ class Queries:
     exclude: Ints
     prepare: Callable[..., "Queries"] | None = field(default=None, kw_only=True)
 
+    mode: ClassVar[int] = SUM
+
     def __len__(self) -> int:
         return len(self.known)
 
+    @property
+    def is_sized(self) -> bool:
+        """Whether scores are logarithms of likelihoods, so that Π ∝ e^score and not e^(score/σ)."""
+        return False
+
     @cached_property
     def step(self) -> Floats:
-        """The grid on which the parts of a query's scores lie: multiples of it add up exactly, in any order.
+        """The grid on which the addends of a query's scores lie: multiples of it add up exactly, in any order.
 
         It is a power of two, at most about 2^-47 of the highest possible score, so hardly more precision is
         lost than in any sum in double precision. It depends only on the query's facts, not on their order.
         """
-        counts = np.diff(self.facts.first)
-        most = np.zeros(len(self))
-        peak = self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
-        np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
+        counts, most = np.diff(self.facts.first), np.zeros(len(self))
+        np.maximum.at(most, np.repeat(np.arange(len(self)), counts), self.peaks())
         bits = log2_up(np.where(most > 0, most, 1.0)) + log2_up(np.maximum(counts, 1))
         return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
 
-    @cached_property
-    def kernel_tables(self) -> KernelTables:
-        """The tables in single precision."""
-        return self.tables.kernel_tables(lookups=int(self.release.item_entries[self.facts.item].sum()))
+    def peaks(self) -> Floats:
+        """The most that each fact can add to a score."""
+        return self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
+
+    @property
+    def grid(self) -> Floats:
+        """The grid of each query's scores; 0: none."""
+        return self.step
 
     @cached_property
-    def rule(self) -> ScoreRule:
-        """How kernels form the parts of scores, and probabilities."""
-        sizes = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
-        return ScoreRule(False, NO_NUMBERS, NO_NUMBERS, sizes, 0.0, NO_LIKELIHOODS)
+    def fact_arrays(self) -> FactArrays:
+        """The facts, for the kernels."""
+        return FactArrays(*self.facts, self.weight, NO_NUMBERS, NO_NUMBERS)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The tables, for the kernels."""
+        tables = self.tables
+        shared = (tables.off == tables.off[:, :1]) & (tables.b == tables.b[:, :1])
+        return Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms, shared[:, : tables.used].all(axis=1))
+
+    @property
+    def record_sizes(self) -> RecordSizes:
+        """The sizes of records, for the kernels."""
+        return NO_SIZES
+
+    def rows(self, n_sizes: int = 1) -> RowArrays:
+        """These queries as rows; `n_sizes` of them after another are about the same longer query."""
+        query = np.arange(len(self)) // n_sizes
+        first = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(self.step) != 0))[: len(self)])
+        facts, needed = np.diff(self.facts.first), np.diff(self.known.first)
+        ends = np.append(first, len(self))
+        return RowArrays(ends, query[first], facts, needed, self.step, self.grid, np.ldexp(1 / self.step, -47))
+
+    def workspace(self, rows: RowArrays, part: Part, keeps: bool) -> Workspace:
+        """The arrays that a thread needs; it `keeps` the scores of all blocks."""
+        n_blocks, kinds, times = (
+            part.last_block - part.first_block,
+            self.tables.a.shape[1],
+            self.release.by_item.time_bits,
+        )
+        most, sizes = int(rows.facts.max(initial=1)), len(self.record_sizes.size)
+        return Workspace.allocate(max(n_blocks, 2) if keeps else 1, most, sizes, kinds, 1 << times)
+
+    def walk(
+        self, rows: RowArrays, part: Part, rounds: int, work: Workspace, out: Summaries, low: int, high: int
+    ) -> None:
+        """Walk over a part of the release for groups low … high - 1 of the rows."""
+        release = self.release
+        arrays = release.by_item, self.fact_arrays, self.lookup, self.record_sizes, self.candidates
+        size = release.n_records, release.span, *part
+        walk(*arrays, rows, self.mode, *size, rounds, work, out, low, high)
 
     def detached(self) -> "Queries":
         """The same queries without their release, to be sent to a worker that has it open."""
@@ -132,8 +191,7 @@ class Queries:
 
     def take_facts(self, query: Ints, fact: Ints, first: Ints) -> dict[str, Any]:
         """Fields of other queries: number p has the facts fact[first[p]:first[p + 1]] of query[p]."""
-        _, item, weight, shape, time = self.facts
-        facts = QueryFacts(first, item[fact], weight[fact], shape[fact], time[fact])
+        facts = QueryFacts(first, *(column[fact] for column in self.facts[1:]))
         return {"facts": facts, "weight": self.weight[fact], "exclude": self.exclude[query]}
 
     @cached_property
@@ -156,20 +214,7 @@ class Queries:
         """Which records are candidates of query q; None if all are."""
         if self.exclude[q] < 0 and not self.known.filtered:
             return None
-        return self.candidates_in(q, range(self.release.n_records))
-
-    def candidates_in(self, q: int, records: range) -> NDArray[np.bool_]:
-        """Which records of a range are candidates of query q."""
-        is_candidate, within = np.ones(len(records), np.bool_), slice(records.start, records.stop)
-        if self.known.filtered:
-            (shortest, longest), (earliest, latest) = self.known.length[q], self.known.joined[q]
-            length, since = self.candidates.lengths[within], self.candidates.begins[within]
-            is_candidate = (length >= shortest) & (length <= longest)
-            if (earliest, latest) != ANY_TIME:
-                is_candidate &= (since < 0) | ((since >= earliest) & (since <= latest))
-        if int(self.exclude[q]) in records:
-            is_candidate[self.exclude[q] - records.start] = False
-        return np.asarray(is_candidate)
+        return self.are_candidates(np.array([q]), np.arange(self.release.n_records))
 
     def are_candidates(self, query: Ints, record: Ints) -> NDArray[np.bool_]:
         """Whether each record is a candidate of the query of the same index."""
@@ -180,13 +225,6 @@ class Queries:
             is_early_enough, is_late_enough = since <= known.joined[query, 1], since >= known.joined[query, 0]
             is_candidate &= (since < 0) | (is_late_enough & is_early_enough)
         return np.asarray(is_candidate)
-
-    def count_candidates(self, q: int, part: Part | None = None) -> int:
-        """Number of candidates of query q, in the whole release or in a part."""
-        records = record_range(self.release, whole(self.release) if part is None else part)
-        if not self.known.filtered:
-            return len(records) - (int(self.exclude[q]) in records)
-        return int(np.count_nonzero(self.candidates_in(q, records)))
 
     def facts_of(self, q: int) -> slice:
         """Positions of the facts of query q in `facts`."""
@@ -210,9 +248,9 @@ class Queries:
         scaled = np.rint(self.weight[fact] * np.fmax(terms, 0.0) / step) * step
         return np.asarray(scaled[0] + scaled[1])
 
-    def on_grid(self, parts: Floats, q: int) -> Floats:
-        """Parts of other queries on the grid of query q, on which their differences are exact."""
-        return np.asarray(np.rint(parts / self.step[q]) * self.step[q])
+    def on_grid(self, scores: Floats, query: Ints | int) -> Floats:
+        """Numbers on the grid of scores of the query of the same index."""
+        return np.asarray(np.rint(scores / self.grid[query]) * self.grid[query])
 
     @cached_property
     def kept_reduced(self) -> "dict[tuple[int, str], Queries | None]":
@@ -231,18 +269,14 @@ class Queries:
     def best_pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """The same with the terms of the record's most similar entry."""
         pair, fact = self._facts_of_each(query)
-        return pair, fact, similarities(self.release, self._pairs(fact, record[pair]), self.tables)
+        return pair, fact, similarity_terms(self.release, self._pairs(fact, record[pair]), self.tables)
 
     def entry_terms(self, pairs: Pairs) -> Floats:
-        """The terms of facts and records that may have an item several times: those of the best entry.
-
-        Sim of a fact is the maximum over a record's entries of the item.
-        """
-        return similarities(self.release, pairs, self.tables)
+        """The terms of facts and records that may have an item several times: those of the best entry."""
+        return similarity_terms(self.release, pairs, self.tables)
 
     def _pairs(self, fact: Ints, record: Ints) -> Pairs:
-        _, item, _, shape, time = self.facts
-        return Pairs(record, item[fact], shape[fact], time[fact])
+        return Pairs(record, *(column[fact] for column in self.facts[1:]))
 
     def _facts_of_each(self, query: Ints) -> tuple[Ints, Ints]:
         """(pair, fact): every fact of each query, by the query's index."""
@@ -250,75 +284,33 @@ class Queries:
         return np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
-        """The score of each record for the query of the same index."""
+        """The score of each record for the query of the same index; the bits of `scores`."""
         pair, fact, terms = self.pairs(query, record)
         parts = self.parts(query[pair], fact, record[pair], terms)
-        return np.bincount(pair, parts, len(query)).astype(np.float64)
+        return self.on_grid(np.bincount(pair, parts, len(query)).astype(np.float64), query)
 
     def scores(self, q: int) -> Floats:
-        """The scores of all records for query q in double precision; -∞ unless a record is a candidate."""
+        """The scores of all records for query q; -∞ unless a record is a candidate."""
         if q not in self._kept_scores:
-            scores = self.part_scores(q, whole(self.release))
+            scores = self._all_scores(q)
             if self.release.n_records * len(self) > KEPT_SCORES:
                 return scores
             self._kept_scores[q] = scores
         return self._kept_scores[q].copy()
 
+    def _all_scores(self, q: int) -> Floats:
+        rows, part = self.rows(), whole(self.release)
+        work = self.workspace(rows, part, keeps=True)
+        self.walk(rows, part, SCORES, work, Summaries.empty(len(self)), q, q + 1)
+        scores = work.scores[: self.release.n_records]
+        if self.grid[q] > 0:
+            scores = self.on_grid(scores, q)
+        is_candidate = self.is_candidate(q)
+        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
+
     @cached_property
     def _kept_scores(self) -> dict[int, Floats]:
         """Scores of small releases, which verdicts ask for again."""
-        return {}
-
-    def part_scores(self, q: int, part: Part) -> Floats:
-        """The same for the records of a part."""
-        records = record_range(self.release, part)
-        scores = PartScores(part, np.zeros(len(records)))
-        for fact in range(*self.facts_of(q).indices(len(self.weight))):
-            self._add_fact(scores, q, fact)
-        if self.known.filtered:
-            scores.scores[~self.candidates_in(q, records)] = -np.inf
-        elif int(self.exclude[q]) in records:
-            scores.scores[self.exclude[q] - records.start] = -np.inf
-        return scores.scores
-
-    def _add_fact(self, scores: PartScores, q: int, fact: int) -> None:
-        """Add what a fact adds to the scores of all records of a part."""
-        if self.release.has_repeats:
-            records, terms = self._terms_of_records(fact, scores.part)
-            same, query = np.full(len(records), fact), np.full(len(records), q)
-            first = record_range(self.release, scores.part).start
-            scores.scores[records - first] += self.parts(query, same, records, terms)
-        else:
-            _, item, _, shape, time = self.facts
-            rows = FactRows.of(self.tables, int(item[fact]), int(shape[fact]), int(time[fact]))
-            self.add_single_fact(scores, fact, rows, float(self.step[q]))
-
-    def add_single_fact(self, scores: PartScores, fact: int, rows: FactRows, step: float) -> None:
-        """The same where no record has an item several times."""
-        add_weighted_fact(self.release, rows, self.tables.c, float(self.weight[fact]), step, scores)
-
-    def _terms_of_records(self, fact: int, part: Part) -> tuple[Ints, Floats]:
-        """Records of a part that have a fact's item, perhaps also others, and their terms."""
-        release, item = self.release, int(self.facts.item[fact])
-        shape, time, kept = int(self.facts.shape[fact]), int(self.facts.time[fact]), self._kept_terms
-        key, within = (item, shape, time, part), record_range(release, part)
-        found = kept.get(key)  # another thread may empty `kept`
-        if found is None:
-            if release.item_entries[item] > release.n_records:
-                records = np.arange(within.start, within.stop)  # a record without the item adds 0
-            else:
-                records = unpack_item(release.by_item, item, release.n_levels, release.span)[0]
-                records = records[run_starts(records)]
-                records = records[(records >= within.start) & (records < within.stop)]
-            if len(kept) * release.n_records > KEPT_SCORES:
-                kept.clear()
-            found = records, self.entry_terms(self._pairs(np.full(len(records), fact), records))
-            kept[key] = found
-        return found
-
-    @cached_property
-    def _kept_terms(self) -> dict[tuple[int, int, int, Part], tuple[Ints, Floats]]:
-        """Records and terms by item, shape, time and part: queries with more of the same facts ask again."""
         return {}
 
 
@@ -360,7 +352,7 @@ def prepare_queries(
     query = np.repeat(np.arange(len(known)), np.diff(first))
     support = release.support[item] - has_item(release, exclude[query], item)
     weight = weight_function(weights)(support)
-    facts = QueryFacts(first, item, weight.astype(np.float32), tables.shape[origin], tables.time[origin])
+    facts = QueryFacts(first, item, tables.shape[origin], tables.time[origin])
     return Queries(
         release=release,
         known=known,
@@ -426,7 +418,7 @@ def _parts(queries: Queries, q: int, record: int, known: str, parts: Floats) -> 
     zero, position = np.zeros(1, np.int64), np.array([record])
     _, fact, terms = reduced.pairs(zero, position)
     added = reduced.parts(np.zeros(len(fact), np.int64), fact, np.full(len(fact), record), terms)
-    return queries.on_grid(added, q)
+    return np.asarray(np.rint(added / queries.step[q]) * queries.step[q])
 
 
 def _reduced(queries: Queries, q: int, known: str) -> Queries | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.fact_kernels import entry_ranges
+from standout.attack.pairs import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
 from standout.core.parts import Part, even_parts, executor_of

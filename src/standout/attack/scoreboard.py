@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.batches import run_1a, run_1b, run_1b_nested
-from standout.attack.conjunction import minimum_similarities, new_workspace
+from standout.attack.engine import score
+from standout.attack.engine_kernels import MINIMUM
 from standout.attack.matching import MatchingVerdict
-from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides, nested_with_attacks
+from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides
 from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
@@ -31,6 +31,8 @@ __all__ = ["ExactMatch", "Exclude", "MatchingQueries", "Scoreboard", "Scoreboard
 class MatchingQueries(Queries):
     """Queries with the scores of Algorithm 1A; a sum of terms counts as their mean."""
 
+    mode: ClassVar[int] = MINIMUM
+
     @classmethod
     def of(cls, queries: Queries) -> "MatchingQueries":
         """The same queries with other scores."""
@@ -38,9 +40,10 @@ class MatchingQueries(Queries):
         prepare = None if queries.prepare is None else partial(_prepare, queries.prepare)
         return cls(**columns | {"prepare": prepare})
 
-    def on_grid(self, parts: Floats, q: int) -> Floats:
-        """As they are: similarities are not added up."""
-        return parts
+    @property
+    def grid(self) -> Floats:
+        """None: similarities are not added up."""
+        return np.zeros(len(self))
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """The similarity of each fact, between 0 and 1."""
@@ -53,14 +56,6 @@ class MatchingQueries(Queries):
         np.minimum.at(lowest, pair, self.parts(query[pair], fact, record[pair], terms))
         has_all = np.diff(self.facts.first)[query] == np.diff(self.known.first)[query]
         return np.where(has_all & (lowest < np.inf), lowest, 0.0)
-
-    def scores(self, q: int) -> Floats:
-        """The scores of all records for query q; -∞ unless a record is a candidate."""
-        records, scores = minimum_similarities(self, q, new_workspace())
-        is_candidate = self.is_candidate(q)
-        all_scores = np.zeros(self.release.n_records)
-        all_scores[records] = scores
-        return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
 
 
 def _prepare(prepare: Callable[..., Queries], known: KnownFacts, exclude: Ints) -> MatchingQueries:
@@ -167,8 +162,8 @@ class Scoreboard:
             One verdict for each aux, in the same order.
         """
         queries = MatchingQueries.of(_queries(release, auxes, exclude, self.similarity, "one"))
-        columns = run_1a(queries, self.alpha, check_top(top), threads, progress)
-        return Verdicts(queries, columns, self.alpha)
+        scored = score(queries, check_top(top), alpha=self.alpha, threads=threads, progress=progress)
+        return Verdicts(*scored, self.alpha)
 
     def nested(
         self,
@@ -205,9 +200,10 @@ class Scoreboard:
         ParameterError
             If a size is not a whole number ≥ 1.
         """
-        return nested_with_attacks(
-            self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
-        )
+        check_sizes(sizes)
+        queries = MatchingQueries.of(_queries(release, auxes, exclude, self.similarity, "one"))
+        scored = score(queries, check_top(top), sizes, alpha=self.alpha, threads=threads, progress=progress)
+        return Verdicts(*scored, self.alpha)
 
 
 @dataclass(frozen=True)
@@ -340,7 +336,7 @@ class ScoreboardRH:
             One verdict for each aux, in the same order.
         """
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(queries, run_1b(queries, check_top(top), with_z, threads, progress))
+        return Verdicts(*score(queries, check_top(top), with_z=with_z, threads=threads, progress=progress))
 
     def nested(
         self,
@@ -381,7 +377,7 @@ class ScoreboardRH:
         """
         check_sizes(sizes)
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
+        return Verdicts(*score(queries, check_top(top), sizes, with_z=with_z, threads=threads, progress=progress))
 
     def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> Queries:
         return _queries(release, auxes, exclude, self.similarity, self.weights)

@@ -80,6 +80,13 @@ class VerdictColumns:
         score = np.concatenate([self.score[:0], *(scores for _, scores in best)])
         return replace(self, **numbers, first=first, record=record, score=score)
 
+    def select(self, rows: Ints) -> "VerdictColumns":
+        """These rows, in this order."""
+        first = offsets(np.diff(self.first)[rows])
+        at = np.arange(first[-1]) + np.repeat(self.first[rows] - first[:-1], np.diff(first))
+        numbers = {name: getattr(self, name)[rows] for name in VerdictRow._fields[:8]}
+        return replace(self, **numbers, first=first, record=self.record[at], score=self.score[at])
+
     @property
     def eccentricity(self) -> Floats:
         """(max − max2) / σ of every verdict; 0 if σ is 0."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from standout.attack.fact_kernels import first_times
+from standout.attack.pairs import first_times
 from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError

@@ -8,9 +8,8 @@ import math
 
 import numpy as np
 
+from standout.attack.engine_kernels import U
 from standout.attack.matching import MatchingVerdict
-from standout.attack.query_arrays import U
-from standout.attack.sum_kernels import positive_scores
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats
@@ -59,7 +58,7 @@ def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: A
 
     Scores that are not positive are either 0 or of records that are not candidates.
     """
-    positive = positive_scores(scores)
+    positive = _positive_scores(scores)
     bucket_of, weight, number = (np.empty(len(positive), np.uint16), np.zeros(BUCKETS), np.zeros(BUCKETS, np.int64))
     per_score = (BUCKETS - 1) / highest if highest > LEAST else 0.0
     for i in range(U(len(positive))):
@@ -84,6 +83,16 @@ def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: A
             counts[i] = before + _fewest_of(members, highest, scale, wanted - above)
         else:
             counts[i] = len(positive) + math.ceil((wanted - held) / of_zero)
+
+
+@subroutine
+def _positive_scores(scores: Array) -> Array:
+    """The positive scores, in their order. No branch: half of the scores are, in random order."""
+    positive, n = np.empty(len(scores) + 1), U(0)
+    for i in range(U(len(scores))):
+        positive[n] = scores[i]
+        n += U(scores[i] > 0.0)
+    return positive[:n]
 
 
 @subroutine

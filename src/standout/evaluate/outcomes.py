@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.fact_kernels import EntryRanges, distinct_ranges, entry_ranges, has_item
+from standout.attack.pairs import EntryRanges, distinct_ranges, entry_ranges, has_item
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
@@ -369,7 +369,7 @@ def attack_outcomes(
     lineup_50, lineup_90, lineup_99 = lineup_sizes(verdicts, lineups, len(sizes), draws, threads)
     absent = np.full(len(score), np.nan)
     if criteria.absent:
-        by_posterior = verdicts.queries.rule.sized  # an eccentricity needs no probabilities
+        by_posterior = verdicts.queries.is_sized  # an eccentricity needs no probabilities
         without = attack.nested(
             release, known, sizes, exclude=np.repeat(right_record, draws), with_z=by_posterior, threads=threads
         )

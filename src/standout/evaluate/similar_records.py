@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_similarity import ItemFacts, add_item, new_table
+from standout.attack.engine_kernels import BLOCK, U
 from standout.attack.neighbours import counts_items, nearest_neighbours, rule_of
-from standout.attack.query_arrays import BLOCK, QueryFacts, U
+from standout.attack.queries import QueryFacts
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress

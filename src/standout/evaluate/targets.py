@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.fact_kernels import has_item
+from standout.attack.pairs import has_item
 from standout.core.arrays import Ints
 from standout.core.errors import whole_number
 from standout.core.rng import generator

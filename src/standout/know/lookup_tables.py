@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Int, Real, inline, kernel
+from standout.core.jit import Array, Int, Real, inline
 from standout.data.release import Levels, Release
 from standout.know.facts import KnownFacts, level_values
 from standout.know.similarity import (
@@ -32,66 +32,7 @@ from standout.know.similarity import (
     time_reach,
 )
 
-__all__ = [
-    "COLUMN_BITS",
-    "MIDDLE",
-    "NO_PIECES",
-    "TINY",
-    "FactShape",
-    "KernelTables",
-    "Tables",
-    "Tabulation",
-    "straight_pieces",
-    "tabulate",
-    "time_cell",
-    "time_similarity",
-]
-
-# Straight pieces in place of a long table, which does not fit into a cache.
-
-
-STRAIGHT = 2.0**-22
-"""Largest relative error of a straight piece of a longer table: four roundings."""
-TRIES = 3
-CROOKED = 1 / 256
-"""Largest share of pieces that are not straight; with more, no piece is used."""
-NO_LINES = np.empty(0, np.float32)
-NO_PIECES = NO_LINES, 0
-TINY = 1e-30
-"""Smaller numbers are set to 0: near the end of single precision, arithmetic is slow and inexact."""
-
-
-def straight_pieces(c: Floats, long: int) -> tuple[NDArray[np.float32], int]:
-    """Straight pieces that replace c, as long as possible, and the number of bits of an index within one.
-
-    There are up to an eighth of `long` pieces.
-    """
-    longest = (len(c) // (long // 8)).bit_length()
-    for bits in range(longest, max(longest - TRIES, 0), -1):
-        lines = np.empty(2 * -(-len(c) >> bits), np.float32)
-        if _straighten(c, 1 << bits, lines) <= CROOKED * len(lines) / 2:
-            return lines, bits
-    return NO_PIECES
-
-
-@kernel
-def _straighten(c: Array, size: Int, lines: Array) -> Int:
-    """Fill in value and slope of each piece of c, or NaN; return how many pieces are not straight."""
-    crooked = 0
-    for piece in range(len(lines) // 2):
-        first, last = piece * size, min(piece * size + size, len(c))
-        slope = (c[last - 1] - c[first]) / (size - 1) if last - first == size else 0.0
-        high, low, least, most = 0.0, 0.0, np.inf, 0.0
-        for i in range(first, last):
-            off = c[i] - (c[first] + slope * (i - first))
-            high, low = max(high, off), min(low, off)
-            least, most = min(least, c[i]), max(most, c[i])
-        straight = high - low <= 2.0 * STRAIGHT * least and (least >= TINY or most == 0.0)
-        crooked += not straight
-        value = c[first] + (high + low) / 2.0 if straight else np.nan  # as far above as below
-        lines[2 * piece], lines[2 * piece + 1] = np.float32(value), np.float32(slope)
-    return crooked
-
+__all__ = ["COLUMN_BITS", "MIDDLE", "FactShape", "Tables", "Tabulation", "tabulate", "time_similarity"]
 
 # Look up the similarity of two times in a table over their distance.
 #
@@ -119,14 +60,6 @@ def time_similarity(c: Array, at: Int) -> Real:
 
 
 @inline
-def time_cell(c: Array, at: Int) -> Int:
-    """The index of the same number in c with its rows one after another."""
-    if c.ndim == 2:
-        return (at >> ROW_SHIFT) * U(c.shape[1]) + _column(c, at)
-    return at
-
-
-@inline
 def _column(c: Array, at: Int) -> Int:
     """The cell of a distance in its row; a distance beyond the first or the last cell is in the last."""
     last = U(c.shape[1] - 1)
@@ -136,8 +69,6 @@ def _column(c: Array, at: Int) -> Int:
 
 CALLS = 1 << 22
 """Largest number of results of a user's own function in one table."""
-LONG = 1 << 20
-"""A table of times of up to this many floats is looked up directly: it fits into a cache."""
 WIDE = 1 << 20
 """A table of times with more cells ends where the similarity ends."""
 MOST_CELLS = 1 << 27
@@ -154,35 +85,12 @@ class FactShape(NamedTuple):
     far: int | None
 
 
-class KernelTables(NamedTuple):
-    """The tables in single precision, for the kernels.
-
-    `shared` says for each shape whether all kinds have one row of c, `even` whether they have one factor b
-    too. A long c, as for minutes, does not fit into a cache. Then `lines` has a straight piece for each
-    2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
-    Where c is 1 up to `reach` from the known time and 0 beyond, near[u, 2 · kind + is near] is a + b · c;
-    otherwise `reach` is -1.
-    """
-
-    a: NDArray[np.float32]
-    b: NDArray[np.float32]
-    off: NDArray[np.uint64]
-    c: NDArray[np.float32]
-    shared: NDArray[np.bool_]
-    even: NDArray[np.bool_]
-    lines: NDArray[np.float32]
-    line_bits: int
-    near: NDArray[np.float32]
-    reach: int
-
-
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Tables for all facts of a KnownFacts.
 
     `shape` is each fact's row and `time` what is subtracted from an entry's time. `terms` is the number of
     parts that are added up in each row (2 for a decay of value and time). The first `used` kinds occur.
-    `reach` is the number of units up to which c is 1 and beyond which it is 0, or -1.
     """
 
     a: Floats
@@ -193,7 +101,6 @@ class Tables:
     time: Ints
     terms: Ints
     used: int
-    reach: int = -1
 
     def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
         """Highest possible term of Sim, for facts of these shapes and known times."""
@@ -216,30 +123,6 @@ class Tables:
         column = (at & (2 * MIDDLE - 1)) - (MIDDLE - last // 2)
         is_near = (column >= 0) & (column < last)
         return np.asarray(self.c[at >> COLUMN_BITS, np.where(is_near, column, last)])
-
-    def kernel_tables(self, lookups: int) -> KernelTables:
-        """The same in single precision, for kernels that will look up this many numbers."""
-        shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
-        even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
-        a, b, c = _single(self.a), _single(self.b), _single(self.c)
-        lines, line_bits = (
-            straight_pieces(np.where(self.c < TINY, 0.0, self.c).reshape(-1), LONG)
-            if lookups > c.size > LONG
-            else NO_PIECES
-        )
-        off, near = self.off.astype(np.uint64), np.stack([self.a, self.a + self.b], axis=-1)
-        return KernelTables(
-            a=a,
-            b=b,
-            off=off,
-            c=c,
-            shared=shared,
-            even=even,
-            lines=lines,
-            line_bits=line_bits,
-            near=_single(near.reshape(len(a), 2 * a.shape[1])),
-            reach=self.reach,
-        )
 
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
@@ -457,7 +340,3 @@ def _window_max(row: Floats, width: int) -> Floats:
     ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
     behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
     return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
-
-
-def _single(array: Floats) -> NDArray[np.float32]:
-    return np.where(np.abs(array) < TINY, 0.0, array).astype(np.float32)

@@ -28,12 +28,12 @@ from functools import reduce
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.batches import run_1b
+from standout.attack.engine import score
 from standout.attack.error_model import N_TIMES, N_VALUES, DistanceClasses
-from standout.attack.fact_kernels import entry_ranges
 from standout.attack.learned_errors import LearnedErrors
 from standout.attack.likelihood_queries import LikelihoodQueries
 from standout.attack.own_queries import OwnQueries
+from standout.attack.pairs import entry_ranges
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict_columns import VerdictColumns
@@ -481,7 +481,7 @@ class RecordSearch:
     def _find(self, known: KnownFacts, exclude: Ints, dated: bool, full: bool) -> BestRecords:
         evidence = self.model.errors(self.agreement.classes, dated).queries(known, exclude, PRESENT)
         if self.attack is None:
-            columns = run_1b(evidence, TOP, with_z=True, threads=self.threads)
+            _, columns = score(evidence, TOP, threads=self.threads)
             return _best_by_evidence(evidence, columns, dated=dated, floor=False)
         release, attack, threads = self.agreement.release, self.attack, self.threads
         if attack is WITH_DATES:

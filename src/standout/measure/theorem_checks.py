@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.conjunction import Workspace, minimum_similarities, new_workspace
 from standout.attack.queries import Queries, prefix_queries, prepare_queries
-from standout.attack.scoreboard import Scoreboard
+from standout.attack.scoreboard import MatchingQueries, Scoreboard
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
@@ -161,14 +160,13 @@ def matching_sets(
         facts = prefix_queries(records, [m])
     else:
         facts = _queries(release, known_facts(adversary, release, chosen, seed), similarity)
-    sets: dict[int, MatchingSet] = {}
+    sets, matching = {}, MatchingQueries.of(facts)
 
-    def work_on(low: int, high: int, work: Workspace) -> None:
+    def work_on(low: int, high: int, _: None) -> None:
         for q in range(low, high):
-            record, score = minimum_similarities(facts, q, work)
-            sets[q] = _matching_set(records, q, int(chosen[q]), record[score >= alpha])
+            sets[q] = _matching_set(records, q, int(chosen[q]), np.flatnonzero(matching.scores(q) >= alpha))
 
-    run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
+    run_in_slices(len(chosen), threads, lambda: None, work_on, progress)
     pair, _, sim = fact_similarities(facts, np.arange(len(chosen)), chosen)
     n_precise = np.bincount(pair[sim >= alpha - ROUNDING], minlength=len(chosen))
     precise = np.asarray(n_precise == np.diff(facts.known.first))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.query_arrays import BLOCK, U
+from standout.attack.engine_kernels import BLOCK, U
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, whole_number

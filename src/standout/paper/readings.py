@@ -14,7 +14,6 @@ import numpy as np
 
 from standout.attack.queries import Queries, excluded_records, prepare_queries
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.summaries import mean_and_sigma_with_zeros
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
@@ -183,7 +182,7 @@ def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, rig
     index, known = int(np.searchsorted(candidates, target)), int(np.diff(decay.facts.first)[q])
     score, zeros = scores[index], n - len(candidates)
     best = np.argsort(-scores, kind="stable")[:LINEUP]
-    _, sigma = mean_and_sigma_with_zeros(scores, n)
+    sigma = float(np.std(np.append(scores, np.zeros(n - len(scores)))))
     higher, ties = np.count_nonzero(scores > score), np.count_nonzero(scores == score)
 
     def log2_of_matches(is_match: Bools) -> float:
@@ -204,7 +203,7 @@ def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, rig
 def _sigma_highest_z(scores: Floats, zeros: int, sigma: float | None) -> tuple[float, float, float]:
     """(σ, highest score, Z) of these scores and `zeros` scores of 0; σ is computed if it is None."""
     n = len(scores) + zeros
-    sigma = mean_and_sigma_with_zeros(scores, n)[1] if sigma is None else sigma
+    sigma = float(np.std(np.append(scores, np.zeros(zeros)))) if sigma is None else sigma
     highest = float(scores.max())
     if sigma == 0.0:
         return 0.0, highest, float(n)
