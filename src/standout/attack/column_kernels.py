@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.engine_kernels import power_all, total
 from standout.core.arrays import Floats, Ints
-from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
+from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
+from standout.core.simd import multiply_add
 
 __all__ = [
     "LOWEST",
@@ -140,7 +140,7 @@ def score_rows(
     per query that is no candidate, or -1. If `least`, a score is the smallest addend
     instead of their sum. `scale` is by query; where it is 0, no weights are summed.
     """
-    score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK)
+    score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.float32)
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         for q in range(low, high):
@@ -315,9 +315,74 @@ def _add_weights(score: Array, n: Int, eased: Array, scale: Real, out: RowSummar
         out.weight[q] *= np.exp((np.int64(out.anchor[q]) - np.int64(best)) * (scale / UNIT))
         out.anchor[q] = best
     for i in range(U(n)):
-        eased[i] = (np.int64(score[i]) - np.int64(best)) * (1.0 / UNIT)
-    power_all(eased, 0, n, 1.0 / UNIT, 0.0, scale, eased)
-    out.weight[q] += total(eased, n)
+        eased[i] = np.float32(np.int64(score[i]) - np.int64(best)) * np.float32(1.0 / UNIT)
+    out.weight[q] += _exp_sum(eased, 0, n, 0.0, scale, np.float32(1.0))
+
+
+# Σ e^((score − highest)/σ) in single precision, until tables are scored by the engine.
+
+
+HALF_EXP_SUM = np.float32(0.5)
+LOG2_E = 1.4426950408889634
+# 2^r for |r| ≤ ½, to 8e-8 of itself (Remez)
+C0, C1, C2 = np.float32(1.0000001), np.float32(0.69314694), np.float32(0.2402212)
+C3, C4, C5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.0013276472)
+BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
+
+
+@subroutine
+def _exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real, cut: Real) -> Real:
+    """Σ e^((score − highest)·scale) over those scores[low:high] that are below `cut`.
+
+    Scores from `cut` on are those of the shortlist, which are added later in double precision.
+
+    Four terms are added in single precision in a fixed order, and these sums in double precision, where the
+    order hardly shows: so the width of a processor's vectors does not matter.
+    """
+    factor, top = np.float32(scale * LOG2_E), np.float32(highest)
+    rest, lowest = np.float32(scale * LOG2_E - np.float64(factor)), BOTTOM / factor
+    quarter = U((high - low) // 4)
+    fours = np.empty(quarter, np.float32)
+    for i in range(quarter):
+        first = U(low) + i
+        second = first + quarter
+        third = second + quarter
+        fours[i] = (
+            _power(scores[first], cut, top, factor, rest, lowest)
+            + _power(scores[second], cut, top, factor, rest, lowest)
+        ) + (
+            _power(scores[third], cut, top, factor, rest, lowest)
+            + _power(scores[third + quarter], cut, top, factor, rest, lowest)
+        )
+    total = _total(fours)
+    for i in range(U(low) + U(4) * quarter, U(high)):
+        total += np.float64(_power(scores[i], cut, top, factor, rest, lowest))
+    return total
+
+
+@inline
+def _power(score: Real, cut: Real, top: Real, factor: Real, rest: Real, lowest: Real) -> Real:
+    """2^((score − top) · (factor + rest)) in single precision; 0 from `cut` on.
+
+    2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. The factor has a
+    rest, because most scores are 0, and its rounding would put all of those off by the same.
+    """
+    x = score - top if score < cut else lowest
+    x = x if x > lowest else lowest
+    y = x * factor
+    whole = np.int32(y - HALF_EXP_SUM)
+    r = multiply_add(x, rest, y - np.float32(whole))
+    upper = multiply_add(r, multiply_add(r, multiply_add(r, C5, C4), C3), C2)
+    return np.int32((whole + BIAS) << POINT).view(np.float32) * multiply_add(r, multiply_add(r, upper, C1), C0)
+
+
+@summing_subroutine
+def _total(numbers: Array) -> Real:
+    """Their sum in double precision."""
+    total = 0.0
+    for i in range(len(numbers)):
+        total += np.float64(numbers[i])
+    return total
 
 
 # P(facts | row) of an adversary who knows how many of the facts are wrong, for all rows of a table.

@@ -14,10 +14,13 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.data.release import INVALID_CODE, RecordEntries, Release, read_only
-from standout.data.repeats import column_or_empty, distinct_entries
+from standout.data.repeats import distinct_entries
 from standout.know.lookup_tables import Tables, time_similarity
 
 __all__ = ["EntryRanges", "Pairs", "distinct_ranges", "entry_ranges", "first_times", "has_item", "similarity_terms"]
+
+
+NO_CODES = read_only(np.empty(0, np.uint8))
 
 
 class Pairs(NamedTuple):
@@ -64,9 +67,9 @@ def similarity_terms(release: Release, pairs: Pairs, tables: Tables, mean: bool 
     of its most similar entry; or, for the mean, the logarithm of the mean of e^Sim over them, and 0.
     """
     terms, ranges = np.zeros((2, len(pairs.record))), entry_ranges(release, pairs.record, pairs.item)
-    codes = column_or_empty(release.by_record.value), column_or_empty(release.by_record.time)
+    value, time = (NO_CODES if column is None else column for column in release.by_record[2:])
     shapes = pairs.shape, pairs.time, tables.a, tables.b, tables.off, tables.c
-    if not _terms(*codes, release.n_levels, release.span, *ranges, *shapes, mean, terms):
+    if not _terms(value, time, release.n_levels, release.span, *ranges, *shapes, mean, terms):
         raise StoreError(INVALID_CODE)
     return terms
 
