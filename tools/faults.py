@@ -54,7 +54,7 @@ INTO_A_FOLDER = [
     f"unicity places.csv --grid 0.01 --time-bin 1h --points 1,2 {QUICK} --chart place/unicity.svg",
     "schema table.csv -o place/schema.toml",
     "synthesize --records 200 --items 50 --entries 2000 -o place/synthetic.index",
-    "describe rejects.csv --max-rejects 100% --rejects place/rejects.csv",
+    "describe rejects.csv --read max_rejects=100% --read rejects=place/rejects.csv",
 ]
 SHORT = "schema table.csv -o place/schema.toml"
 SMALL = ("simulat", "sparsity", "risk.csv", "unicity")

@@ -35,7 +35,7 @@ PERSONAL = (
 RETAIL, BITCOIN, MOVIES = "online-retail.csv.gz", "soc-sign-bitcoinotc.csv", "ml-latest-small"
 RATINGS, SURVEY = "kundenbewertungen.csv", "survey.csv"
 WAYS = {
-    "Online Retail": [f"audit {RETAIL}", f"audit {RETAIL} --max-rejects 135080"],
+    "Online Retail": [f"audit {RETAIL}", f"audit {RETAIL} --read max_rejects=135080"],
     "Bitcoin OTC": [f"audit {BITCOIN}", f"audit {BITCOIN} --record 1 --item 2 --value 3 --time 4"],
     "MovieLens latest-small": [f"audit {MOVIES}"],
     "semicolons and latin-1": [f"audit {RATINGS}"],

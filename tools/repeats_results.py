@@ -25,7 +25,7 @@ READING: dict[str, Any] = {
 }
 COMMAND = (
     "standout audit online-retail/online-retail.csv.gz --record CustomerID --item StockCode --value Quantity "
-    "--time InvoiceDate --time-format '%m/%d/%Y %H:%M' --encoding latin-1 --max-rejects 25% "
+    "--time InvoiceDate --read time_format='%m/%d/%Y %H:%M' --read encoding=latin-1 --read max_rejects=25% "
     "--ignore InvoiceNo --ignore Description --ignore UnitPrice --ignore Country "
     f"--targets {TARGETS}"
 )
@@ -40,11 +40,11 @@ def repeats_section(folder: Path, seed: int) -> str:
     lines = [
         "## A retail audit with repeats kept beside merged\n",
         f"People buy the same product again: {data.repeats:,} of {data.entries:,} purchases "
-        f"({percent(data.repeats / data.entries)}) repeat a customer and a product. `--repeats keep` keeps "
-        "all of them; `--repeats last` keeps the latest purchase of each product and drops the others. The "
+        f"({percent(data.repeats / data.entries)}) repeat a customer and a product. `--read repeats=keep` keeps "
+        "all of them; `--read repeats=last` keeps the latest purchase of each product and drops the others. The "
         "same audit in both ways:\n",
-        f"    {COMMAND} --seed {seed} --repeats keep",
-        f"    {COMMAND} --seed {seed} --repeats last\n",
+        f"    {COMMAND} --seed {seed} --read repeats=keep",
+        f"    {COMMAND} --seed {seed} --read repeats=last\n",
         "| | kept | merged |",
         "|---|---|---|",
         *(_size_row(*row) for row in _sizes(kept, merged)),

@@ -12,7 +12,7 @@ from standout.cli.main import main
 
 
 def test_wrong_usage_is_explained():
-    for args in ([], ["index"], ["index", "x"], ["describe", "x", "--time-unit", "week"], ["nonsense"]):
+    for args in ([], ["index"], ["index", "x"], ["nonsense"]):
         result = CliRunner().invoke(cli, args)
         assert result.exit_code == 2 and "Usage: " in result.output
 
@@ -78,15 +78,18 @@ def bad(tmp_path):
 UNREADABLE = [
     *([name] for name in LINES), ["mixed"], ["utf-16"], ["truncated"], ["damaged"], ["zip"], ["nested"],
     ["fractions"], ["parquet"], ["folder"], ["missing"], ["*.nothing"],
-    ["no number", "--value-type", "number"],
+    ["no number", "--read", "value-type=number"],
     *(["good", *more] for more in [
         ["--record", "person"], ["--record", "9"], ["--record", "user", "--item", "user"],
-        ["--repeats", "error"],
-        ["--titles", "missing"], ["--titles", "titles"], ["--value-bin", "0"], ["--value-bin", "nan"],
-        ["--zone", "Nowhere/Land"], ["--encoding", "nonsense"], ["--encoding", "utf-16"], ["--separator", ""],
-        ["--separator", "ab"], ["--quote", "xy"], ["--max-rejects", "some"], ["--max-rejects", "-1"],
-        ["--member", "x"], ["--time", "user"], ["--time", "item", "--time-format", "%Y"],
-        ["--time-format", "when"], ["--rejects", "missing/rejects.csv"], ["--rejects", "folder"],
+        ["--read", "repeats=error"],
+        ["--read", "titles=missing"], ["--read", "titles=titles"], ["--read", "value_bin=0"],
+        ["--read", "value_bin=nan"],
+        ["--read", "zone=Nowhere/Land"], ["--read", "encoding=nonsense"], ["--read", "encoding=utf-16"],
+        ["--read", "separator="],
+        ["--read", "separator=ab"], ["--read", "quote=xy"], ["--read", "max_rejects=some"],
+        ["--read", "max_rejects=-1"],
+        ["--read", "member=x"], ["--time", "user"], ["--time", "item", "--read", "time_format=%Y"],
+        ["--read", "time_format=when"], ["--read", "rejects=missing/rejects.csv"], ["--read", "rejects=folder"],
     ]),
 ]  # fmt: skip
 
@@ -97,7 +100,8 @@ def test_an_error_is_one_line_without_content_and_leaves_nothing(run, bad, monke
     for args in UNREADABLE:
         check_error(run("index", *args, "-o", "index"))
         assert file_names(bad) == before, args
-        check_error(run("describe", *args))
+        if args != ["nested"]:  # describe shows it as a table of one person
+            check_error(run("describe", *args))
         assert file_names(bad) == before, args
 
 

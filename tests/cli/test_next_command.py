@@ -30,7 +30,7 @@ def test_online_retail_works_at_the_second_try(run, tmp_path):
     assert first.code == 1 and "750 × no record id (line 2, 6, 10, 14, 18, …)" in first.err
     assert "encoding Windows-1252" in first.err and "time format %m/%d/%Y %H:%M" in first.err
     (command,) = next_commands(first)
-    assert command == ["describe", str(path), *IGNORED, "--max-rejects", "750"]
+    assert command == ["describe", str(path), *IGNORED, "--read", "max_rejects=750"]
     second = run(*command)
     assert second.code == 0 and "Windows-1252" in second.read and "750 rejected" in second.read
     assert "time = InvoiceDate (%m/%d/%Y %H:%M, 2010-12-01 to 2010-12-13)" in second.read
@@ -46,7 +46,7 @@ def test_every_problem_is_in_the_first_error(run, tmp_path):
     commands = next_commands(first)
     assert len(commands) == 2
     for command, pattern in zip(commands, ("%d/%m/%Y", "%m/%d/%Y"), strict=True):
-        wanted = ["--encoding", "latin-1", "--time-format", pattern, "--max-rejects", "1"]
+        wanted = ["--read", "encoding=latin-1", "--read", f"time_format={pattern}", "--read", "max_rejects=1"]
         assert command == ["describe", str(path), *wanted]
         assert run(*command).code == 0
 
@@ -57,11 +57,11 @@ def test_options_of_a_second_source_have_its_prefix(run, tmp_path):
     good.write_text("user,item\n" + "".join(f"u{i},x{i % 3}\n" for i in range(9)))
     bad.write_text(good.read_text() + ",x1\n")
     (command,) = next_commands(run("link", good, bad))
-    assert command[-2:] == ["--public-max-rejects", "1"]
+    assert command[-2:] == ["--public-read", "max_rejects=1"]
 
 
 def test_the_last_of_two_equal_options_counts(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("user,item\na,x\n,x\n,x\n")
-    (command,) = next_commands(run("describe", path, "--max-rejects", "1"))
-    assert command[-4:] == ["--max-rejects", "1", "--max-rejects", "2"] and run(*command).code == 0
+    (command,) = next_commands(run("describe", path, "--read", "max_rejects=1"))
+    assert command[-4:] == ["--read", "max_rejects=1", "--read", "max_rejects=2"] and run(*command).code == 0

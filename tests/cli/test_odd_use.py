@@ -22,7 +22,7 @@ def test_a_very_long_id_is_shortened_on_the_screen(run, tmp_path):
 @pytest.mark.parametrize("text", ["k" * 5_000, "ab " * 2_000, "it's " * 1_000], ids=["word", "words", "quotes"])
 @pytest.mark.parametrize(
     "command",
-    [("simulate", "--knows"), ("describe", "--time-unit"), ("describe", "--record"), ("audit", "--ladder")],
+    [("simulate", "--knows"), ("describe", "--read"), ("describe", "--record"), ("audit", "--ladder")],
     ids=" ".join,
 )
 def test_errors_repeat_only_the_ends_of_a_very_long_argument(run, tmp_path, command, text):

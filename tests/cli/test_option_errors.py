@@ -10,6 +10,7 @@ import pytest
 import standout
 from standout.cli.command_group import cli
 from standout.cli.error_lines import as_options, naming_options, option_names, with_option_name
+from standout.cli.reading import read_setting
 from standout.core.errors import ParameterError
 
 PACKAGE = Path(standout.__file__).parent
@@ -44,31 +45,34 @@ def test_the_long_form_of_an_option_is_its_name():
 @pytest.mark.parametrize(
     ("written", "typed"),
     [
-        ("set it with separator=…", "set it with --separator"),
-        ("add header=True or header=False", "add --header or --no-header"),
-        ("ignore the column with value=False", "ignore the column with --no-value"),
-        ("(for UTF-16: encoding='utf-16')", "(for UTF-16: --encoding utf-16)"),
-        ("add quote='' if", "add --quote '' if"),
+        ("set it with separator=…", "set it with --read separator=…"),
+        ("add header=True or header=False", "add --read header=yes or --read header=no"),
+        ("ignore the column with value=False", "ignore the column with --value none"),
+        ("(for UTF-16: encoding='utf-16')", "(for UTF-16: --read encoding=utf-16)"),
+        ("add quote='' if", "add --read quote= if"),
         ("choose with record='user id' or record=3", "choose with --record 'user id' or --record 3"),
         ("for a history, add kind='history'", "for a history, leave out --table"),
         ("it is a table: add kind='table'", "it is a table: add --table"),
-        ("so.read('x', record_from_name='a(.)', grid=0.01)", "standout audit x --record-from-name 'a(.)' --grid 0.01"),
+        (
+            "so.read('x', record_from_name='a(.)', grid=0.01)",
+            "standout audit x --read 'record_from_name=a(.)' --read grid=0.01",
+        ),
         ("no such column: zip='x', data/record=1/x.csv", "no such column: zip='x', data/record=1/x.csv"),
         ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
-        ("so.read('x', record_from_name='\\\\d')", "standout audit x --record-from-name '\\d'"),
+        ("so.read('x', record_from_name='\\\\d')", "standout audit x --read 'record_from_name=\\d'"),
         (f"so.read({'(' * 240}).csv: no such file", f"so.read({'(' * 240}).csv: no such file"),
         ("so.read('\0').csv: no such file", "so.read('\0').csv: no such file"),
     ],
 )
 def test_parameters_in_a_text_become_options(written, typed):
-    known = [*OPTIONS, "--no-header"]
+    known = OPTIONS
     assert as_options(written, known) == typed
     assert as_options(typed, known) == typed
 
 
 def test_a_second_source_has_options_of_its_own():
-    known = ["--separator", "--public-separator", "--quote"]
-    assert as_options("separator=…, quote=''", known, "public-") == "--public-separator, --quote ''"
+    known = ["--read", "--public-read"]
+    assert as_options("separator=…, quote=''", known, "public-") == "--public-read separator=…, --public-read quote="
 
 
 def test_the_library_speaks_of_parameters_and_not_of_options():
@@ -96,8 +100,8 @@ def _texts_without_docstrings(tree):
     ("text", "args", "message"),
     [
         ("user,item\n7.5,x\n", [], "name another one with --record"),
-        ("user,item\np,x\np,x\n", ["--repeats", "error"], "keep all with --repeats keep"),
-        ("user,item,rating\np,x,4\nq,x,a\n", ["--value-type", "number"], "List them all with --rejects FILE"),
+        ("user,item\np,x\np,x\n", ["--read", "repeats=error"], "keep all with --read repeats=keep"),
+        ("user,item,rating\np,x,4\nq,x,a\n", ["--read", "value_type=number"], "List them all with --read rejects=FILE"),
         ("6,2,4,1289241912\n6,5,2,1289241942\n", [], "For example: standout audit x.csv --record 1 --item 2"),
     ],
 )
@@ -106,9 +110,8 @@ def test_errors_of_the_library_name_options_on_the_command_line(run, tmp_path, m
     (tmp_path / "x.csv").write_text(text)
     outcome = run("describe", "x.csv", *args)
     assert outcome.code == 1 and message in outcome.err
-    names = [name.strip("-").replace("-", "_") for name in args[::2]]
     with pytest.raises(standout.StandoutError) as caught:
-        standout.read("x.csv", **dict(zip(names, args[1::2], strict=True)))
+        standout.read("x.csv", **dict(map(read_setting, args[1::2])))
     assert "--" not in str(caught.value)
 
 
@@ -117,4 +120,4 @@ def test_an_error_about_the_second_source_names_its_options(run, tmp_path):
     data.write_text("user,item\np,x\nq,y\n")
     public.write_text("user,item\n7.5,x\n")
     outcome = run("link", data, public)
-    assert outcome.code == 1 and "name another one with --public-record" in outcome.err
+    assert outcome.code == 1 and "name another one with --public-read record=…" in outcome.err

@@ -25,8 +25,8 @@ FILES = [  # a command, and the option that names a file; {} is the file without
     "audit DATA --fail-above 1 --junit {}.xml",
     "audit DATA --fail-above 1 --sarif {}.sarif",
     "advise DATA --fail --markdown {}.md",
-    "audit DATA --rejects {}.csv",
-    "describe DATA --rejects {}.csv",
+    "audit DATA --read rejects={}.csv",
+    "describe DATA --read rejects={}.csv",
     "link DATA DATA -o {}.html",
     "sanitize DATA --renumber -o {}.csv",
     "sanitize DATA --renumber -o {}",
@@ -80,7 +80,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_data_is_read(run,
         "simulate {0} -o {0}",
         "audit {0} --risk-table {0}",
         "audit {0} --fail-above 1 --junit {0}",
-        "describe {0} --rejects {0}",
+        "describe {0} --read rejects={0}",
         "schema {0} -o {0}",
     ],
 )
@@ -92,7 +92,7 @@ def test_an_output_never_overwrites_the_data(run, place, command):
     assert (place / "data.csv").read_text() == "user,item\na,b\n"
 
 
-@pytest.mark.parametrize("command", ["describe DATA --rejects {}", "sanitize DATA --renumber -o out.csv --key {}"])
+@pytest.mark.parametrize("command", ["describe DATA --read rejects={}", "sanitize DATA --renumber -o out.csv --key {}"])
 def test_a_file_that_is_written_as_csv_has_no_name_of_another_format(run, place, command):
     for name in ("a.parquet", "a.PARQUET", "a.json"):
         outcome = run(*command.format(name).split())

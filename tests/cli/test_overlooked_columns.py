@@ -80,7 +80,7 @@ def test_a_rating_whose_name_only_ends_in_rating_is_the_value(put, audit):
     outcome, identified = audit(path, *GATE)
     assert (outcome.code, identified) == (4, 1.0)
     assert so.read(path).provenance.columns == {"record": "User-ID", "item": "ISBN", "value": "Book-Rating"}
-    outcome, identified = audit(path, *GATE, "--no-value")
+    outcome, identified = audit(path, *GATE, "--value", "none")
     assert outcome.code == 0 and identified < 0.05
 
 
@@ -138,7 +138,7 @@ def test_options_for_a_second_source_are_named_in_its_warnings(put, run, tmp_pat
     path = put(table("user,item,moment", a_day))
     outcome = run("link", path, path, "--ignore", "moment", "-o", tmp_path / "out", "--decoys", 50)
     assert outcome.err.count("warning") == 1
-    assert "add --public-time moment, or --public-ignore moment" in outcome.err
+    assert "add --public-read time=moment, or --public-read ignore=moment" in outcome.err
 
 
 def test_the_library_has_the_same_gate():

@@ -70,7 +70,7 @@ def test_every_command_that_reads_data_has_verbose():
         name: {option for parameter in command.params for option in parameter.opts}
         for name, command in cli.commands.items()
     }
-    reading = [name for name, given in options.items() if "--time-format" in given]
+    reading = [name for name, given in options.items() if "--read" in given]
     assert len(reading) > 10 and all("--verbose" in options[name] for name in reading)
 
 

@@ -122,7 +122,7 @@ COSTLY = {
 SMALL_NUMBERS = ["0", "-1", "1", "2", "3", "5", "x", "", "nan", "1e400", "0.5", "9" * 5000, "9" * 19, "1e3x"]
 NO_WORKERS = ["0", "-1", "1025", "x", "", "nan", "1e3", "0.5", "9" * 5000]
 """Numbers of workers that are refused: no round may start processes."""
-NAMES_MAY_BE_CELLS = {"--separator", "--header", "--no-header", "--quote", "--encoding", "--skip-lines", "--missing"}
+NAMES_MAY_BE_CELLS = {"--read"}
 EXIT_CODES = (0, 1, 2, 3, 4, 5)
 UNSAFE = re.compile(r"[/\\]|\.\.")
 

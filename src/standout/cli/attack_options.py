@@ -10,7 +10,7 @@ import click
 
 from standout.cli.option_groups import ADVERSARY, ATTACK, grouped_option
 from standout.cli.options import parse_number_or_none
-from standout.cli.source_options import Command
+from standout.cli.reading import Command
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, print_text
-from standout.cli.option_groups import TABLES, grouped_option
-from standout.cli.source_options import WARNING, Command, OriginalOptions, SourceOptions
-from standout.cli.table_options import TableOptions
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.option_groups import ADVERSARY, grouped_option
+from standout.cli.reading import Command
 from standout.core.errors import ParameterError
 from standout.core.text import estimate_text, interval_text
-from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table as ScreenTable
 
     from standout.auditing.audit import Audit
     from standout.auditing.audit_table import TableAudit
-    from standout.core.progress import Progress
-    from standout.data.release import Release
     from standout.findings.audit import AuditFindings
 
-__all__ = ["TableAuditOptions", "only_for_histories", "read_audited_table", "show_audit", "table_audit_options"]
+__all__ = ["TableAuditOptions", "only_for_histories", "show_audit", "table_audit_options"]
 
 COLUMNS = ("correct_claims_at_budget", "bits_gained")
 TITLE_WIDTH = 10
@@ -157,14 +153,14 @@ def only_for_histories(options: Mapping[str, object]) -> None:
 
 OPTIONS = [
     grouped_option(
-        TABLES,
+        ADVERSARY,
         "--quasi-identifiers",
         metavar="NAMES",
         help="Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
         show_default="columns with this role",
     ),
     grouped_option(
-        TABLES,
+        ADVERSARY,
         "--sensitive-column",
         "sensitive_columns",
         metavar="NAME",
@@ -173,7 +169,7 @@ OPTIONS = [
         show_default="columns with this role",
     ),
     grouped_option(
-        TABLES,
+        ADVERSARY,
         "--population",
         type=click.IntRange(1),
         metavar="N",
@@ -196,25 +192,3 @@ def table_audit_options(command: Command) -> Command:
     for add_option in reversed(OPTIONS):
         run = add_option(run)
     return run
-
-
-def read_audited_table(
-    data: str, source: SourceOptions, table: TableOptions, original: OriginalOptions, progress: "Progress", strict: bool
-) -> "Release":
-    """Read a table with its original; warn if it was sanitized and no original is given."""
-    from standout.sanitizing.open_sanitized import open_sanitized
-    from standout.sanitizing.output_files import sidecar_path
-
-    if original.data is None:
-        given = ["--key"] if original.key is not None else original.source.given
-        if given:
-            raise ParameterError(f"{given[0]} needs --original, the data that {public_url(data)} was made from")
-        if sidecar_path(Path(data)).is_file():
-            print_line(WARNING.format(Path(public_url(data)).name), err=True)
-        return table.read([data], source, progress, strict)
-    if source.given:
-        raise ParameterError(
-            f"{source.given[0]} cannot be used with --original: {public_url(data)} is read as its sidecar file says"
-        )
-    before = table.read([original.data], original.source, progress, strict)
-    return open_sanitized(data, before, original.key, progress)

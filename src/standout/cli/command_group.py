@@ -79,14 +79,6 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            if error.option_name != "--table":
-                raise
-            works = [name for name, each in self.commands.items() if "--table" in _options(each)]
-            raise ParameterError(
-                f"standout {ctx.invoked_subcommand} is for histories. These commands work with tables: "
-                f"{', '.join(works)}"
-            ) from error
         except KeyboardInterrupt as error:  # click would print an empty line
             raise click.Abort from error
         except EOFError as error:  # click would take it for Ctrl-D

@@ -7,6 +7,7 @@ printable here, and JSON writes such characters as its own escapes.
 import codecs
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ __all__ = [
     "reading_lines",
     "release_stamp",
     "show_reading",
+    "show_table",
     "source_names",
     "suggest_index",
 ]
@@ -215,3 +217,57 @@ def source_names(paths: tuple[str, ...]) -> str:
 
 def _because(reason: str) -> str:
     return f" ({reason})" if reason else ""
+
+
+# How a table was read: one line, and each column with --verbose.
+
+
+LAYOUT = ("encoding", "separator", "header")
+PLURALS = {
+    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
+    "boolean": "booleans", "set": "sets",
+}  # fmt: skip
+
+
+def show_table(table: "Release", sources: list[str]) -> None:
+    """Print on stderr how a table was read, so that stdout has only the result."""
+    context = click.get_current_context(silent=True)
+    verbose = context is not None and context.meta.get(VERBOSE, False)
+    for line in table_lines(table, sources, verbose):
+        print_line(line, err=True)
+
+
+def table_lines(table: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
+    """Yield one line about how a table was read; if verbose, then a line for each column."""
+    from standout.core.text import printable_texts
+    from standout.ingest.remote import public_url
+
+    read, settings = table.provenance, table.provenance.settings
+    header = {"yes": "header", "no": "no header"}.get(settings.get("header", ""))
+    parts = (read.format, settings.get("encoding"), settings.get("separator"), header)
+    layout = ", ".join(filter(None, parts))
+    kinds = Counter(column.kind for column in table.columns)
+    counted = ", ".join(f"{count} {kind if count == 1 else PLURALS[kind]}" for kind, count in kinds.items())
+    record = read.columns.get("record")
+    ids = "no id" if record is None else f"id = {record}"
+    history = "" if not table.n_items else f"; history {settings['history']}"
+    empty = sum(int(column.counts[-1]) for column in table.columns)
+    names = source_names(tuple(map(public_url, sources)))
+    yield printable_texts(
+        f"Read {names}: table; {layout}; {ids}; {table.n_columns} columns ({counted}){history}; "
+        f"{table.n_records:,} rows, {empty:,} empty cells."
+    )
+    if verbose:
+        yield from _details(table)
+
+
+def _details(table: "Release") -> Iterator[str]:
+    from standout.core.text import printable_texts
+
+    read = table.provenance
+    rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}
+    rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table.columns}
+    rows |= {column.name: "left out on purpose" for column in read.unused}
+    rows |= {name: text for name, text in read.settings.items() if name not in LAYOUT}
+    width = max(len(printable_texts(name)) for name in rows)
+    yield from (f"  {printable_texts(name):{width}}  {printable_texts(text)}" for name, text in rows.items())

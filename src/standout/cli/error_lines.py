@@ -36,6 +36,7 @@ __all__ = [
     "INTERRUPTED",
     "LIMIT_EXCEEDED",
     "NOT_TRUSTED",
+    "READ_SETTINGS",
     "as_options",
     "error_line",
     "keep_arguments",
@@ -45,6 +46,7 @@ __all__ = [
     "options_of_context",
     "printing_error",
     "set_up_output",
+    "typed_words",
     "with_option_name",
 ]
 
@@ -106,10 +108,17 @@ def _place(error: Exception) -> str:
 # ``separator=…`` if the value is open, and complete calls of ``so.read``. They become options and commands.
 
 
+READ_SETTINGS = (
+    "record", "item", "value", "time", "ignore", "latitude", "longitude", "grid", "geohash", "titles",
+    "record_from_name", "value_type", "value_bin", "time_format", "time_unit", "time_bin", "zone", "repeats",
+    "separator", "header", "quote", "encoding", "member", "sql_table", "skip_lines", "max_rejects", "rejects",
+    "table", "schema", "id", "history", "missing",
+)  # fmt: skip
+"""Parameters of `so.read`, which --read takes as NAME=VALUE."""
 OPEN = "…"
 CALL = re.compile(r"so\.read\(.*\)")
 VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
-PARAMETER = re.compile(rf"(?<![\w/.-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
+PARAMETER = re.compile(rf"(?<!read )(?<![\w/.'-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
 PHRASES = {r"for a history, add kind='history'": "for a history, leave out --table", r"kind='table'": "--table"}
 """What Python calls the reading of a history or a table."""
 
@@ -127,19 +136,18 @@ def with_option_name(error: ParameterError, options: Mapping[str, str]) -> Param
 def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
     """Return a text in which parameters are written as the known options, and calls as commands.
 
-    >>> known = ["--quote", "--header", "--no-header", "--public-quote"]
-    >>> as_options("add quote='', or header=False; zip=1", known)
-    "add --quote '', or --no-header; zip=1"
+    >>> known = ["--record", "--read", "--public-read"]
+    >>> as_options("add quote='', or header=False, or record=1; zip=1", known)
+    'add --read quote=, or --read header=no, or --record 1; zip=1'
     >>> as_options("add quote=''", known, "public-")
-    "add --public-quote ''"
+    'add --public-read quote='
     >>> as_options("For example: so.read('a b.csv', record=1)", [])
     "For example: standout audit 'a b.csv' --record 1"
     """
 
     def option(match: re.Match[str]) -> str:
-        typed = _typed(match["name"], _value(match["value"]))
-        longer = [typed[0].replace("--", f"--{prefix}", 1), *typed[1:]]
-        return shlex.join(longer if longer[0] in known else typed) if typed[0] in known else match[0]
+        typed = typed_words(match["name"], _value(match["value"]), known, prefix)
+        return (" ".join(typed) if match["value"] == OPEN else shlex.join(typed)) if typed else match[0]
 
     text = CALL.sub(lambda match: _command(match[0]), text)
     text = PARAMETER.sub(option, text)
@@ -148,12 +156,15 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
     return text
 
 
-def _typed(name: str, value: object) -> list[str]:
-    """A parameter as it is typed."""
-    option = f"--{name}".replace("_", "-")
-    if value is False:
-        return [option.replace("--", "--no-", 1)]
-    return [option] if value is True or value == OPEN else [option, str(value)]
+def typed_words(name: str, value: object, known: Collection[str], prefix: str = "") -> list[str]:
+    """A parameter as it is typed: with its own option, or with --read; empty if it is neither."""
+    option, read = f"--{name}".replace("_", "-"), f"--{prefix}read"
+    if option in known and not prefix:
+        return [option] if value is True or value == OPEN else [option, "none" if value is False else str(value)]
+    if name in READ_SETTINGS and read in known:
+        text = "none" if value is False and name in ("value", "time", "id") else value
+        return [read, f"{name}={({True: 'yes', False: 'no'}).get(text, text)}"]  # type: ignore[call-overload]
+    return []
 
 
 def _value(written: str) -> object:
@@ -169,8 +180,9 @@ def _command(call: str) -> str:
         parsed = ast.parse(call, mode="eval").body
         assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Attribute)
         words = ["standout", "audit", *(str(ast.literal_eval(each)) for each in parsed.args)]
+        shortcuts = ("--record", "--item", "--value", "--time", "--ignore", "--read")
         for each in parsed.keywords:
-            words += _typed(str(each.arg), ast.literal_eval(each.value))
+            words += typed_words(str(each.arg), ast.literal_eval(each.value), shortcuts)
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):  # a name may hold anything
         return call
     return shlex.join(words)
@@ -225,9 +237,8 @@ def naming_next_command(prefix: str) -> Iterator[None]:
 
 def _command_next_command(typed: list[str], step: NextStep, prefix: str) -> str:
     """Return the typed command with the options of a step; the last of two equal options counts."""
-    options = [
-        part for name, value in step.parameters.items() for part in (f"--{prefix}{name}".replace("_", "-"), value)
-    ]
+    known = options_of_context()
+    options = [word for name, value in step.parameters.items() for word in typed_words(name, value, known, prefix)]
     end = typed.index("--") if "--" in typed else len(typed)
     return shlex.join(["standout", *typed[:end], *options, *typed[end:]])
 

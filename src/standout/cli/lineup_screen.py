@@ -22,7 +22,6 @@ from standout.cli.console import (
 )
 from standout.cli.typed_facts import NamedFact
 from standout.core.errors import ParameterError
-from standout.core.progress import progress_bar as progress
 from standout.core.text import count, percent, printable, shorten
 from standout.data.release import Release
 from standout.data.search import Catalogue
@@ -31,8 +30,6 @@ from standout.know.fact import AS_ASSUMED
 from standout.know.facts import Aux
 
 if TYPE_CHECKING:
-    from standout.cli.source_options import SourceOptions
-    from standout.cli.table_options import TableOptions
     from standout.data.column import Column
 
 __all__ = ["Answer", "bar", "lineup_of_table", "refuse_options_of_histories", "show_answer"]
@@ -322,16 +319,9 @@ def _date(time: date | None) -> str:
 
 
 def lineup_of_table(
-    data: str,
-    source: "SourceOptions",
-    table: "TableOptions",
-    knows: tuple[str, ...],
-    wrong: int | None,
-    population: int | None,
-    top: int,
-    as_json: bool,
+    rows: Release, knows: tuple[str, ...], wrong: int | None, population: int | None, top: int, as_json: bool
 ) -> None:
-    """Read the table, rank its rows, and print them."""
+    """Rank the rows of a table, and print them."""
     from standout.attack.likelihood import Likelihood
     from standout.evaluate.lineup import lineup
     from standout.know.adversary import Adversary
@@ -341,8 +331,6 @@ def lineup_of_table(
     typed = [_split(fact) for fact in knows]
     if not typed:
         raise ParameterError("--knows is missing: name a column and its value, such as --knows age=34")
-    with progress() as report:
-        rows = table.read([data], source, report)
     known = {name: _value_table_lineup_screen(rows.column(name), value) for name, value in typed}
     if len(known) < len(typed):
         raise ParameterError("--knows names a column twice: a person has one value of each")

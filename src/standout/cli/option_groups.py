@@ -9,16 +9,12 @@ __all__ = [
     "ADVERSARY",
     "ALIGNMENT",
     "ATTACK",
-    "COLUMNS",
-    "FILES",
     "GATE",
     "GENERAL",
     "ORIGINAL",
-    "PLACES",
     "PUBLIC",
+    "READING",
     "SERVER",
-    "TABLES",
-    "VALUES_AND_TIMES",
     "WORKERS",
     "GroupedCommand",
     "GroupedOption",
@@ -35,11 +31,7 @@ ALIGNMENT = "How PUBLIC and DATA are aligned"
 SERVER = "Server"
 ORIGINAL = "The original of a sanitized release"
 PUBLIC = "Reading PUBLIC"
-TABLES = "Tables with one row per person"
-COLUMNS = "Reading: columns"
-PLACES = "Reading: places"
-VALUES_AND_TIMES = "Reading: values and times"
-FILES = "Reading: files"
+READING = "Reading the data"
 WORKERS = "Workers"
 GENERAL = "General options"
 """Heading of what many commands share; always the last one."""

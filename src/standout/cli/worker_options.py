@@ -15,7 +15,7 @@ import click
 from standout.cli.error_lines import naming_options
 from standout.cli.option_groups import GATE, WORKERS, grouped_option
 from standout.cli.options import output_file, threads_option
-from standout.cli.source_options import Command
+from standout.cli.reading import Command
 from standout.core.errors import ParameterError
 from standout.ingest.remote import is_remote, public_url
 

@@ -236,7 +236,7 @@ class _Columns:
             raise decimals_error(self.shown(record))
 
     def unused(self, roles: Roles) -> tuple[UnusedColumn, ...]:
-        """Columns without a role; those that --no-value and --no-time waive count as ignored."""
+        """Columns without a role; those that --value none and --time none waive count as ignored."""
         ignored, kinds = self.ignored(), column_kinds(self.names, self.sample)
         taken = set(roles.wanted)
         for role, option, place in (("value", self.options.value, 2), ("time", self.options.time, 3)):

@@ -241,7 +241,11 @@ class Wording:
         ('time="when"', '--time 3')
         """
         name = column_id(column)
-        return f"--{self.prefix}{role} {shlex.quote(name)}" if self.options else f"{role}={_literal(name)}"
+        if not self.options:
+            return f"{role}={_literal(name)}"
+        return (
+            f"--{self.prefix}read {shlex.quote(f'{role}={name}')}" if self.prefix else f"--{role} {shlex.quote(name)}"
+        )
 
     def ignore(self, columns: Sequence[str]) -> str:
         """Setting that waives columns.
@@ -255,7 +259,7 @@ class Wording:
 
     def flag(self, name: str, example: str) -> str:
         """Any other setting."""
-        return f"--{self.prefix}{name} {example}" if self.options else f"{name}={example}"
+        return f"--{self.prefix}read {name}={example}" if self.options else f"{name}={example}"
 
 
 PYTHON = Wording()

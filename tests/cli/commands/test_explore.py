@@ -79,7 +79,7 @@ def test_what_if_takes_an_output_of_sanitize_or_any_other_data(ratings, served, 
 
 
 def test_the_source_options_that_were_given_are_in_the_command(ratings, served):
-    options = ["--record", "record", "--repeats", "last", "--no-time"]
+    options = ["--record", "record", "--read", "repeats=last", "--time", "none"]
     assert run("ratings.csv", *options, "--no-browser").exit_code == 0
     assert sorted(exploration(served[-1]).source_arguments) == sorted(options)
 
@@ -90,7 +90,7 @@ def test_the_source_options_that_were_given_are_in_the_command(ratings, served):
         (["ratings.csv", "--key", "key.csv"], "--key needs --what-if"),
         (["ratings.csv", "--what-if", "ratings.csv", "--key", "k"], "--key: ratings.csv is not an output"),
         (["ratings.csv", "--audit", "nothing"], "nothing is not a folder that standout audit wrote"),
-        (["ratings.csv", "--table"], "standout lineup --table --knows COLUMN=VALUE"),
+        (["ratings.csv", "--table"], "the explorer needs entries"),
         (["ratings.csv", "--host", "no-such-host.invalid"], "cannot listen at host no-such-host.invalid"),
     ],
 )

@@ -12,7 +12,7 @@ RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,200
 
 def test_index_prints_how_the_source_was_read_and_how_many_rows_were_merged(run, tmp_path):
     (tmp_path / "ratings.csv").write_text(RATINGS)
-    outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--verbose", "--repeats", "last")
+    outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--verbose", "--read", "repeats=last")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.read.startswith("Read ratings.csv: CSV")
     release = so.open(tmp_path / "index")
@@ -26,7 +26,7 @@ def test_index_prints_how_the_source_was_read_and_how_many_rows_were_merged(run,
 def test_index_prints_sizes_as_json(run, tmp_path):
     (tmp_path / "ratings.csv").write_text(RATINGS)
     folder = tmp_path / "index"
-    content = json.loads(run("index", tmp_path / "ratings.csv", "-o", folder, "--json", "--repeats", "last").out)
+    content = json.loads(run("index", tmp_path / "ratings.csv", "-o", folder, "--json", "--read", "repeats=last").out)
     assert (content["records"], content["items"], content["entries"]) == (2, 2, 3)
     assert content["fingerprint"] == so.open(folder).fingerprint
     assert content["bytes"] == sum(file.stat().st_size for file in folder.iterdir())

@@ -236,7 +236,7 @@ CATEGORIES = ["p,x,good", "q,x,bad", "r,x,4", "s,y,4"]
 def test_categories_are_values_too(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("user,item,value,date\n" + "".join(f"{row},2005-03-01\n" for row in CATEGORIES))
-    ask = ("lineup", path, "--value-type", "text", "--attack", "paper", "--knows")
+    ask = ("lineup", path, "--read", "value-type=text", "--attack", "paper", "--knows")
     for value, record in (("good", "p"), ("4", "r")):
         given = json.loads(run(*ask, f"x={value}@2005-03-01", "--json").out)
         assert given["lineup"][0]["record"] == record and given["ties"] == 1
@@ -426,7 +426,7 @@ def test_the_mass_of_a_lineup_is_1(ask, facts, top, attack):
 
 
 def test_a_raw_source_and_its_index_give_the_same_output(run, ask, titled_files):
-    source = (titled_files / "r.csv", "--titles", titled_files / "titles.csv")
+    source = (titled_files / "r.csv", "--read", f"titles={titled_files / 'titles.csv'}")
     facts = ("--knows", "Brazil=1@2005-03-01", "--knows", "Bent", "--attack", "paper", "--json")
     assert run("lineup", *source, *facts).out == ask("Brazil=1@2005-03-01", "Bent", json=True).out
 
@@ -483,11 +483,11 @@ def test_two_facts_may_be_about_one_item_where_people_have_it_several_times(run,
     lines = [f"{who},bread,2005-03-{day:02}" for who, day in rows]
     (tmp_path / "visits.csv").write_text("\n".join(["record,item,time", *lines, "c,wine,2005-03-01"]))
     facts = ["--knows", "bread@2005-03-01", "--knows", "bread@2005-03-20", "--attack", "paper", "--json"]
-    given = json.loads(run("lineup", tmp_path / "visits.csv", "--repeats", "keep", *facts).out)
+    given = json.loads(run("lineup", tmp_path / "visits.csv", "--read", "repeats=keep", *facts).out)
     assert [fact["time"] for fact in given["facts"]] == ["2005-03-01", "2005-03-20"]
     assert [part["similarity"] for part in given["explain"]] == [1.0, 1.0]
     assert given["lineup"][0]["record"] == "a" and given["ties"] == 1
     once = [*lines[:1], lines[3], lines[5]]
     (tmp_path / "once.csv").write_text("\n".join(["record,item,time", *once]))
-    outcome = run("lineup", tmp_path / "once.csv", "--repeats", "keep", *facts)
+    outcome = run("lineup", tmp_path / "once.csv", "--read", "repeats=keep", *facts)
     assert outcome.code == 1 and "combine them into one" in outcome.err

@@ -25,7 +25,7 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
     pair[0].to_frame().write_csv(data)
     pair[1].to_frame().rename({"record": "who", "item": "what"}).write_csv(public)
     truth.write_text("profile,record\np11,11\np12,12\n")
-    columns, few = ("--public-record", "who", "--public-item", "what"), ("--budget", 0.1, "--decoys", 24)
+    columns, few = ("--public-read", "record=who", "--public-read", "item=what"), ("--budget", 0.1, "--decoys", 24)
     given = *columns, *few
     shown = run("link", data, public, *given, "--truth", truth, "-o", tmp_path / "out")
     assert (shown.code, shown.err) == (0, "") and "A record is claimed for" in shown.out
@@ -48,8 +48,8 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
     ):
         refused = run("link", data, public, *columns, *wrong)
         assert refused.code == 1 and message in refused.err and refused.err.count("\n") == 1
-    refused = run("link", data, tmp_path / "public.index", "--public-record", "who")
-    assert refused.code == 1 and "--public-record is for reading a source" in refused.err
+    refused = run("link", data, tmp_path / "public.index", "--public-read", "record=who")
+    assert refused.code == 1 and "--public-read record is for reading a source" in refused.err
 
 
 def test_the_command_overwrites_nothing_that_was_given(tmp_path):

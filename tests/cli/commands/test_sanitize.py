@@ -105,7 +105,7 @@ def test_the_command_shows_entries_in_and_out_and_what_became_of_each(run, relea
     pl.concat([frame, frame.head(300)]).write_csv(source)
     steps = ["--step", "drop-entries 0.5", "--step", "merge-repeats"]
     args = ["sanitize", source, "-o", out, *steps, "--seed", 3, "--force"]
-    outcome = run(*args, "--repeats", "keep", "--json")
+    outcome = run(*args, "--read", "repeats=keep", "--json")
     result = json.loads(outcome.out)
     entries = 1000
     for report in result["steps"]:
@@ -115,9 +115,9 @@ def test_the_command_shows_entries_in_and_out_and_what_became_of_each(run, relea
         assert counts["entries before"] == entries + counts["entries removed"] + counts["entries merged"]
     assert result["entries"] == entries and result["steps"][1]["counts"]["entries merged"] > 0
     assert result["original"] == {"records": 60, "items": 30, "entries": 1000, "merged rows": 0}
-    text = run(*args, "--repeats", "keep").out
+    text = run(*args, "--read", "repeats=keep").out
     counts = result["steps"][1]["counts"]
     assert "entries in" in text and f"{counts['entries merged']:,} entries merged" in " ".join(text.split())
-    merged = run(*args, "--repeats", "last")
+    merged = run(*args, "--read", "repeats=last")
     assert "300 rows of DATA repeat a record and item and were merged when it was read." in merged.out
-    assert json.loads(run(*args, "--repeats", "last", "--json").out)["original"]["merged rows"] == 300
+    assert json.loads(run(*args, "--read", "repeats=last", "--json").out)["original"]["merged rows"] == 300

@@ -52,7 +52,6 @@ def test_verbose_says_how_each_column_was_read(run, survey):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--id", "age", "--no-id"), "exclude each other"),
         (("--id", "name"), "column 'name' not found"),
         (("--id", "sex"), "18 of 18 rows share their id"),
         (("--schema", "missing.toml"), "missing.toml cannot be read"),
@@ -65,9 +64,7 @@ def test_errors_are_one_line(run, survey, options, message):
     assert message in outcome.err
 
 
-def test_a_table_that_is_read_as_a_history_is_an_error_that_shows_the_command(run, survey):
-    outcome = run("describe", survey)
-    check_error(outcome)
-    assert "--table" in outcome.err
+def test_describe_shows_the_columns_of_a_table(run, survey):
+    assert json.loads(run("describe", survey, "--json").out)["columns"]
     with pytest.raises(so.ColumnError, match="it is a table: add kind='table'"):
         so.read(pl.read_csv(survey), kind="history")

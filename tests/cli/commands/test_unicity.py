@@ -41,7 +41,18 @@ def test_each_resolution_of_traces_has_a_row(run, put):
 def test_an_index_of_traces_is_measured_at_coarser_resolutions(run, put, tmp_path):
     path = put(TRACES)
     how = ("--grid", "0.1", "--time-bin", "day", "--json")
-    run("index", path, "-o", tmp_path / "traces", "--grid", "0.01", "--time-bin", "hour", "--repeats", "keep")
+    run(
+        "index",
+        path,
+        "-o",
+        tmp_path / "traces",
+        "--read",
+        "grid=0.01",
+        "--read",
+        "time_bin=hour",
+        "--read",
+        "repeats=keep",
+    )
     by_index, by_file = (json.loads(run("unicity", data, *how).out) for data in (tmp_path / "traces", path))
     assert by_index["unicity"] == by_file["unicity"]
 

@@ -21,8 +21,7 @@ from standout.cli.options import (
     seed_option,
     threads_option,
 )
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TableOptions, table_options
+from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import GateFiles, gate_options
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
@@ -102,13 +101,11 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 @gate_options
 @seed_option
 @threads_option
-@table_options
-@source_options
+@reading_options
 @json_option
 def advise(
     data: str,
-    source: SourceOptions,
-    table: TableOptions,
+    source: Source,
     output: Path | None,
     limit: float,
     among: Literal["everybody", "released"],
@@ -158,9 +155,8 @@ def advise(
     from standout.findings.gate import advice_gate
 
     folder = output_folder(output, *REPORT_FILES)
-    is_table = table.is_for([data], source)
     with progress() as report:
-        release, adversary = _read(data, source, table if is_table else None, ladder, headline, fail, report)
+        release, adversary = _read(data, source, ladder, headline, fail, report)
         advice: AnyAdvice = run_search(
             release,
             adversary,
@@ -175,7 +171,7 @@ def advise(
             progress=report,
             work=folder / CHECKPOINTS,
         )
-        reading = [*source.arguments(), *(table.arguments() if is_table else [])]
+        reading = [*source.arguments(), *(["--table"] if release.columns and "table" not in source.settings else [])]
         settings = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
         adversary_file = None if ladder is None else ladder.name
         findings = with_commands(
@@ -197,22 +193,13 @@ def _parse_candidates(texts: tuple[str, ...]) -> list[list[str]] | None:
 
 
 def _read(
-    data: str,
-    source: SourceOptions,
-    table: TableOptions | None,
-    ladder: Path | None,
-    headline: str | None,
-    strict: bool,
-    report: "Progress",
+    data: str, source: Source, ladder: Path | None, headline: str | None, strict: bool, report: "Progress"
 ) -> tuple[Any, Any]:
     """The release or table, and the adversary to protect it against."""
-    if table is None:
-        release = source.read([data], report, strict=strict)
-        return release, _adversary(release, ladder, headline)
     from standout.advising.table_advise import headline_table_adversary
 
-    original = table.read([data], source, report, strict=strict)
-    return original, headline_table_adversary(original, ladder, headline)
+    release = source.read([data], report, strict=strict)
+    return release, (headline_table_adversary if release.columns else _adversary)(release, ladder, headline)
 
 
 def _adversary(release: "Release", ladder: Path | None, headline: str | None) -> "Adversary":

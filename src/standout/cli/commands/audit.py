@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.attack_options import BOTH, AttackOptions, attack_options
-from standout.cli.audit_screen import (
-    TableAuditOptions,
-    only_for_histories,
-    read_audited_table,
-    show_audit,
-    table_audit_options,
-)
+from standout.cli.audit_screen import TableAuditOptions, only_for_histories, show_audit, table_audit_options
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
 from standout.cli.options import (
@@ -28,8 +22,7 @@ from standout.cli.options import (
     path_argument,
     seed_option,
 )
-from standout.cli.source_options import OriginalOptions, SourceOptions, original_options, source_options
-from standout.cli.table_options import TableOptions, table_options
+from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.cli.worker_options import GateFiles, gate_options, worker_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
@@ -115,15 +108,13 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 @worker_options
 @original_options
 @table_audit_options
-@table_options
-@source_options
+@reading_options
 @json_option
 def audit(
     data: str,
-    source: SourceOptions,
-    table: TableOptions,
+    source: Source,
     of_table: TableAuditOptions,
-    original: OriginalOptions,
+    original: Original,
     output: Path | None,
     quick: bool,
     ladder: Path | None,
@@ -153,7 +144,7 @@ def audit(
     --attack the audit tries one of them only, and its report says so.
 
     Audit a sanitized release with --original, so that adversaries know facts about
-    the original people. The --original-… options say how to read the original.
+    the original people. --original-read says how to read the original.
 
     DATA can also be a table with one row per person (--table, or recognised). Its
     adversaries know some columns, partly wrongly, and try three attacks. The report
@@ -203,7 +194,9 @@ def audit(
         "seed": seed,
         "threads": threads,
     }
-    if table.is_for([data], source):
+    with progress() as report:
+        release = original.read(data, source, report, strict=fail_above is not None)
+    if release.columns:
         only_for_histories(
             {
                 "--advise": with_advice,
@@ -214,8 +207,7 @@ def audit(
             }
         )
         with progress() as report:
-            people = read_audited_table(data, source, table, original, report, fail_above is not None)
-            audited = run_audit(people, table=True, **of_table.parameters, **common, progress=report)
+            audited = run_audit(release, **of_table.parameters, **common, progress=report)
             audited = write_audit(audited, folder)
             _write_gate(gate_files, audited, data)
         show_audit(audited, folder, as_json)
@@ -223,7 +215,6 @@ def audit(
     if of_table.given:
         raise ParameterError(f"{of_table.given[0]} is for tables with one row per person: add --table")
     with progress() as report:
-        release = original.read(data, source, report, strict=fail_above is not None)
         result = run_audit(
             release,
             attacks={name: attack.built(name) for name in attack.names if attack.is_changed(name)} or None,
@@ -244,9 +235,7 @@ def audit(
     sys.exit(exit_code(result))
 
 
-def _check_options(
-    original: OriginalOptions, with_advice: bool, risk_path: Path | None, risk_sample: int | None
-) -> None:
+def _check_options(original: Original, with_advice: bool, risk_path: Path | None, risk_sample: int | None) -> None:
     """Reject combinations of options that have no meaning, before any work is done."""
     if with_advice and original.data is not None:
         raise ParameterError(
@@ -263,7 +252,7 @@ def _check_options(
 def _add_advice(
     result: "Audit",
     data: str,
-    source: SourceOptions,
+    source: Source,
     named: tuple[str | None, str | None],
     work: Path,
     targets: int,

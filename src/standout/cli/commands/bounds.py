@@ -26,7 +26,7 @@ from standout.cli.options import (
     table_option,
     threads_option,
 )
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -82,11 +82,11 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 @seed_option
 @threads_option
 @table_option
-@source_options
+@reading_options
 @json_option
 def bounds(
     data: str | None,
-    source: SourceOptions,
+    source: Source,
     records: int | None,
     epsilon: float,
     delta: float,
@@ -145,7 +145,7 @@ def bounds(
     if records is not None:
         raise ParameterError("bounds needs DATA or --records N, not both")
     with progress() as report:
-        release = source.read([data], report)
+        release = source.read_entries([data], report, "the theorems")
         checks = check(
             release,
             epsilon=epsilon,

@@ -13,8 +13,7 @@ from standout.cli.console import (
 )
 from standout.cli.option_groups import command
 from standout.cli.options import json_option, path_argument
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TableOptions, table_options
+from standout.cli.reading import Source, reading_options
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
@@ -28,10 +27,9 @@ __all__ = ["describe"]
 
 @command()
 @path_argument("data")
-@table_options
-@source_options
+@reading_options
 @json_option
-def describe(data: str, source: SourceOptions, table: TableOptions, as_json: bool) -> None:
+def describe(data: str, source: Source, as_json: bool) -> None:
     """Show sizes, quantiles and value shares of a data set.
 
     DATA is an index, or any source that `standout index` reads. A source is read
@@ -49,15 +47,14 @@ def describe(data: str, source: SourceOptions, table: TableOptions, as_json: boo
     """
     from standout.data.describe import describe as describe_release
 
-    if table.is_table or table.given:
-        from standout.cli.commands.schema import show_columns
-
-        with progress() as report:
-            people = table.read([data], source, report)
-        show_columns(people, as_json)
-        return
     with progress() as report:
         release = source.read([data], report)
+    if not release.n_items:
+        from standout.cli.commands.schema import show_columns
+
+        show_columns(release, as_json)
+        return
+    with progress() as report:
         description = describe_release(release)
     _show(description, release, as_json)
     suggest_index(release, data)

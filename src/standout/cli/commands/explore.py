@@ -8,8 +8,7 @@ import click
 from standout.cli.console import print_line, suggest_index
 from standout.cli.option_groups import SERVER, command, grouped_option
 from standout.cli.options import path_argument
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TableOptions
+from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, install_command
 from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
@@ -62,8 +61,7 @@ OFF_LOOPBACK = (
     help="Port to listen at.",
 )
 @grouped_option(SERVER, "--no-browser", is_flag=True, help="Print the address only, and open no browser.")
-@click.option("--table", "is_table", is_flag=True, hidden=True, help="Refused: tables are not explored.")
-@source_options
+@reading_options
 def explore(
     data: str,
     what_if: str | None,
@@ -72,8 +70,7 @@ def explore(
     host: str,
     port: int | None,
     no_browser: bool,
-    is_table: bool,
-    source: SourceOptions,
+    source: Source,
 ) -> None:
     """Play the adversary in a browser: type facts, see who fits.
 
@@ -95,11 +92,6 @@ def explore(
       standout explore ratings.index --what-if safer.csv --key key.csv
       standout explore ratings.index --audit ratings-audit --no-browser
     """
-    if TableOptions(is_table=is_table).is_for([data], source):
-        raise ParameterError(
-            "the explorer is for histories (who, what, when), and DATA is a table: "
-            "use standout lineup --table --knows COLUMN=VALUE"
-        )
     if key is not None and what_if is None:
         raise ParameterError("--key needs --what-if, the data that it belongs to")
     _check_installed()
@@ -111,7 +103,7 @@ def explore(
 
     listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
-        release = source.read([data], report)
+        release = source.read_entries([data], report, "the explorer")
         other = None if what_if is None else _read_other(what_if, key, release, source, report)
         audit = None if audit_folder is None else read_audit(audit_folder, release)
     exploration = Exploration(
@@ -149,9 +141,7 @@ def _check_installed() -> None:
         raise ParameterError(needs) from error
 
 
-def _read_other(
-    what_if: str, key: Path | None, release: "Release", source: SourceOptions, report: "Progress"
-) -> "Release":
+def _read_other(what_if: str, key: Path | None, release: "Release", source: Source, report: "Progress") -> "Release":
     """Open the other version: with its original if it is an output of sanitize, else as DATA is read."""
     from standout.data.store import is_index, open_index
     from standout.sanitizing.open_sanitized import open_sanitized
@@ -162,4 +152,4 @@ def _read_other(
         return open_sanitized(path, release, key, report)
     if key is not None:
         raise ParameterError(f"--key: {path.name} is not an output of standout sanitize with its sidecar")
-    return open_index(path).check() if is_index(path) else source.read([what_if], report)
+    return open_index(path).check() if is_index(path) else source.read_entries([what_if], report, "the explorer")

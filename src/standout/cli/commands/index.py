@@ -9,7 +9,7 @@ import click
 from standout.cli.console import print_json, print_line, reading_json
 from standout.cli.option_groups import command
 from standout.cli.options import json_option, path_argument
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import reading_worker_options
 from standout.core.progress import progress_bar as progress
 
@@ -31,9 +31,9 @@ __all__ = ["index"]
     show_default="60 % of what is available",
 )
 @reading_worker_options
-@source_options
+@reading_options
 @json_option
-def index(sources: tuple[str, ...], output: Path, memory: str | None, source: SourceOptions, as_json: bool) -> None:
+def index(sources: tuple[str, ...], output: Path, memory: str | None, source: Source, as_json: bool) -> None:
     """Read a data set once and write an index that opens quickly.
 
     SOURCE is a file, a folder or a glob: CSV or TSV (plain, gzip, zstd, zip),
@@ -62,13 +62,20 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
     memory_limit(memory)  # refuses what is no size before anything is read
     with progress() as report:
         if len(sources) == 1 and is_index(Path(sources[0])):
-            release = source.open_or_read(list(sources), report).check()
+            release = source.open_index(Path(sources[0])).check()
             save(release, output, progress=report)
         else:
             from standout.ingest.index_source import write_index
 
-            with source.reader(list(sources), report) as reader:
-                write_index(reader, list(sources), output, memory, source.titles, lambda: source.list_rejects(reader))
+            with source.reader(list(sources), report, kind="history") as reader:
+                write_index(
+                    reader,
+                    list(sources),
+                    output,
+                    memory,
+                    source.settings.get("titles"),
+                    lambda: source.list_rejects(reader),
+                )
             release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
         source.report(release, list(sources), strict=False)
     _show(open_index(output), output, as_json)

@@ -8,10 +8,9 @@ import click
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.console import print_json, suggest_index
 from standout.cli.lineup_screen import lineup_of_table, refuse_options_of_histories
-from standout.cli.option_groups import ADVERSARY, TABLES, command, grouped_option
+from standout.cli.option_groups import ADVERSARY, command, grouped_option
 from standout.cli.options import json_option, path_argument
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TableOptions, table_options
+from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -89,20 +88,18 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     help="Accept item names that resemble an item but match none, and unknown categories.",
 )
 @grouped_option(
-    TABLES,
+    ADVERSARY,
     "--population",
     type=click.IntRange(1),
     metavar="N",
     help="Size of the population, if a table is a sample. Only for tables.",
     show_default="the person is in the table",
 )
-@table_options
-@source_options
+@reading_options
 @json_option
 def lineup(
     data: str,
-    source: SourceOptions,
-    table: TableOptions,
+    source: Source,
     knows: tuple[str, ...],
     aux_path: Path | None,
     length: str | None,
@@ -173,7 +170,9 @@ def lineup(
       nobody        probability that the person is not in the table
       ties, bits_left, rows, population, fingerprint, version
     """
-    if table.is_for([data], source):
+    with progress() as report:
+        release = source.read([data], report, check=False)
+    if release.columns:
         refuse_options_of_histories(
             {
                 "--aux": aux_path,
@@ -184,7 +183,7 @@ def lineup(
                 "--attack": attack.attack != "likelihood",
             }
         )
-        lineup_of_table(data, source, table, knows, wrong, population, top, as_json)
+        lineup_of_table(release, knows, wrong, population, top, as_json)
         return
     if population is not None:
         raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
@@ -196,14 +195,12 @@ def lineup(
     errors = Errors(wrong, value_error, time_error)
     errors.check(attack.attack)
     knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
-    with progress() as report:
-        release = source.read([data], report, check=False)
-        with checked_meanwhile(release):
-            facts = knowledge.resolve(release)
-            aux = knowledge.aux(facts)
-            adversary = errors.adversary(len(facts))
-            built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
-            found = answer_facts(release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior)
+    with checked_meanwhile(release):
+        facts = knowledge.resolve(release)
+        aux = knowledge.aux(facts)
+        adversary = errors.adversary(len(facts))
+        built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
+        found = answer_facts(release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior)
     answer = Answer.of(found, facts, attack.attack)
     if as_json:
         print_json(answer.to_dict())

@@ -12,7 +12,7 @@ from standout.cli.console import borderless_table, console, number_columns, prin
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, grouped_option
 from standout.cli.options import json_option, output_file, output_folder, path_argument, seed_option
-from standout.cli.source_options import Command, SourceOptions, prefixed_source_options, source_options
+from standout.cli.reading import Source, reading_options, second_source
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -35,10 +35,6 @@ GROUP_TITLES = {
     "present": "in the release",
     "correct_claims": "correct claims",
 }
-
-
-def _public_options(command: Command) -> Command:
-    return prefixed_source_options("public", "PUBLIC", PUBLIC, command)
 
 
 @command()
@@ -115,14 +111,14 @@ def _public_options(command: Command) -> Command:
     metavar="FOLDER|FILE",
     help="Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
 )
-@_public_options
-@source_options
+@second_source("public", "PUBLIC", PUBLIC)
+@reading_options
 @json_option
 def link(
     data: str,
     public: str,
-    source: SourceOptions,
-    public_source: SourceOptions,
+    source: Source,
+    public_source: Source,
     items: str,
     values: str,
     review: Path | None,
@@ -150,7 +146,7 @@ def link(
     \b
     Example:
       standout link release.index public.csv -o links
-      standout link release.csv imdb.csv --public-record user --truth truth.csv
+      standout link release.csv imdb.csv --public-read record=user --truth truth.csv
 
     \b
     Exit codes:
@@ -182,8 +178,8 @@ def link(
     check_output_path(output, [data, public, items, truth], review)
     scale = _parse_values(values)
     with progress() as report:
-        release = source.read([data], report)
-        profiles = public_source.read([public], report)
+        release = source.read_entries([data], report, "linking")
+        profiles = public_source.read_entries([public], report, "linking")
         links = link_releases(
             release,
             profiles,

@@ -18,7 +18,7 @@ from standout.cli.console import (
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.option_groups import command
 from standout.cli.options import json_option, output_folder, seed_option
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -65,11 +65,11 @@ __all__ = ["paper"]
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the results."
 )
-@source_options
+@reading_options
 @json_option
 def paper(
     data: str | None,
-    source: SourceOptions,
+    source: Source,
     records: int | None,
     targets: int,
     only: str | None,

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,8 +18,7 @@ from standout.cli.console import (
 )
 from standout.cli.option_groups import command
 from standout.cli.options import json_option, path_argument, threads_option
-from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TableOptions, table_options
+from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -157,13 +156,11 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     help="Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.",
 )
 @threads_option
-@table_options
-@source_options
+@reading_options
 @json_option
 def sanitize(
     data: str,
-    source: SourceOptions,
-    table: TableOptions,
+    source: Source,
     output: Path,
     steps: tuple[str, ...],
     seed: int | None,
@@ -213,18 +210,21 @@ def sanitize(
     from standout.sanitizing.output_files import check_inert, check_output_paths, write_sanitized
     from standout.sanitizing.sanitize import parse_step
     from standout.sanitizing.sanitize import sanitize as sanitize_release
-    from standout.sanitizing.sanitize_table import is_table_step
+    from standout.sanitizing.sanitize_table import is_table_step, parse_table_step
 
     if not steps and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
     check_inert(output, inert)
-    if any(is_table_step(text) for text in steps) or table.is_for([data], source):
-        _sanitize_table(data, source, table, Output(output, key, force, inert), steps, seed, as_json)
-        return
-    parsed = [parse_step(text) for text in steps]
     check_output_paths(output, key, force, Path(data))
+    of_columns = any(is_table_step(text) for text in steps) and "table" not in source.settings
+    source = source.with_settings(table=True) if of_columns else source
+    parsed: list[Any] = [(parse_table_step if is_table_step(text) else parse_step)(text) for text in steps]
     with progress() as report:
         release = source.read([data], report)
+    if release.columns:
+        _sanitize_table(release, Output(output, key, force, inert), parsed, seed, as_json)
+        return
+    with progress() as report:
         sanitized = sanitize_release(
             release,
             *parsed,
@@ -237,24 +237,12 @@ def sanitize(
     _show(sanitized, output, sidecar, key, as_json)
 
 
-def _sanitize_table(
-    data: str,
-    source: SourceOptions,
-    table: TableOptions,
-    files: Output,
-    steps: tuple[str, ...],
-    seed: int | None,
-    as_json: bool,
-) -> None:
-    from standout.sanitizing.output_files import check_output_paths, check_table_path, write_sanitized
+def _sanitize_table(original: "Release", files: Output, parsed: list[Any], seed: int | None, as_json: bool) -> None:
+    from standout.sanitizing.output_files import check_table_path, write_sanitized
     from standout.sanitizing.sanitize import sanitize as sanitize_release
-    from standout.sanitizing.sanitize_table import parse_table_step
 
-    parsed = [parse_table_step(text) for text in steps]
     check_table_path(files.path)
-    check_output_paths(files.path, files.key, files.force, Path(data))
     with progress() as report:
-        original = table.read([data], source, report)
         safer = sanitize_release(original, parsed, seed=seed, progress=report)
         sidecar = write_sanitized(
             safer, files.path, key=files.key, force=files.force, inert=files.inert, progress=report

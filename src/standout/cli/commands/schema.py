@@ -8,24 +8,20 @@ import click
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line
 from standout.cli.option_groups import command
 from standout.cli.options import json_option, output_file, path_argument
-from standout.cli.source_options import Command, SourceOptions, text_options
-from standout.cli.table_options import HISTORY, TABLE, TableOptions, column_range, table_options
+from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table as Screen
 
+    from standout.data.column import Column
     from standout.data.release import Release
 
 __all__ = ["schema", "show_columns"]
 
 WIDEST = 250
 """Width in characters up to which the table is not broken."""
-
-
-def _schema_options(command: Command) -> Command:
-    return table_options(command, without=(TABLE, HISTORY))
 
 
 @command()
@@ -38,12 +34,9 @@ def _schema_options(command: Command) -> Command:
     help="Write the schema to this TOML file.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
-@_schema_options
-@text_options
+@reading_options
 @json_option
-def schema(
-    data: str, output: Path | None, overwrite: bool, table: TableOptions, source: SourceOptions, as_json: bool
-) -> None:
+def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:
     """Show how a table is read, and write it to a schema file.
 
     DATA is a table with one row per person: CSV, Parquet, Arrow, JSON, SQLite or
@@ -64,12 +57,23 @@ def schema(
     if output is not None:
         output_file(output, "--output", [data])
     with progress() as report:
-        read, inferred = table.read_with_schema([data], source, report)
+        read, inferred = source.with_settings(table=True).read_with_schema([data], report)
+    assert inferred is not None
     if output is not None:
         inferred.write(output)
     show_columns(read, as_json)
     if output is not None and not as_json:
         print_line(f"Wrote {output}. Check it, then add --schema {output}", err=True)
+
+
+def column_range(column: "Column") -> str:
+    """Smallest and largest number or date of a column; empty for others."""
+    if column.kind not in ("number", "date") or not column.n_levels:
+        return ""
+    low, high = column.value(0), column.value(column.n_levels - 1)
+    if isinstance(low, float) and isinstance(high, float):
+        return f"{low:,.6g} – {high:,.6g}"
+    return f"{low} – {high}"
 
 
 def show_columns(table: "Release", as_json: bool) -> None:

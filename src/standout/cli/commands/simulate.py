@@ -19,8 +19,9 @@ from standout.cli.options import (
     seed_option,
     table_option,
 )
-from standout.cli.source_options import OriginalOptions, SourceOptions, original_options, source_options
+from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.cli.worker_options import worker_options
+from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 __all__ = ["simulate"]
@@ -80,12 +81,12 @@ ATTACK_HELP = (
     help="Name of the checkpoint files. An interrupted run resumes from them.",
 )
 @original_options
-@source_options
+@reading_options
 @json_option
 def simulate(
     data: str,
-    source: SourceOptions,
-    original: OriginalOptions,
+    source: Source,
+    original: Original,
     adversary: AdversaryOptions,
     attack: AttackOptions,
     facts: str | None,
@@ -156,6 +157,8 @@ def simulate(
         output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
     with progress() as report:
         release = original.read(data, source, report)
+        if not release.n_items:
+            raise ParameterError("simulate needs entries (who, what, when): audit a table with standout audit")
         similarity = within(release, described.value_error, described.time_error)
         attacks = {name: attack.built(name, similarity) for name in attack.names}
         simulations = {}

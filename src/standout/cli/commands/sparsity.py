@@ -20,7 +20,7 @@ from standout.cli.console import (
 from standout.cli.error_lines import naming_options
 from standout.cli.option_groups import command
 from standout.cli.options import check_table_path, json_option, path_argument, seed_option, table_option
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import worker_options
 from standout.core.progress import progress_bar as progress
 
@@ -51,11 +51,11 @@ __all__ = ["sparsity"]
 @seed_option
 @worker_options
 @table_option
-@source_options
+@reading_options
 @json_option
 def sparsity(
     data: str,
-    source: SourceOptions,
+    source: Source,
     within_value: float | None,
     within_days: float | None,
     sample: int | None,
@@ -95,7 +95,7 @@ def sparsity(
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:
-        release = source.read([data], report)
+        release = source.read_entries([data], report, "sparsity")
         result = measure_sparsity(release, similarity, sample=sample, seed=seed, threads=threads, progress=report)
     if output is not None:
         write_table(result.curve(), output)

@@ -1,8 +1,6 @@
 """`standout unicity`: how many records a few of their entries single out."""
 
-import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import PLACES, VALUES_AND_TIMES, command, grouped_option
+from standout.cli.option_groups import command, grouped_option
 from standout.cli.options import (
     json_option,
     output_file,
@@ -28,7 +26,7 @@ from standout.cli.options import (
     path_argument,
     seed_option,
 )
-from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
+from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -70,7 +68,7 @@ __all__ = ["show_grid", "unicity"]
 )
 @click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
 @grouped_option(
-    PLACES,
+    "Resolution of places and times",
     "--grid",
     "grids",
     multiple=True,
@@ -78,7 +76,7 @@ __all__ = ["show_grid", "unicity"]
     help="Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
 )
 @grouped_option(
-    PLACES,
+    "Resolution of places and times",
     "--geohash",
     "geohashes",
     multiple=True,
@@ -86,7 +84,7 @@ __all__ = ["show_grid", "unicity"]
     help="Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
 )
 @grouped_option(
-    VALUES_AND_TIMES,
+    "Resolution of places and times",
     "--time-bin",
     "time_bins",
     multiple=True,
@@ -102,11 +100,11 @@ __all__ = ["show_grid", "unicity"]
 )
 @seed_option
 @worker_options
-@functools.partial(source_options, without=RESOLUTIONS)
+@reading_options
 @json_option
 def unicity(
     data: str,
-    source: SourceOptions,
+    source: Source,
     entry_counts: str,
     within_value: str,
     bin_days: float | None,
@@ -153,13 +151,14 @@ def unicity(
     if len(time_bins) > 1 or chart is not None:
         given = "--chart" if chart is not None else "several --time-bin"
         raise ParameterError(f"{given} can only be used with places: add --grid or --geohash")
-    source = replace(source, time_bin=time_bins[0] if time_bins else None)
+    if time_bins:
+        source = source.with_settings(time_bin=time_bins[0])
     from standout.measure.unicity import unicity as measure_unicity
 
     value = parse_number_or_none("--within-value", within_value)
     counts = parse_counts("-k", entry_counts)
     with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
-        release = source.read([data], report)
+        release = source.read_entries([data], report, "unicity")
         results = measure_unicity(
             release, counts, value=value, time=bin_days, targets=targets, seed=seed, threads=threads, progress=report
         )
@@ -213,7 +212,7 @@ Resolutions = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 def show_grid(
-    source: SourceOptions, data: str, resolutions: Resolutions, draw: "Draw", chart: Path | None, as_json: bool
+    source: Source, data: str, resolutions: Resolutions, draw: "Draw", chart: Path | None, as_json: bool
 ) -> None:
     """Measure the unicity of traces for grids, geohashes and time bins, and show it."""
     from standout.data.store import is_index
@@ -225,7 +224,7 @@ def show_grid(
     with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
         cells, bins = parse_resolutions(*resolutions)
         if is_index(Path(data)):
-            release = source.read([data], report)
+            release = source.read_entries([data], report, "unicity")
             grids, geohashes, time_bins = resolutions
             result = unicity_grid(
                 release,
@@ -241,15 +240,8 @@ def show_grid(
         else:
 
             def read_at(cell: "PlaceCells", time_bin: "TimeBin | None") -> "Release":
-                place = cell.settings()
-                options = replace(
-                    source,
-                    grid=place.get("grid"),
-                    geohash=place.get("geohash"),
-                    time_bin=None if time_bin is None else str(time_bin),
-                    repeats="keep",
-                )
-                return options.read([data], report)
+                width = {} if time_bin is None else {"time_bin": str(time_bin)}
+                return source.with_settings(**cell.settings(), **width, repeats="keep").read([data], report)
 
             result = measure_grid(read_at, cells, bins, draw, report)
     if chart is not None:
