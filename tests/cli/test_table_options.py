@@ -26,7 +26,7 @@ def test_options_of_histories_are_about_the_history_and_those_of_text_about_the_
 
 
 def test_options_of_histories_need_a_history(people):
-    with pytest.raises(so.ParameterError, match="--item is for histories"):
+    with pytest.raises(so.ParameterError, match="item is for histories"):
         Source({"table": True, "item": ("city",)}).read([people], no_progress)
 
 
