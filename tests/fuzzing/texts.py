@@ -16,7 +16,6 @@ import standout as so
 from standout.auditing.exposure import read_sensitive_list
 from standout.auditing.ladder import fit_ladder
 from standout.auditing.ladder_file import read_ladder
-from standout.auditing.table_ladder import fit_table_ladder, read_table_ladder
 from standout.cli.typed_facts import Knowledge
 from standout.core.json_files import checksum
 from standout.linking.align import read_decisions, read_item_map
@@ -78,7 +77,6 @@ class TextFile:
 
 
 LADDER = (DOCS / "ladder.toml").read_bytes()
-TABLE_LADDER = (DOCS / "table-ladder.toml").read_bytes()
 
 
 def _without_comments(text):
@@ -269,8 +267,7 @@ STEPS_ON_TABLES = (
 TEXTS = {
     "ladder": TextFile(_without_comments(LADDER), lambda path: fit_ladder(read_ladder(path), small_release())),
     "table ladder": TextFile(
-        _without_comments(TABLE_LADDER),
-        lambda path: fit_table_ladder(read_table_ladder(path), small_table(), ["age", "sex", "zip"]),
+        _without_comments(LADDER), lambda path: fit_ladder(read_ladder(path), small_table(), ["age", "sex", "zip"])
     ),
     "facts file": TextFile(AUX, _facts_file),
     "knows": Knows(),

@@ -144,7 +144,7 @@ def test_what_the_right_row_shows_equals_a_count_over_cells():
             seed=2,
             threads=1,
         ),
-        table_runs.TableRung("x", "x", so.Adversary(knows=3)),
+        table_runs.Rung("x", "x", so.Adversary(knows=3)),
         lambda *_: None,
     )
     facts = run.facts
@@ -158,7 +158,7 @@ def test_what_the_right_row_shows_equals_a_count_over_cells():
 
 def test_claims_within_the_budget_equal_a_count_over_targets():
     plan = plan_of(made_table(120, seed=8), 60, budget=0.05)
-    run = table_runs.run_table_adversary(plan, table_runs.TableRung("x", "x", so.Adversary(knows=5)), lambda *_: None)
+    run = table_runs.run_table_adversary(plan, table_runs.Rung("x", "x", so.Adversary(knows=5)), lambda *_: None)
     for attack in run.attacks:
         simulation: TableSimulation = attack.simulation
         present, absent = (

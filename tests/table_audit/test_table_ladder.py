@@ -1,36 +1,24 @@
 """Ladders of tables: adapted to the columns, read from TOML, and explained in one sentence."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tests.table_attack.made_tables import made_table
 
 import standout as so
 from naive import table_audit as naive
-from standout.auditing.table_ladder import (
-    TableRung,
-    describe_table_adversary,
-    fit_table_ladder,
-    resolve_table_ladder,
-    with_attributes,
-)
+from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.ladder import Rung, fit_ladder, resolve_ladder, with_facts
 from standout.core.errors import ParameterError
 from standout.data.column import Column
 
 pytestmark = pytest.mark.once
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def test_the_ladder_in_the_docs_is_the_default_one():
-    assert resolve_table_ladder(DOCS / "table-ladder.toml")[:2] == resolve_table_ladder(None)[:2]
 
 
 def test_an_adversary_knows_no_more_attributes_than_the_table_has_and_says_so():
-    fitted = fit_table_ladder(resolve_table_ladder(None), made_table(), ["age", "job"])
+    fitted = fit_ladder(resolve_ladder(None), made_table(), ["age", "job"])
     colleague = next(rung for rung in fitted.rungs if rung.name == "colleague")
-    assert (colleague.known.knows, colleague.known.wrong) == (8, 2)
-    assert colleague.note == "the table has 8 attributes, so the adversary knows 8 attributes, 2 of them wrong"
+    assert (colleague.adversary.knows, colleague.adversary.wrong) == (8, 2)
+    assert colleague.note == "the release has 8 attributes, so the adversary knows 8 facts, 2 of them wrong"
 
 
 def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells():
@@ -38,16 +26,14 @@ def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells(
     codes[:4] = 0
     full = Column("full", "category", ("a", "b"), np.zeros(100, np.uint8))
     empty = Column("empty", "category", ("a", "b"), codes)
-    fitted = fit_table_ladder(
-        resolve_table_ladder({"x": so.Adversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"]
-    )
-    assert fitted.rungs[0].known.knows == 1
+    fitted = fit_ladder(resolve_ladder({"x": so.Adversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"])
+    assert fitted.rungs[0].adversary.knows == 1
     assert "fewer than 5 % of the rows have 2 cells" in fitted.rungs[0].note
 
 
 def test_equal_adversaries_are_tried_once():
     one = Column("only", "category", ("a", "b"), np.zeros(9, np.uint8))
-    fitted = fit_table_ladder(resolve_table_ladder(None), so.Release.of_columns((one,)), ["only"])
+    fitted = fit_ladder(resolve_ladder(None), so.Release.of_columns((one,)), ["only"])
     assert len({repr(rung.adversary) for rung in fitted.rungs}) == len(fitted.rungs)
     assert fitted.headline in [rung.name for rung in fitted.rungs]
     assert any("was skipped because it equals" in limit for limit in fitted.limits)
@@ -55,7 +41,7 @@ def test_equal_adversaries_are_tried_once():
 
 def test_fewer_attributes_keep_the_share_of_wrong_ones():
     adversary = so.Adversary(knows=10, wrong=2)
-    assert [with_attributes(adversary, n).wrong for n in (1, 2, 3, 5, 8, 10)] == [0, 0, 1, 1, 2, 2]
+    assert [with_facts(adversary, n).wrong for n in (1, 2, 3, 5, 8, 10)] == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -74,14 +60,16 @@ def test_fewer_attributes_keep_the_share_of_wrong_ones():
     ],
 )
 def test_what_an_adversary_knows_is_one_plain_sentence(adversary, sentence):
-    assert describe_table_adversary(adversary, made_table()) == sentence
+    assert f"Knows {describe_adversary(adversary, made_table())}." == sentence
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("knows = 3", "name is missing"),
-        ('name = "x"\nvalue_error = 1', "unknown option 'value_error'; the options are name"),
+        ('name = "x"\nchoose = "any"', "unknown option 'choose'; the options are name"),
+        ('name = "x"\ndata = "table"', "data must be one of any, entries, columns, both"),
+        ('name = "x"\nentries = { columns = ["a"] }', "unknown option 'columns'"),
         ('name = "x"\nknows = 2\nwrong = 3', "wrong must be at most knows (2)"),
         ('name = "x"\ncolumns = "all"', "columns must be a list of column names"),
         ('name = "x"\ncolumns = "quasi-identifiers"\nwrong = 1', "wrong must not be given with columns"),
@@ -92,17 +80,17 @@ def test_a_wrong_ladder_is_refused_with_the_adversary_and_the_option(tmp_path, t
     path = tmp_path / "ladder.toml"
     path.write_text(f"[[adversary]]\n{text}\n")
     with pytest.raises(ParameterError, match="adversary 1") as error:
-        resolve_table_ladder(path)
+        resolve_ladder(path)
     assert message in str(error.value)
 
 
 def test_a_ladder_may_name_columns_and_their_errors(tmp_path):
     path = tmp_path / "ladder.toml"
     path.write_text('[[adversary]]\nname = "x"\ncolumns = ["age", "job"]\n[adversary.errors]\nage = 5\n')
-    fitted = fit_table_ladder(resolve_table_ladder(path), made_table(), ["age"])
-    assert fitted.rungs[0].known.error_of(made_table().column("age")) == 5
+    fitted = fit_ladder(resolve_ladder(path), made_table(), ["age"])
+    assert fitted.rungs[0].adversary.error_of(made_table().column("age")) == 5
     with pytest.raises(so.StandoutError, match="no column 'height'"):
-        fit_table_ladder(resolve_table_ladder({"x": so.Adversary(columns=("height",))}), made_table(), ["age"])
+        fit_ladder(resolve_ladder({"x": so.Adversary(columns=("height",))}), made_table(), ["age"])
 
 
 def known_to(facts, q):
@@ -132,6 +120,6 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
 
 def test_an_adversary_that_equals_another_keeps_its_say_about_the_threshold():
     table, adversary = made_table(60), so.Adversary(knows=3)
-    rungs = [TableRung("w", "W", adversary, gate=False), TableRung("g", "G", adversary, gate=True)]
-    fitted = fit_table_ladder(resolve_table_ladder(rungs), table, ())
+    rungs = [Rung("w", "W", adversary, gate=False), Rung("g", "G", adversary, gate=True)]
+    fitted = fit_ladder(resolve_ladder(rungs), table, ())
     assert [(rung.name, rung.gate) for rung in fitted.rungs] == [("w", True)]

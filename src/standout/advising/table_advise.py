@@ -24,7 +24,7 @@ from standout.advising.table_candidates import (
 )
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.attack.column_scores import AttackName, attack_columns, attack_named
-from standout.auditing.table_ladder import TableLadderSource, fit_table_ladder, resolve_table_ladder
+from standout.auditing.ladder import LadderSource, headline_adversary
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError, whole_number
 from standout.core.files import make_folder
@@ -39,7 +39,6 @@ from standout.evaluate.simulate_table import table_targets
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized, original_of, representatives_of
-from standout.measure.equivalence import known_columns
 from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
 from standout.sanitizing.table_step import TableStep
 
@@ -234,15 +233,9 @@ def advise_table(
     )
 
 
-def headline_table_adversary(
-    table: Release, ladder: TableLadderSource = None, headline: str | None = None
-) -> Adversary:
+def headline_table_adversary(table: Release, ladder: LadderSource = None, headline: str | None = None) -> Adversary:
     """The headline adversary of a ladder, adapted to the table; default: the acquaintance."""
-    resolved = resolve_table_ladder(ladder, headline)
-    rung = next(rung for rung in resolved.rungs if rung.name == resolved.headline)
-    known = known_columns(table, None, None).quasi_identifiers
-    fitted = fit_table_ladder(resolved._replace(rungs=(rung,)), table, known)
-    return fitted.rungs[0].known
+    return headline_adversary(table, ladder, headline)
 
 
 def _parse_candidates(candidates: Any, table: Release) -> list[Steps]:

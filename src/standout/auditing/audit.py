@@ -22,7 +22,6 @@ from standout.auditing.risk_table import risk_table
 from standout.auditing.run_checks import check_runs
 from standout.auditing.runs import AdversaryRun, AuditPlan, attack_original, run_adversary
 from standout.auditing.selfcheck import SelfCheck
-from standout.auditing.table_ladder import TableLadderSource
 from standout.auditing.theory_section import measure_sparsity
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
@@ -250,7 +249,7 @@ def audit(
     release: Release | Release | Any,
     *,
     table: bool = False,
-    ladder: LadderSource | TableLadderSource = None,
+    ladder: LadderSource = None,
     headline: str | None = None,
     targets: int = 1000,
     facts: Sequence[int] | None = None,
@@ -286,7 +285,7 @@ def audit(
     table : bool
         Whether a path or frame is a table with one row per person; default: recognised.
     ladder : str, Path or mapping, optional
-        The adversaries: a TOML file (docs/ladder.toml; docs/table-ladder.toml for tables) or adversaries by
+        The adversaries: a TOML file (docs/ladder.toml) or adversaries by
         name. Default: the five of the default ladder.
     headline : str, optional
         Name of the adversary that the answer is about. Default: acquaintance.
@@ -359,7 +358,7 @@ def audit(
         only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
         return audit_table(
             release,
-            ladder=ladder,  # type: ignore[arg-type]
+            ladder=ladder,
             headline=headline,
             targets=targets,
             facts=facts,
@@ -380,7 +379,7 @@ def audit(
         {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
     )
     release = as_release(release)
-    resolved = resolve_ladder(ladder, headline)  # type: ignore[arg-type]
+    resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if fail_above is not None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.table_assembly import TableRequest, TableResults, assemble_table_findings
 from standout.auditing.table_checks import check_table_findings, check_table_runs
-from standout.auditing.table_ladder import FittedTableLadder, TableLadderSource, fit_table_ladder, resolve_table_ladder
 from standout.auditing.table_measures import (
     RiskResults,
     column_sets,
@@ -88,7 +88,7 @@ class TableAudit(AuditOutput):
 def audit_table(
     table: Release,
     *,
-    ladder: TableLadderSource = None,
+    ladder: LadderSource = None,
     headline: str | None = None,
     targets: int = 1000,
     facts: Sequence[int] | None = None,
@@ -106,7 +106,7 @@ def audit_table(
     progress: Progress = no_progress,
 ) -> TableAudit:
     """Audit a table with one row per person; see `standout.audit`, which calls this for a table."""
-    resolved = resolve_table_ladder(ladder, headline)
+    resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not _is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if not _is_share(budget) or not 0 < budget < 1:
@@ -115,7 +115,7 @@ def audit_table(
     if table.n_records < 2:
         raise ParameterError(f"the table must have at least 2 rows to be audited, got {table.n_records}")
     columns = known_columns(original, quasi_identifiers, sensitive_columns)
-    fitted = fit_table_ladder(resolved, original, columns.quasi_identifiers)
+    fitted = fit_ladder(resolved, original, columns.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
         raise ParameterError(
             "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
@@ -148,7 +148,7 @@ def audit_table(
     return TableAudit(
         table,
         check_table_findings(assemble_table_findings(request, results), request, results),
-        {rung.name: rung.known for rung in fitted.rungs},
+        {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
         plan.threads,
@@ -207,7 +207,7 @@ class _Partial:
     complete: bool = False
 
 
-def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -> TableResults:
+def _run(request: TableRequest, fitted: FittedLadder, progress: Progress) -> TableResults:
     """Run the headline adversary, its checks, the other adversaries, the curve and the risk measures.
 
     An interruption before the checks of the headline adversary is raised again.
@@ -224,7 +224,7 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
                 with meter.part(CHECK_COST):
                     done.checks = check_table_runs(request.plan, done.runs[rung.name])
         with meter.part(CURVE_COST):
-            done.curve = run_curve(request.plan, order[0].known, meter)
+            done.curve = run_curve(request.plan, order[0].adversary, meter)
         with meter.part(RISK_COST):
             done.risks = _risks(request, done.runs[request.headline], meter)
         for rung in originals:
@@ -251,7 +251,7 @@ def _risks(request: TableRequest, headline: TableRun, progress: Progress) -> Ris
     return RiskResults(
         identity=None if identity is None else identity[0],
         column_sets=column_sets(plan, others, progress),
-        disclosure=disclosures(plan, headline.rung.known, request.sensitive, request.quasi_identifiers, progress),
+        disclosure=disclosures(plan, headline.rung.adversary, request.sensitive, request.quasi_identifiers, progress),
         learned=learned(plan.table, headline),
         population=population_findings(None if identity is None else identity[1], plan.population, plan.seed),
     )

@@ -1,20 +1,20 @@
 """The ladder: the named adversaries of an audit, from a colleague to the worst case.
 
-`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains, and
-resolves errors that are shares of the value spread or of the time span.
+`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains: columns,
+entries or both. It resolves errors that are shares of the value spread or of the time span.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.auditing.adversary_text import describe_precision, time_text
+from standout.auditing.adversary_text import describe_precision, facts_text, time_text
 from standout.core.arrays import Floats, Ints, codes_in_use
 from standout.core.errors import ParameterError, not_one_of
 from standout.data.labels import SECONDS
@@ -22,26 +22,7 @@ from standout.data.release import Release
 from standout.know.adversary import Adversary
 from standout.know.observation import Choice
 from standout.know.similarity import ROUNDING
-
-__all__ = [
-    "ABSOLUTE",
-    "LADDER",
-    "DataSpread",
-    "FittedLadder",
-    "Ladder",
-    "LadderSource",
-    "RelativeError",
-    "RelativeErrors",
-    "Rung",
-    "checked_ladder",
-    "eligible_share",
-    "fit_ladder",
-    "fit_rung",
-    "ladder",
-    "resolve_ladder",
-    "shortened",
-    "with_facts",
-]
+from standout.measure.equivalence import known_columns
 
 # Errors of an adversary relative to a release: shares of its value spread and of its time span.
 #
@@ -195,10 +176,13 @@ def _quantile(counts: Ints, tenths: int) -> int:
 
 
 FEW = 0.05
-"""An adversary knows fewer facts if less than this share of the records has enough entries."""
+"""An adversary knows fewer facts if less than this share of the records has enough entries, or cells."""
 LONGEST_NAME = 80
 PRECISION = "{precision}"
 """Stands in a title for the errors on the release: values ± 1, dates ± 14 days."""
+QUASI_IDENTIFIERS = "quasi-identifiers"
+"""In place of columns: those that others may know."""
+Data: TypeAlias = Literal["any", "entries", "columns", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +196,7 @@ class Rung:
     title
         Title in the report. "{precision}" is replaced by the errors of values and dates on the release.
     adversary
-        What is known. Errors in `relative` replace its errors.
+        What is known. Errors in `relative` replace its errors. The column "quasi-identifiers" means all of these.
     gate
         Whether the adversary counts for the threshold.
     note
@@ -221,6 +205,8 @@ class Rung:
         Errors that are shares of the value spread or of the time span. Empty once they are resolved.
     bound
         Whether the adversary is the worst case: it knows at least as much as each of the others.
+    data
+        For which releases it is: "entries" (histories), "columns", "both" (columns and entries), or "any".
     """
 
     name: str
@@ -230,6 +216,12 @@ class Rung:
     note: str = ""
     relative: RelativeErrors = ABSOLUTE
     bound: bool = False
+    data: Data = "any"
+
+    def is_for(self, release: Release) -> bool:
+        """Whether the adversary is for releases of this kind."""
+        kinds = {"any", "columns" if release.columns else "entries"}
+        return self.data in kinds or (self.data == "both" and bool(release.columns) and release.n_items > 0)
 
 
 class Ladder(NamedTuple):
@@ -260,26 +252,36 @@ LADDER = (
         f"A colleague: {PRECISION}",
         Adversary(knows=4, wrong=1, items="popular"),
         relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.05, at_most=30)),
+        data="entries",
     ),
     Rung(
         "acquaintance",
         f"An acquaintance: {PRECISION}",
         Adversary(knows=8, wrong=2),
         relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.02, at_most=14)),
+        data="entries",
     ),
     Rung(
         "profile",
         f"Public profile: {PRECISION}",
         Adversary(knows=8),
         relative=RelativeErrors(time_error=RelativeError(0.005, at_most=3)),
+        data="entries",
     ),
     Rung(
         "undated",
         f"An acquaintance: {PRECISION}",
         Adversary(knows=8, wrong=2, time_error=None),
         relative=RelativeErrors(ABOUT_ONE_STAR),
+        data="entries",
     ),
-    Rung("worst", f"The worst case: {PRECISION}", Adversary(knows=8), gate=False, bound=True),
+    Rung("worst", f"The worst case: {PRECISION}", Adversary(knows=8), gate=False, bound=True, data="entries"),
+    Rung("register", "The owner of a register", Adversary(columns=(QUASI_IDENTIFIERS,), error=0.0), data="columns"),
+    Rung("stranger", "A stranger", Adversary(knows=3), data="columns"),
+    Rung("acquaintance", "An acquaintance", Adversary(knows=6, wrong=1), data="columns"),
+    Rung("colleague", "A colleague", Adversary(knows=10, wrong=2), data="columns"),
+    Rung("worst", "The worst case", Adversary(knows=6, items="rarest", error=0.0), gate=False, data="columns"),
+    Rung("friend", "A friend", Adversary(knows=6, wrong=1, entries=Adversary(knows=4, time_error=14)), data="both"),
 )
 """The default ladder. The worst case is a bound rather than a likely adversary: it does not count for the
 threshold."""
@@ -331,6 +333,12 @@ def resolve_ladder(ladder: LadderSource, headline: str | None = None) -> Ladder:
     return resolved if headline is None else resolved._replace(headline=_rung_name(resolved.rungs, headline))
 
 
+def headline_adversary(release: Release, ladder: LadderSource = None, headline: str | None = None) -> Adversary:
+    """The headline adversary of a ladder, adapted to the release."""
+    fitted = fit_ladder(resolve_ladder(ladder, headline), release)
+    return next(rung.adversary for rung in fitted.rungs if rung.name == fitted.headline)
+
+
 def _own_rung(name: object, rung: object) -> Rung:
     if isinstance(name, str) and isinstance(rung, Adversary):
         return Rung(name, name, rung)
@@ -350,14 +358,16 @@ def checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> 
                     f"the name and title of an adversary must be one line of 1 to {LONGEST_NAME} characters"
                 )
     names = [rung.name for rung in rungs]
-    if len({*names}) < len(names):
-        raise ParameterError("two adversaries have the same name")
+    for kinds in (("any", "entries"), ("any", "columns", "both")):
+        together = [rung.name for rung in rungs if rung.data in kinds]
+        if len({*together}) < len(together):
+            raise ParameterError("two adversaries have the same name")
     default = HEADLINE if HEADLINE in names else next((rung.name for rung in rungs if rung.gate), names[0])
     return Ladder(tuple(rungs), default if headline is None else _rung_name(rungs, headline), source)
 
 
 def _rung_name(rungs: Sequence[Rung], name: object) -> str:
-    names = [rung.name for rung in rungs]
+    names = list(dict.fromkeys(rung.name for rung in rungs))
     if name not in names:
         raise ParameterError(not_one_of("headline", name, names))
     return str(name)
@@ -369,20 +379,24 @@ def shortened(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def fit_ladder(ladder: Ladder, release: Release) -> FittedLadder:
-    """The adversaries adapted to this release. Those that do not apply are named in `limits`."""
-    spread = DataSpread(release)
-    candidates = {rung.name: fit_rung(rung, release, spread) for rung in ladder.rungs if not rung.bound}
+def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str] | None = None) -> FittedLadder:
+    """The adversaries adapted to this release. Those that do not apply are named in `limits`.
+
+    `quasi_identifiers` are the columns that others may know; default: by their roles.
+    """
+    fit = partial(_fit, release=release, spread=DataSpread(release), quasi_identifiers=quasi_identifiers)
+    rungs = [rung for rung in ladder.rungs if rung.is_for(release)]
+    candidates = {rung.name: fit(rung) for rung in rungs if not rung.bound}
     others = [rung.adversary for rung in candidates.values() if isinstance(rung, Rung)]
-    for rung in ladder.rungs:
+    for rung in rungs:
         if rung.bound:
             adversary = _at_least_as_strong(rung.adversary, others)
-            stronger = replace(rung, adversary=adversary, relative=ABSOLUTE)
-            candidates[rung.name] = fit_rung(stronger, release, spread)
+            adversary = replace(adversary, error=0.0, errors={}) if release.columns else adversary
+            candidates[rung.name] = fit(replace(rung, adversary=adversary, relative=ABSOLUTE))
     fitted: list[Rung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
-    for rung in ladder.rungs:
+    for rung in rungs:
         candidate = candidates[rung.name]
         if isinstance(candidate, str):
             limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
@@ -412,6 +426,10 @@ def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Ad
     It knows as many facts as any of them. It knows lengths and first dates as precisely as the best of them,
     so that the same candidates are excluded. Exact ones could leave a single candidate, who is never claimed.
     """
+    lengths, joined = (
+        [error for each in (adversary, *others) if (error := getattr(each, name)) is not None]
+        for name in ("length_error", "joined_error")
+    )
     return replace(
         adversary,
         knows=max([adversary.knows, *(other.knows for other in others)]),
@@ -420,24 +438,84 @@ def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Ad
         value_error=0,
         time_error=0,
         items="rarest",
-        length_error=_smallest([adversary.length_error, *(other.length_error for other in others)]),
-        joined_error=_smallest([adversary.joined_error, *(other.joined_error for other in others)]),
+        length_error=min(lengths, default=None),
+        joined_error=min(joined, default=None),
     )
 
 
-def _smallest(errors: Sequence[float | None]) -> float | None:
-    return min((error for error in errors if error is not None), default=None)
+def fit_rung(rung: Rung, release: Release) -> Rung | str:
+    """The adversary of one rung adapted to a release; the reason, if it does not apply."""
+    return _fit(rung, release, DataSpread(release), None)
 
 
-def fit_rung(rung: Rung, release: Release, spread: DataSpread | None = None) -> Rung | str:
-    """The adversary with errors in numbers, without knowledge that the release cannot match.
+def _fit(rung: Rung, release: Release, spread: DataSpread, quasi_identifiers: Sequence[str] | None) -> Rung | str:
+    """The adversary with errors in numbers, without knowledge that the release cannot match; or why it cannot be."""
+    if release.columns:
+        fitted = _fit_columns(rung.adversary, release, quasi_identifiers)
+    else:
+        fitted = _fit_entries(rung, release, spread)
+    if isinstance(fitted, str):
+        return fitted
+    adversary, notes = fitted
+    if not eligible_share(adversary, release):
+        return "no record has enough entries or cells that the adversary could know"
+    title = rung.title.replace(PRECISION, describe_precision(adversary, release))
+    note = "; ".join([*filter(None, [rung.note]), *notes])
+    return replace(rung, title=title, adversary=adversary, note=note, relative=ABSOLUTE)
 
-    The reason, if it does not apply. `spread` is that of the release, if it is known already.
-    """
-    adversary, notes = _with_numbers(rung, release, spread or DataSpread(release))
+
+def _fit_columns(
+    adversary: Adversary, release: Release, quasi_identifiers: Sequence[str] | None
+) -> tuple[Adversary, list[str]] | str:
+    """The adversary with as many attributes as the release has, and notes about the changes."""
+    if adversary.columns == (QUASI_IDENTIFIERS,):
+        known = known_columns(release, None, None).quasi_identifiers if quasi_identifiers is None else quasi_identifiers
+        adversary = replace(adversary, columns=tuple(known), knows=len(known))
+    for name in (*(adversary.columns or ()), *adversary.errors):
+        if name not in release.attributes:
+            release.column_position(name)
+    if adversary.entries is not None:
+        if not release.n_items:
+            return "the release has no entries"
+        entries = adversary.entries if release.n_levels else replace(adversary.entries, value_error=None)
+        adversary = replace(adversary, entries=entries if release.span else replace(entries, time_error=None))
+    names, notes = adversary.columns or (), []
+    attributes = len({name if name in release.attributes else release.column(name).attribute for name in names})
+    attributes = attributes if adversary.columns is not None else len(release.attributes)
+    if adversary.knows > attributes:
+        of = "the release has" if adversary.columns is None else "it may know"
+        adversary = with_facts(adversary, attributes)
+        notes.append(f"{of} {attributes} attributes, so the adversary knows {facts_text(adversary)}")
+    fitting = with_enough_cells(adversary, release)
+    if fitting is None:
+        return "no row has a cell that the adversary could know"
+    if fitting.knows < adversary.knows:
+        notes.append(
+            f"fewer than {100 * FEW:g} % of the rows have {adversary.knows} cells that the adversary could "
+            f"know, so the adversary knows {facts_text(fitting)}"
+        )
+    return fitting, notes
+
+
+def with_enough_cells(adversary: Adversary, release: Release) -> Adversary | None:
+    """The adversary with the most attributes that a few of the rows have; None if no row has any."""
+
+    def rows(knows: int) -> tuple[Adversary, int]:
+        fewer = adversary if knows == adversary.knows else with_facts(adversary, knows)
+        return fewer, int(np.count_nonzero(fewer.eligible(release, np.arange(release.n_records))))
+
+    enough = max(FEW * rows(1)[1], 1)
+    return next((fewer for knows in range(adversary.knows, 0, -1) for fewer, n in [rows(knows)] if n >= enough), None)
+
+
+def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]] | str:
+    """The adversary with errors in numbers, without what the release lacks, and notes about the changes."""
+    adversary, notes = _with_numbers(rung, release, spread)
     assert isinstance(adversary.items, Choice)
     if not release.span and adversary.items.name in ("recent", "burst"):
         return "the release has no dates"
+    if adversary.columns is not None or adversary.entries is not None:
+        return "the release has no columns"
     # without values and dates, only the item of a fact can be wrong
     wrong_items = bool(adversary.wrong) and adversary.wrong_facts == "values" and not _applies(adversary, release)
     if wrong_items:
@@ -445,12 +523,7 @@ def fit_rung(rung: Rung, release: Release, spread: DataSpread | None = None) -> 
     adversary, fewer = _with_affordable_facts(adversary, release)
     if wrong_items and adversary.wrong:
         notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
-    notes += fewer
-    if not eligible_share(adversary, release):
-        return "no record has enough entries that the adversary could know"
-    title = rung.title.replace(PRECISION, describe_precision(adversary, release))
-    note = "; ".join([*filter(None, [rung.note]), *notes])
-    return replace(rung, title=title, adversary=adversary, note=note, relative=ABSOLUTE)
+    return adversary, [*notes, *fewer]
 
 
 def _with_numbers(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]]:
@@ -509,8 +582,8 @@ def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adve
         fewer = replace(adversary, knows=without_wrong, wrong=0)
     fewer = fewer if fewer.wrong else replace(fewer, wrong_facts="values")
     note = (
-        f"fewer than {100 * FEW:g} % of the records have enough entries for {_facts(adversary)}, "
-        f"so the adversary knows {_facts(fewer)}"
+        f"fewer than {100 * FEW:g} % of the records have enough entries for {facts_text(adversary)}, "
+        f"so the adversary knows {facts_text(fewer)}"
     )
     return fewer, [note]
 
@@ -528,8 +601,3 @@ def with_facts(adversary: Adversary, knows: int) -> Adversary:
     """The adversary with another number of facts and the same share of them wrong (half a fact is right)."""
     wrong = -(-(2 * knows * adversary.wrong - adversary.knows) // (2 * adversary.knows))
     return replace(adversary, knows=knows, wrong=max(0, min(wrong, knows)))
-
-
-def _facts(adversary: Adversary) -> str:
-    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'}"
-    return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts

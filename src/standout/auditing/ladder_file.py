@@ -4,22 +4,35 @@ import re
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from standout.auditing.ladder import Ladder, RelativeError, RelativeErrors, Rung, checked_ladder, shortened
+from standout.auditing.ladder import (
+    QUASI_IDENTIFIERS,
+    Ladder,
+    RelativeError,
+    RelativeErrors,
+    Rung,
+    checked_ladder,
+    shortened,
+)
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.json_files import read_toml
 from standout.core.text import printable
 from standout.data.labels import SECONDS, TimeUnit
 from standout.know.adversary import Adversary, outside_top
 
-__all__ = ["read_ladder"]
-
 TomlTable: TypeAlias = dict[str, Any]
 """Parsed TOML, whose types `_check_table` and `Adversary` check."""
-TEXTS, SWITCHES = ("name", "title"), ("gate", "bound")
-NUMBERS = ("knows", "wrong")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
-OPTIONS = (*TEXTS, *SWITCHES, *NUMBERS, *ERRORS, "wrong_facts", "items")
-NOT_FOR_BOUNDS = ("wrong", "wrong_facts", "value_error", "time_error", "items")
+KNOWN = ("knows", "wrong", "wrong_facts", "columns", "error", "errors")
+OPTIONS = ("name", "title", "gate", "bound", "data", *KNOWN, "items", *ERRORS, "entries")
+TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    **dict.fromkeys(("name", "title", "wrong_facts", "items"), (str, "text")),
+    **dict.fromkeys(("gate", "bound"), (bool, "true or false")),
+    "columns": ((list, str), f'a list of column names, or "{QUASI_IDENTIFIERS}"'),
+    "errors": (dict, "a table of numbers by column"),
+    "entries": (dict, "a table of what is known of the entries"),
+}
+DATA = ("any", "entries", "columns", "both")
+NOT_FOR_BOUNDS = ("wrong", "wrong_facts", "value_error", "time_error", "items", "error", "errors")
 """Options that `bound` decides."""
 NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 UNITS = r"(day|hour|minute)s?"
@@ -36,7 +49,7 @@ EXAMPLES = {
 def read_ladder(path: str | Path) -> Ladder:
     """The ladder in a TOML file: one table [[adversary]] for each adversary, and optionally `headline`.
 
-    The options of a table are those of so.Adversary, and name, title, gate and bound. An error is a number, a
+    The options of a table are those of so.Adversary, and name, title, gate, bound and data. An error is a number, a
     share of the data ("33 %", "2 %, at most 14 days"), or "none" if it is not known.
     """
     content = read_toml(Path(path))
@@ -59,46 +72,68 @@ def read_ladder(path: str | Path) -> Ladder:
 def _rung(table: TomlTable, where: str) -> Rung:
     """The adversary in one table of the file."""
     _check_table(table, where)
-    options = {name: table[name] for name in (*NUMBERS, "wrong_facts") if name in table}
-    errors = {name: _error(table[name], name, where) for name in ERRORS if name in table}
-    relative = {name: error for name, error in errors.items() if isinstance(error, RelativeError)}
-    options |= {name: error for name, error in errors.items() if name not in relative}
-    top = re.fullmatch(r"outside[-_]top[-_(]?(\d{1,9})\)?", table.get("items", ""))
-    try:
-        if "items" in table:
-            options["items"] = outside_top(int(top[1])) if top else table["items"]
-        adversary = Adversary(**options)
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from None
-    return Rung(
-        table["name"],
-        str(table.get("title", table["name"])),
-        adversary,
-        gate=table.get("gate", True),
-        relative=RelativeErrors(**relative),
-        bound=table.get("bound", False),
-    )
-
-
-def _check_table(table: TomlTable, where: str) -> None:
-    if unknown := sorted({*table} - {*OPTIONS}):
-        name = shortened(unknown[0])
-        raise ParameterError(
-            f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}{did_you_mean(unknown[0], OPTIONS)}"
-        )
     if "name" not in table:
         raise ParameterError(f"{where}: name is missing")
-    for name in (*TEXTS, "wrong_facts", "items"):
-        if not isinstance(table.get(name, ""), str):
-            raise ParameterError(f"{where}: {name} must be text")
-    for name in SWITCHES:
-        if not isinstance(table.get(name, True), bool):
-            raise ParameterError(f"{where}: {name} must be true or false")
     if table.get("bound") and (given := [name for name in NOT_FOR_BOUNDS if name in table]):
         raise ParameterError(
             f"{where}: {given[0]} must not be given with bound = true, which means right and exact facts "
             "about the rarest items: remove it"
         )
+    adversary, relative = _adversary(table, where)
+    return Rung(
+        table["name"],
+        str(table.get("title", table["name"])),
+        adversary,
+        gate=table.get("gate", True),
+        relative=relative,
+        bound=table.get("bound", False),
+        data=table.get("data", "any"),
+    )
+
+
+def _adversary(table: TomlTable, where: str) -> tuple[Adversary, RelativeErrors]:
+    """What is known, and errors that are shares of the data."""
+    options = {name: table[name] for name in KNOWN if name in table}
+    errors = {name: _error(table[name], name, where) for name in ERRORS if name in table}
+    relative = {name: error for name, error in errors.items() if isinstance(error, RelativeError)}
+    options |= {name: error for name, error in errors.items() if name not in relative}
+    if options.get("columns") == QUASI_IDENTIFIERS:
+        if given := [name for name in (*KNOWN, "items", *ERRORS) if name in table and name != "columns"]:
+            raise ParameterError(
+                f'{where}: {given[0]} must not be given with columns = "{QUASI_IDENTIFIERS}", which means '
+                "that they are known exactly: name the columns instead"
+            )
+        options = {"columns": (QUASI_IDENTIFIERS,), "error": 0.0}
+    elif "columns" in options:
+        columns = options["columns"]
+        if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+            raise ParameterError(f"{where}: columns must be {TYPES['columns'][1]}")
+        options["columns"] = tuple(columns)
+    if "entries" in table:
+        _check_table(table["entries"], f"{where}, entries", (*KNOWN[:3], "items", *ERRORS))
+        options["entries"], of_entries = _adversary(table["entries"], f"{where}, entries")
+        if any(of_entries):
+            raise ParameterError(f"{where}, entries: errors must be numbers")
+    top = re.fullmatch(r"outside[-_]top[-_(]?(\d{1,9})\)?", table.get("items", ""))
+    try:
+        if "items" in table:
+            options["items"] = outside_top(int(top[1])) if top else table["items"]
+        return Adversary(**options), RelativeErrors(**relative)
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from None
+
+
+def _check_table(table: TomlTable, where: str, options: tuple[str, ...] = OPTIONS) -> None:
+    if unknown := sorted({*table} - {*options}):
+        name = shortened(unknown[0])
+        raise ParameterError(
+            f"{where}: unknown option {name}; the options are {', '.join(options)}{did_you_mean(unknown[0], options)}"
+        )
+    for name, (kind, text) in TYPES.items():
+        if name in table and not isinstance(table[name], kind):
+            raise ParameterError(f"{where}: {name} must be {text}")
+    if table.get("data", "any") not in DATA:
+        raise ParameterError(f"{where}: data must be one of {', '.join(DATA)}")
 
 
 def _error(option: Any, name: str, where: str) -> float | RelativeError | None:

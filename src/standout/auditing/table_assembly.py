@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from standout._version import __version__
 from standout.auditing import sentences
+from standout.auditing.adversary_text import column_errors, describe_adversary
 from standout.auditing.assemble_findings import original_findings, readings, summary
 from standout.auditing.runs import control_of, envelope
-from standout.auditing.table_ladder import column_errors, describe_table_adversary
 from standout.auditing.table_measures import RiskResults
 from standout.auditing.table_runs import TableAttackRun, TableCurve, TablePlan, TableRun
 from standout.evaluate.estimates import mean
@@ -114,12 +114,12 @@ def assemble_table_findings(request: TableRequest, results: TableResults) -> Aud
 
 
 def _adversary(plan: TablePlan, run: TableRun, curve: TableCurve | None) -> AdversaryFindings:
-    rung, adversary = run.rung, run.rung.known
+    rung, adversary = run.rung, run.rung.adversary
     attacks = tuple(_attack(plan, attack, adversary.knows, curve) for attack in run.attacks)
     return AdversaryFindings(
         name=rung.name,
         title=rung.title,
-        description=describe_table_adversary(adversary, plan.original),
+        description=f"Knows {describe_adversary(adversary, plan.original)}.",
         gate=rung.gate,
         knows=adversary.knows,
         wrong=adversary.wrong,

@@ -81,7 +81,7 @@ def _attack(
 
 def _recomputed(plan: TablePlan, run: TableRun) -> Check:
     """Some targets are attacked again by a plain implementation, present and absent."""
-    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, RECOMPUTED)
+    adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, RECOMPUTED)
     agree = total = 0
     cases = [(name, adversary) for name in ATTACKS]
     if adversary.wrong:  # likelihood has another kernel if no fact is wrong
@@ -162,7 +162,7 @@ def _planted(plan: TablePlan) -> Check:
 
 def _guessing(plan: TablePlan, run: TableRun) -> Check:
     """Facts about somebody else must not identify a target more often than guessing does."""
-    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, PAIRS)
+    adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, PAIRS)
     swapped = replace(facts, cells=facts.cells._replace(target=np.roll(facts.cells.target, 1)))
     verdicts = _attack(plan, swapped, run.strongest.name, adversary)
     differ = facts.cells.target != swapped.cells.target
@@ -203,7 +203,7 @@ def _absent(plan: TablePlan, run: TableRun) -> Check:
 
 def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
     """A target counted as absent must give what a table without the row gives."""
-    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, REBUILT)
+    adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, REBUILT)
     name, agree = run.strongest.name, 0
     counted = _attack(plan, facts, name, adversary, absent=True)
     for query, row in enumerate(facts.cells.target.tolist()):
@@ -227,7 +227,7 @@ def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
 
 def _threads(plan: TablePlan, run: TableRun) -> Check:
     """One thread and two give the same results."""
-    adversary, facts = _without_history(run.rung.known), _few(plan, run.facts, THREADED)
+    adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, THREADED)
     one, two = (_attack(plan, facts, run.strongest.name, adversary, threads=n) for n in (1, 2))
     same = np.array_equal(one.found, two.found) and np.array_equal(one.posterior, two.posterior)
     return _check(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from standout.auditing.table_ladder import describe_table_adversary, with_attributes, with_enough_rows
+from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.ladder import with_enough_cells, with_facts
 from standout.auditing.table_runs import TablePlan, TableRun
 from standout.core import elementary
 from standout.core.errors import ParameterError
@@ -165,7 +166,7 @@ def _disclosure(
         guessed=inference.guessed,
         control=inference.control,
         baseline=inference.baseline,
-        adversary=describe_table_adversary(others, plan.original),
+        adversary=f"Knows {describe_adversary(others, plan.original)}.",
     )
 
 
@@ -186,8 +187,8 @@ def _without(adversary: Adversary, hidden: Column, table: Release) -> Adversary 
     if not others:
         return None
     most = min(adversary.knows, len(others))
-    fewer = adversary if most == adversary.knows else with_attributes(adversary, most)
-    return with_enough_rows(replace(fewer, columns=others, knows=most), table)
+    fewer = adversary if most == adversary.knows else with_facts(adversary, most)
+    return with_enough_cells(replace(fewer, columns=others, knows=most), table)
 
 
 def learned(table: Release, run: TableRun) -> Learned:

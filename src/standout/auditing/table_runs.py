@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named
 from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.table_ladder import TableRung, eligible_rows, with_attributes
+from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.progress import Progress
 from standout.core.rng import key
@@ -101,7 +101,7 @@ class TableRun:
     Which attack is the strongest was decided on other targets.
     """
 
-    rung: TableRung
+    rung: Rung
     facts: KnownFacts
     n_left_out: int
     attacks: tuple[TableAttackRun, ...]
@@ -122,9 +122,9 @@ class TableCurve:
     identified: dict[str, tuple[Estimate, ...]]
 
 
-def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) -> TableRun:
+def run_table_adversary(plan: TablePlan, rung: Rung, progress: Progress) -> TableRun:
     """All attacks of an adversary exactly as it is named."""
-    adversary = rung.known
+    adversary = rung.adversary
     rows, left_out = table_targets(plan.table, adversary, plan.targets, plan.seed)
     facts = adversary.observe_all(plan.original, rows, plan.seed)
     strongest = _strongest(plan, adversary, rows, progress)
@@ -211,7 +211,7 @@ def run_curve(plan: TablePlan, adversary: Adversary, progress: Progress) -> Tabl
     number has, on average, the same share of wrong ones.
     """
     most = _most_attributes(plan, adversary)
-    longest = with_attributes(adversary, most)
+    longest = with_facts(adversary, most)
     targets = min(plan.targets, max(CURVE_WORK // plan.table.n_records, FEWEST))
     rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
     facts = longest.observe_all(plan.original, rows, plan.seed)
@@ -233,10 +233,9 @@ def _most_attributes(plan: TablePlan, adversary: Adversary) -> int:
     answer.
     """
     names = plan.original.attributes if adversary.columns is None else adversary.columns
-    enough = CURVE_SHARE * plan.original.n_records
     own = {adversary.knows} if adversary.knows < max(plan.knows) else set()
     for size in sorted({*plan.knows, *own}, reverse=True):
-        if size <= len(names) and eligible_rows(with_attributes(adversary, size), plan.original) >= enough:
+        if size <= len(names) and eligible_share(with_facts(adversary, size), plan.original) >= CURVE_SHARE:
             return size
     return 1
 
@@ -250,7 +249,7 @@ def attack_original_table(plan: TablePlan, run: TableRun, progress: Progress) ->
     The attack is the strongest on the original, chosen on other targets, as it is for the sanitized table.
     """
     before_plan = replace(plan, table=plan.original)
-    name, before = strongest_verdicts(before_plan, run.rung.known, run.facts, progress)
+    name, before = strongest_verdicts(before_plan, run.rung.adversary, run.facts, progress)
     after = run.strongest.simulation.verdicts
     return compare_before_after(
         run.rung.name,

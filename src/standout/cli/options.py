@@ -94,8 +94,8 @@ ladder_option = grouped_option(
     "--ladder",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="TOML file with your own adversaries (see docs/ladder.toml, or docs/table-ladder.toml for a "
-    'table). Errors are numbers or shares of the data, such as "33 %".',
+    help="TOML file with your own adversaries (see docs/ladder.toml). "
+    'Errors are numbers or shares of the data, such as "33 %".',
     show_default="the built-in ladder, whose errors fit the data",
 )
 table_option = click.option(
