@@ -32,7 +32,7 @@ __all__ = ["COARSE", "HALVES", "STEPS", "Released", "coarse_frame", "main"]
 JOBS = Path(__file__).parent / "table_tool_jobs.py"
 PACKAGES = {"pycanon": "pycanon==1.3.6", "privattacks": "privattacks==1.4", "anonymeter": "anonymeter==1.1.0"}
 HALVES = (["age", "education", "marital-status", "race"], ["occupation", "relationship", "sex", "native-country"])
-STEPS = ("generalize:age=10", "drop-column:native-country")
+STEPS = ("generalize age 10", "drop-column native-country")
 COARSE = ("age", "sex", "race")
 SMALLEST_CLASS = 20
 SEED = 2008

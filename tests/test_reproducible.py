@@ -32,7 +32,7 @@ NPY, BLAS = "NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"
 def work(kinds, threads):
     """The numbers, by the kind of work."""
     release = so.synthesize(records=150, items=60, entries=3_000, seed=3)
-    safer = so.sanitize(release, so.PerturbValue(1), so.PerturbTime(7), so.DropEntries(0.1), seed=5)
+    safer = so.sanitize(release, so.steps.PerturbValue(1), so.steps.PerturbTime(7), so.steps.DropEntries(0.1), seed=5)
     kinds_of_work = {
         "attack": lambda: _attack(release, threads),
         "audit": lambda: [_audit(release, threads), _audit(safer, threads)],
@@ -70,7 +70,7 @@ def _link(release, threads):
 
 
 def _utility(release, threads):
-    results = so.utility(release, so.PerturbValue(1), people=40, threads=threads)
+    results = so.utility(release, so.steps.PerturbValue(1), people=40, threads=threads)
     return results.table.to_dicts()
 
 

@@ -23,7 +23,7 @@ class Run:
 
 
 SANITIZE = "sanitize people.csv --step 'round-time month' --seed 1 --threads 1 --renumber --key key.csv"
-TABLE = "sanitize table.csv --table --step top-code:age=..60 --seed 1 --threads 1 -o safer.csv --key key.csv"
+TABLE = "sanitize table.csv --table --step 'top-code age ..60' --seed 1 --threads 1 -o safer.csv --key key.csv"
 AUDIT = "audit people.csv -o audit --quick --targets 5 --threads 1 --risk-table risk.csv"
 TABLE_AUDIT = "audit table.csv --table -o audit --quick --targets 5 --threads 1"
 LINK = "link people.csv public.csv -o links --threads 1"

@@ -41,7 +41,7 @@ INTO_A_FOLDER = [
     "index people.csv -o place/people.index",
     'sanitize people.csv -o place/safer.csv --step "round-time month" --renumber --key place/key.csv',
     'sanitize people.csv -o place/safer.parquet --step "round-time month"',
-    "sanitize table.csv --table -o place/safer.csv --step top-code:age=..60 --key place/key.csv",
+    "sanitize table.csv --table -o place/safer.csv --step 'top-code age ..60' --key place/key.csv",
     f"audit people.csv -o place/audit --quick {QUICK}",
     f"audit people.csv -o audit --quick {QUICK} --risk-table place/risk.csv",
     f"audit table.csv --table -o place/audit --quick {QUICK}",

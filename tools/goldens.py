@@ -285,8 +285,18 @@ def grid_numbers(path: Path, **options: Any) -> Numbers:
     return {f"unicity grid/{cell.places}/{cell.points} points/identified": estimate(cell.share) for cell in grid.cells}
 
 
+COLUMN_STEPS = {
+    "generalize", "round", "top-code", "swap", "suppress-cells", "suppress-to-k", "drop-rows", "drop-column",
+}  # fmt: skip
+
+
 def step_names(steps: Iterable[Any]) -> list[str]:
-    return [str(step) for step in steps]
+    """The steps as they were written when they were frozen: round age 5 was round:age=5."""
+    names = []
+    for step in steps:
+        name, *words = str(step).split(" ")
+        names.append(f"{name}:{','.join(words[:-1])}={words[-1]}" if name in COLUMN_STEPS else str(step))
+    return [name.replace("drop-column:=", "drop-column:") for name in names]
 
 
 def sanitize(release: Any, *steps: str) -> Any:
@@ -637,7 +647,7 @@ def mix(folder: Path) -> Numbers:
 
 
 HISTORY_STEPS = ("round-time month", "drop-rare-items 5", "perturb-value 1 0.3", "sample-records 0.9")
-TABLE_STEPS = ("round:age=10", "generalize:zip=2", "swap:income=0.2", "drop-column:children")
+TABLE_STEPS = ("round age 10", "generalize zip 2", "swap income 0.2", "drop-column children")
 
 
 def sanitized_history(_: Path) -> Numbers:
@@ -651,7 +661,7 @@ def sanitized_history(_: Path) -> Numbers:
         ("drop-entries 0.3",),
     ):
         for key, number in content_numbers(sanitize(release, *steps)).items():
-            numbers[f"{' + '.join(steps)}/{key}"] = number
+            numbers[f"{' + '.join(step_names(steps))}/{key}"] = number
     return numbers | utility_numbers(release, *HISTORY_STEPS)
 
 
@@ -661,13 +671,13 @@ def sanitized_table(folder: Path) -> Numbers:
     numbers = content_numbers(safer) | people_audit(safer, quick=True) | utility_numbers(people, *TABLE_STEPS)
     numbers |= people_simulation_numbers(safer, known_columns(knows=4, wrong=1, error=1))
     for steps in (
-        ("suppress-to-k:age,sex=3",),
-        ("top-code:income=..45000",),
-        ("suppress-cells:zip=12",),
-        ("drop-rows:sex,zip=3",),
+        ("suppress-to-k age sex 3",),
+        ("top-code income ..45000",),
+        ("suppress-cells zip 12",),
+        ("drop-rows sex zip 3",),
     ):
         for key, number in content_numbers(sanitize(people, *steps)).items():
-            numbers[f"{' + '.join(steps)}/{key}"] = number
+            numbers[f"{' + '.join(step_names(steps))}/{key}"] = number
     return numbers
 
 

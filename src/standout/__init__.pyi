@@ -64,26 +64,14 @@ from standout.paper.calibration import Calibration, calibration
 from standout.paper.page import Reproduction
 from standout.paper.reproduce import reproduce
 from standout.paper.synthesize import synthesize, synthesize_index
-from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn
-from standout.sanitizing.cluster import ClusterRecords
-from standout.sanitizing.km import KmSuppress
-from standout.sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
+from standout.sanitizing import steps
 from standout.sanitizing.open_sanitized import open_sanitized
 from standout.sanitizing.output_files import write_sanitized
-from standout.sanitizing.randomized_response import RandomizedResponse
-from standout.sanitizing.sanitize import sanitize, step
-from standout.sanitizing.suppression_steps import (
-    CapRecords,
-    DropEntries,
-    DropItems,
-    DropRareItems,
-    DropTopItems,
-    MergeRepeats,
-    SampleRecords,
-)
+from standout.sanitizing.sanitize import sanitize
+from standout.sanitizing.step import Step
+from standout.sanitizing.steps import step
 from standout.sanitizing.table_utility import TableUtility
 from standout.sanitizing.utility import Utility, utility
-from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RoundTime, RoundValue
 
 __all__ = [
     "Adversary",
@@ -95,9 +83,7 @@ __all__ = [
     "BuildRunning",
     "Calibration",
     "Candidate",
-    "CapRecords",
     "Classes",
-    "ClusterRecords",
     "Column",
     "ColumnError",
     "ColumnSchema",
@@ -106,53 +92,37 @@ __all__ = [
     "Composition",
     "Custom",
     "Decay",
-    "DropColumn",
-    "DropEntries",
-    "DropItems",
-    "DropRareItems",
-    "DropRows",
-    "DropTopItems",
     "Entry",
     "Equal",
     "Estimate",
     "ExactMatch",
     "Fact",
     "FactEntries",
-    "GeneralizeColumn",
     "Hierarchy",
     "Inference",
     "Item",
     "ItemSuggestion",
-    "KmSuppress",
     "KnownFacts",
     "Likelihood",
     "Lineup",
     "LineupAnswer",
     "Links",
     "Match",
-    "MergeRepeats",
     "NotFoundError",
     "ParameterError",
     "Part",
-    "PerturbTime",
-    "PerturbValue",
     "PlaceDecay",
     "PlaceScoreboard",
     "PlaceSimilarity",
     "PlacesWithin",
     "PosteriorVerdict",
     "Present",
-    "RandomizedResponse",
     "ReadingWarning",
     "Record",
     "RejectedRows",
     "Release",
     "Reproduction",
-    "RoundColumn",
-    "RoundTime",
-    "RoundValue",
     "Rung",
-    "SampleRecords",
     "Sanitized",
     "Schema",
     "Scoreboard",
@@ -162,16 +132,13 @@ __all__ = [
     "SourceError",
     "Sparsity",
     "StandoutError",
+    "Step",
     "StoreError",
-    "SuppressCells",
-    "SuppressToK",
-    "SwapColumn",
     "TableAdvice",
     "TableAudit",
     "TableSimulation",
     "TableUtility",
     "TargetEntries",
-    "TopCode",
     "Unicity",
     "UnicityCell",
     "UnicityGrid",
@@ -208,6 +175,7 @@ __all__ = [
     "simulate_table",
     "sparsity",
     "step",
+    "steps",
     "suggest_items",
     "synthesize",
     "synthesize_index",

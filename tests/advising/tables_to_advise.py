@@ -9,7 +9,7 @@ from standout.data.release import Release
 __all__ = ["ADVERSARY", "MENU", "people_table"]
 
 ADVERSARY = so.Adversary(knows=3, error=0.0)
-MENU = ("round:age=10", "round:age=40", "drop-column:zip", "swap:zip=0.5", "suppress-to-k:age,zip=4")
+MENU = ("round age 10", "round age 40", "drop-column zip", "swap zip 0.5", "suppress-to-k age zip 4")
 
 
 def people_table(n_rows=300, seed=0):

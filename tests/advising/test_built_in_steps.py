@@ -29,5 +29,5 @@ def test_merging_repeats_is_tried_if_there_are_any():
     assert "repeats" not in map(step_family, built_in_steps(merged, 0.2))
     for step in steps:
         assert so.sanitize(repeated, step).n_records, step
-    rare = {str(step) for step in built_in_steps(merged, 0.2) if isinstance(step, so.DropRareItems)}
+    rare = {str(step) for step in built_in_steps(merged, 0.2) if isinstance(step, so.steps.DropRareItems)}
     assert rare == {step for step in steps if step.startswith("drop-rare")}, "by records, not entries"

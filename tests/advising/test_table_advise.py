@@ -66,7 +66,7 @@ def test_the_recommended_table_is_below_the_limit_by_a_plain_simulation(table, a
 
 
 def test_people_who_are_left_out_count_only_among_everybody(table):
-    advice = so.advise(table, ADVERSARY, 0.01, candidates=["drop-rows:age,zip=2"], targets=TARGETS, among="everybody")
+    advice = so.advise(table, ADVERSARY, 0.01, candidates=["drop-rows age zip 2"], targets=TARGETS, among="everybody")
     risk = advice.candidates[1].risk
     assert risk.everybody.n > risk.released.n and risk.everybody.value < risk.released.value
 
@@ -102,7 +102,7 @@ def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
     settings = {"limit": 0.2, "targets": 60, "work": tmp_path}
     advice = so.advise(table, ADVERSARY, **settings)
     assert max(len(candidate.steps) for candidate in advice.candidates) >= 2 and not advice.search.impossible
-    monkeypatch.setattr(table_runner, "sanitize_table", None)  # nothing is measured again
+    monkeypatch.setattr(table_runner, "sanitize", None)  # nothing is measured again
     again = so.advise(table, ADVERSARY, threads=1, **settings)
     assert json.dumps(again.to_dict()) == json.dumps(advice.to_dict())
 
@@ -113,7 +113,7 @@ def test_columns_of_every_type_are_searched(monkeypatch):
     table = random_table(120, 1)
     advice = so.advise(table, so.Adversary(knows=2, wrong=1), 0.3, targets=40)
     changed = " ".join(candidate.name for candidate in advice.candidates)
-    assert advice.complete and all(f":{name}" in changed for name in table.column_names)
+    assert advice.complete and all(f" {name}" in changed for name in table.column_names)
     assert advice.to_dict()["candidates"][0]["steps"] == []
 
 
@@ -121,13 +121,13 @@ def test_a_history_stays_and_counts_if_the_adversary_knows_it():
     history = so.synthesize(records=60, items=30, entries=600, seed=7)
     table = replace(history, columns=people_table(60).columns)
     known = so.Adversary(knows=1, entries=so.Adversary(knows=3))
-    advice = so.advise(table, known, 0.5, candidates=["drop-column:age"], targets=20)
+    advice = so.advise(table, known, 0.5, candidates=["drop-column age"], targets=20)
     assert "3 entries of the history" in advice.summary and advice.candidates[1].rate.value > 0.5
     assert any("history" in limit for limit in advice.findings.limits)
 
 
 def test_the_default_adversary_is_an_acquaintance_adapted_to_the_table(table):
-    advice = so.advise(table, limit=0.9, candidates=["drop-column:zip"], targets=20)
+    advice = so.advise(table, limit=0.9, candidates=["drop-column zip"], targets=20)
     assert (advice.adversary.knows, advice.adversary.wrong) == (4, 1)
     assert "4 attributes, exact, 1 wrong" in advice.summary
     assert "nothing has to be changed" in advice.summary
@@ -154,9 +154,9 @@ def test_the_report_shows_the_parts_of_the_utility(advice, tmp_path):
 
 def test_impossible_parameters_are_errors(table):
     cases = [
-        ({"candidates": "round:age=5"}, "list of steps"),
+        ({"candidates": "round age 5"}, "list of steps"),
         ({"candidates": []}, "at least one"),
-        ({"candidates": [so.DropEntries(0.5)]}, "sequences of steps|steps on tables"),
+        ({"candidates": [4]}, "sequences of steps"),
         ({"adversary": 4}, "Adversary"),
         ({"limit": 1.0}, "limit"),
         ({"among": "all"}, "among"),
@@ -167,18 +167,18 @@ def test_impossible_parameters_are_errors(table):
         with pytest.raises(so.ParameterError, match=message):
             so.advise(table, **settings)
     with pytest.raises(so.NotFoundError, match="no column 'street'"):
-        so.advise(table, candidates=[["round:age=5", "drop-column:street"]])
+        so.advise(table, candidates=[["round age 5", "drop-column street"]])
     with pytest.raises(so.ParameterError, match="original"):
-        so.advise(so.sanitize(table, "round:age=5"))
+        so.advise(so.sanitize(table, "round age 5"))
 
 
 def test_a_step_that_does_not_fit_is_not_tried_and_says_so(table):
-    advice = so.advise(table, ADVERSARY, candidates=["round:sex=5"], targets=20)
+    advice = so.advise(table, ADVERSARY, candidates=["round sex 5"], targets=20)
     assert "No candidate could be tried, and the untouched table does not meet" in advice.summary
-    assert "numbers" in advice.search.impossible["round:sex=5"]
+    assert "numbers" in advice.search.impossible["round sex 5"]
     assert any("do not fit the table" in limit for limit in advice.findings.limits)
 
 
 def test_an_attack_of_ones_own_is_tried(table):
-    advice = so.advise(table, ADVERSARY, candidates=["round:age=10"], targets=50, attacks={"sharp": so.Scoreboard()})
+    advice = so.advise(table, ADVERSARY, candidates=["round age 10"], targets=50, attacks={"sharp": so.Scoreboard()})
     assert {candidate.risk.attack for candidate in advice.candidates} <= {*ATTACKS, "sharp"}

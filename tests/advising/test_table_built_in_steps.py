@@ -47,7 +47,7 @@ def test_only_columns_that_the_adversary_may_know_are_changed():
 
 def test_quasi_identifiers_come_first_then_columns_with_much_information():
     steps = table_built_in_steps(people_table(), ANYBODY)
-    drops = [step.column for step in steps if isinstance(step, so.DropColumn)]
+    drops = [step.column for step in steps if isinstance(step, so.steps.DropColumn)]
     assert drops == ["age", "zip", "job", "sex"]
 
 

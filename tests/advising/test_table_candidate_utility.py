@@ -14,11 +14,11 @@ from standout.advising.table_candidates import TableUtilityBenchmark
 
 STEPS = (
     (),
-    ("round:age=10",),
-    ("drop-column:sex", "round:age=5"),
-    ("suppress-cells:zip=30",),
-    ("swap:job=0.4", "swap:age=0.5"),
-    ("drop-rows:age,job=4",),
+    ("round age 10",),
+    ("drop-column sex", "round age 5"),
+    ("suppress-cells zip 30",),
+    ("swap job 0.4", "swap age 0.5"),
+    ("drop-rows age job 4",),
 )
 
 
@@ -88,7 +88,7 @@ def test_only_pairs_that_chance_does_not_explain_count():
 
 def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
     table = people_table(4_000)
-    safer = so.sanitize(table, "swap:job=0.5", seed=1)
+    safer = so.sanitize(table, "swap job 0.5", seed=1)
     whole, sample = (TableUtilityBenchmark(table, rows, 0).measure(safer) for rows in (4_000, 2_000))
     assert math.isnan(sample.associations.low) and whole.associations.low == whole.associations.value
     assert abs(whole.associations.value - sample.associations.value) < 0.05
@@ -97,5 +97,5 @@ def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
 def test_a_table_without_associations_keeps_what_its_cells_keep():
     table = people_table(5_000)
     table = replace(table, columns=table.columns[:3])  # drawn independently
-    utility = TableUtilityBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round:age=20", seed=1))
+    utility = TableUtilityBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round age 20", seed=1))
     assert utility.associations is None and utility.kept == utility.information

@@ -47,7 +47,7 @@ def by_brute_force(effects):
     columns, classes = _families(effects)
     for chosen in product(*([None, *family] for family in [*columns, classes])):
         steps = tuple(step for step in chosen if step is not None)
-        if not (so.step("drop-column:zip") in steps and so.step(MENU[-1]) in steps):
+        if not (so.step("drop-column zip") in steps and so.step(MENU[-1]) in steps):
             odds = start.odds + math.fsum(effects[step].odds for step in steps)
             utility = math.exp(start.utility + math.fsum(effects[step].utility for step in steps))
             every.append((1 / (1 + math.exp(-odds)), utility, steps))
@@ -72,7 +72,7 @@ def test_proposed_combinations_are_new_and_take_one_step_of_each_family():
     assert 0 < len(proposed) <= 8 and not {*proposed} & {*TRIED}
     for steps in proposed:
         assert len({table_step_family(step) for step in steps}) == len(steps) >= 2
-        assert not {so.step("drop-column:zip"), so.step(MENU[-1])} <= {*steps}
+        assert not {so.step("drop-column zip"), so.step(MENU[-1])} <= {*steps}
     more = TRIED | tried(*(candidate(list(map(str, steps)), 0.2, 0.5) for steps in proposed))
     assert not {*propose_table_combinations(more, 0.1, 8, 0.5)} & {*proposed}
 

@@ -302,7 +302,7 @@ def test_a_sanitized_release_without_dates_or_values_is_audited(rows):
 
 def test_an_audit_identifies_most_despite_noise():
     release = so.synthesize(records=200, items=200, entries=6_000, seed=3)
-    safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
+    safer = so.sanitize(release, so.steps.PerturbTime(2000), seed=1)
     result = so.audit(safer, targets=40, facts=[4], seed=2)
     named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     settings = {"targets": 40, "absent": False, "seed": 2}
@@ -312,7 +312,7 @@ def test_an_audit_identifies_most_despite_noise():
 
 def test_the_threshold_is_about_people_in_the_release():
     release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
-    few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
+    few = so.sanitize(release, so.steps.SampleRecords(share=0.1), seed=1)
     result = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
     measures = result.findings.adversaries[1].as_named
     assert measures.identified.value < 0.3 < measures.identified_in_release.value

@@ -115,7 +115,7 @@ def test_linked_names_are_harmless(run, folder, no_charts):
         ["lineup", "--table", "--knows", f"nothing{EVIL}=27"],
         ["audit", "--table", "--quick", "-o", "out"],
         ["audit", "--table", "--sensitive", "nothing" + EVIL, "-o", "out"],
-        ["sanitize", "--table", "--step", f"round:age{EVIL}=5", "-o", "safe.csv", "--key", "key.csv"],
+        ["sanitize", "--table", "--step", f"round age{EVIL}=5", "-o", "safe.csv", "--key", "key.csv"],
         ["sanitize", "--table", "--step", f"drop:nothing{EVIL}", "-o", "safe.csv"],
     ],
 )

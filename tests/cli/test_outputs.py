@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ FILES = [  # a command, and the option that names a file; {} is the file without
     "sanitize DATA --renumber -o {}.csv",
     "sanitize DATA --renumber -o {}",
     "sanitize DATA --renumber -o out.csv --key {}.csv",
-    "sanitize DATA --step round:a=5 -o {}.parquet",
+    "sanitize DATA --step 'round a 5' -o {}.parquet",
     "schema DATA -o {}.toml",
     "synthesize --records 1000000000 -o {}.csv",
     "synthesize --records 1000000000 -o {}",
@@ -53,7 +54,7 @@ def place(tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", FILES)
 def test_a_file_that_cannot_be_written_is_refused_before_the_data_is_read(run, place, command):
     for output in PLACES:
-        outcome = run(*command.format(output).split())
+        outcome = run(*shlex.split(command.format(output)))
         check_error(outcome)
         assert "DATA" not in outcome.err, outcome.err
         assert "out" in outcome.err or "xxx" in outcome.err
@@ -67,7 +68,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_data_is_read(run,
     for name in ("report.html", "index.html"):
         (place / "taken" / name).mkdir(parents=True)
     for output in [*PLACES[1:], "file", "loop", "taken"]:
-        outcome = run(*command.format(output).split())
+        outcome = run(*shlex.split(command.format(output)))
         check_error(outcome)
         assert "DATA" not in outcome.err, outcome.err
     assert {path.name for path in place.iterdir()} == {"file", "loop", "taken"}
@@ -86,7 +87,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_data_is_read(run,
 )
 def test_an_output_never_overwrites_the_data(run, place, command):
     (place / "data.csv").write_text("user,item\na,b\n")
-    outcome = run(*command.format("data.csv").split(), *["--overwrite"] * command.startswith("schema"))
+    outcome = run(*shlex.split(command.format("data.csv")), *["--overwrite"] * command.startswith("schema"))
     check_error(outcome)
     assert "is an input" in outcome.err
     assert (place / "data.csv").read_text() == "user,item\na,b\n"
@@ -95,7 +96,7 @@ def test_an_output_never_overwrites_the_data(run, place, command):
 @pytest.mark.parametrize("command", ["describe DATA --read rejects={}", "sanitize DATA --renumber -o out.csv --key {}"])
 def test_a_file_that_is_written_as_csv_has_no_name_of_another_format(run, place, command):
     for name in ("a.parquet", "a.PARQUET", "a.json"):
-        outcome = run(*command.format(name).split())
+        outcome = run(*shlex.split(command.format(name)))
         check_error(outcome)
         assert "is written as CSV: choose a name that ends in .csv" in outcome.err
         assert "--" in outcome.err
@@ -118,7 +119,7 @@ def test_a_file_that_becomes_too_large_leaves_the_old_one(place, people_index, c
     names = ["out.csv", "out.parquet", "out.key"]
     for name in names:
         (place / name).write_text("old")
-    outcome = run_process(*command.format(people_index).split(), preexec_fn=limit_files(300))
+    outcome = run_process(*shlex.split(command.format(people_index)), preexec_fn=limit_files(300))
     check_error(outcome)
     assert "out." in outcome.err
     assert "File too large" in outcome.err

@@ -12,7 +12,7 @@ from standout.sanitizing.distortion import _item_pairs
 from standout.sanitizing.recommender import RecommenderBenchmark
 
 pytestmark = pytest.mark.once
-STEPS = [so.DropEntries(0.4), so.PerturbValue(1, 0.5), so.DropTopItems(2)]
+STEPS = [so.steps.DropEntries(0.4), so.steps.PerturbValue(1, 0.5), so.steps.DropTopItems(2)]
 
 
 @pytest.fixture(scope="module")

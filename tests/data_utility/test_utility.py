@@ -25,15 +25,15 @@ def test_the_untouched_release_keeps_all_utility(untouched):
 
 
 def test_rounding_times_changes_only_the_difference_of_times(release, untouched):
-    rounded = so.utility(release, so.RoundTime("month"), people=40)
+    rounded = so.utility(release, so.steps.RoundTime("month"), people=40)
     pairs = zip(untouched.measures(), rounded.measures(), strict=True)
     assert {name for (name, a), (_, b) in pairs if a != b} == {"time_difference"}
     assert 0 < rounded.time_difference.value < 31
-    assert so.utility(release, so.RoundTime("none"), people=40).time_difference is None
+    assert so.utility(release, so.steps.RoundTime("none"), people=40).time_difference is None
 
 
 def test_a_release_without_values_predicts_no_better_than_no_release(release):
-    result = so.utility(release, so.RoundValue(to="none"), people=40)
+    result = so.utility(release, so.steps.RoundValue(to="none"), people=40)
     assert result.rmse.value == pytest.approx(result.rmse.baseline, rel=1e-12)
     assert result.value_difference is None
     assert result.hit_rate == result.hit_rate_before
@@ -50,7 +50,7 @@ def test_an_original_without_numbers_has_no_rmse(release):
 
 
 def test_a_sanitized_release_has_the_utility_of_its_steps(release):
-    steps = ["round-time month", so.DropEntries(0.5)]
+    steps = ["round-time month", so.steps.DropEntries(0.5)]
     expected = so.utility(release, *steps, people=40, seed=3)
     safer = so.sanitize(release, steps, seed=1, renumber=True)
     for result in (
@@ -66,14 +66,14 @@ def test_a_sanitized_release_has_the_utility_of_its_steps(release):
 def test_steps_that_cannot_be_repeated_are_explained(release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "items.txt").write_text(f"{release.items[0]}\n")
-    safer = so.sanitize(release, so.DropItems(file=tmp_path / "items.txt"), seed=1)
+    safer = so.sanitize(release, so.steps.DropItems(file=tmp_path / "items.txt"), seed=1)
     with pytest.raises(so.ParameterError, match="cannot be repeated, because one names a file"):
         so.utility(safer, people=40)
 
 
 def test_bad_parameters_are_refused(release):
     with pytest.raises(so.ParameterError, match="give a sanitized release alone"):
-        so.utility(release, so.sanitize(release, so.DropEntries(0.5)))
+        so.utility(release, so.sanitize(release, so.steps.DropEntries(0.5)))
     with pytest.raises(so.ParameterError, match="at least 5 items"):
         so.utility(so.synthesize(records=20, items=10, entries=40, like="flat"))
     with pytest.raises(so.ParameterError, match="people"):
@@ -83,7 +83,7 @@ def test_bad_parameters_are_refused(release):
 
 
 def test_the_table_has_one_row_per_measure(release, tmp_path):
-    result = so.utility(release, so.DropEntries(0.5), people=40)
+    result = so.utility(release, so.steps.DropEntries(0.5), people=40)
     assert result.table["measure"].to_list() == [name for name, _ in result.measures()]
     assert result.table.height >= 13
     assert result.table["steps"].unique().to_list() == ["drop-entries 0.5"]
@@ -97,7 +97,7 @@ def test_the_table_has_one_row_per_measure(release, tmp_path):
 @pytest.mark.realdata
 def test_on_movielens_the_recommender_beats_popularity_and_less_data_is_worse(realdata):
     release = so.read(realdata / "movielens-latest-small")
-    whole, half, tenth = (so.utility(release, *steps) for steps in ([], [so.DropEntries(0.5)], [so.DropEntries(0.9)]))
+    whole, half, tenth = (so.utility(release, *steps) for steps in ([], ["drop-entries 0.5"], ["drop-entries 0.9"]))
     assert whole.hit_rate.low > 1.5 * whole.hit_rate.baseline
     assert whole.rmse.value < 0.95 * whole.rmse.baseline
     assert whole.kept.value == 1 > half.kept.high > half.kept.low > tenth.kept.high > 0
@@ -107,7 +107,7 @@ def test_on_movielens_the_recommender_beats_popularity_and_less_data_is_worse(re
 
 
 def check_half_of_the_entries(release):
-    result = so.utility(release, so.DropEntries(0.5), people=300)
+    result = so.utility(release, so.steps.DropEntries(0.5), people=300)
     assert result.hit_rate.n == 300
     assert 0.4 < result.entries_kept.value < 0.6
 

@@ -153,7 +153,7 @@ def test_differences_to_the_original_are_those_of_plain_loops(repeated, words):
 
 
 def test_popularity_has_shares_of_entries_and_ranks_of_records(repeated):
-    steps = so.DropTopItems(2), so.DropEntries(0.4)
+    steps = so.steps.DropTopItems(2), so.steps.DropEntries(0.4)
     rest = RecommenderBenchmark.of(repeated, 30, 4).holdout.rest
     some = [entries(rest), entries(so.sanitize(rest, *steps, seed=4))]
     result = so.utility(repeated, *steps, people=30, seed=4)

@@ -24,7 +24,7 @@ def test_a_record_has_one_name_in_the_lineups_of_all_attacks(page):
 
 
 def test_candidates_of_the_other_version_have_numbers_of_their_own(release):
-    safer = so.sanitize(release, so.RoundTime("month"))
+    safer = so.sanitize(release, so.steps.RoundTime("month"))
     with explorer(release, what_if=safer, what_if_name="safer") as opened:
         response = opened.lineup(FACTS, what_if=True)
     assert response["what_if"]["likelihood"]["lineup"][0]["name"] == "candidate 1"

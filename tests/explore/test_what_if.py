@@ -48,7 +48,7 @@ def test_a_second_release_without_steps_is_compared_as_it_is(release):
 
 def test_an_item_that_a_step_removed_is_unknown_there_and_the_other_facts_still_count(release):
     rare, popular = (release.items[int(code)] for code in release.support.argsort()[[0, -1]])
-    safer = so.sanitize(release, so.DropRareItems(int(release.support.min()) + 1))
+    safer = so.sanitize(release, so.steps.DropRareItems(int(release.support.min()) + 1))
     with explorer(release, what_if=safer, what_if_name="safer.csv") as page:
         both = page.lineup([{"item": rare, "value": 4}, {"item": popular, "value": 4}], what_if=True)
         alone = page.lineup([{"item": rare, "value": 4}], what_if=True)

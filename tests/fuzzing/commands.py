@@ -30,7 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 LINES = {
     "advise": [
         "h.csv -o out --targets 5 --people 5 --try drop-rare-items=2 --threads 1",
-        "t.csv --table -o out --targets 5 --people 5 --try top-code:age=..60 --threads 1",
+        "t.csv --table -o out --targets 5 --people 5 --try top-code=age=..60 --threads 1",
         "h.csv -o out --limit 0.2 --among released --ladder ladder.toml --targets 5 --people 5 --threads 1",
     ],
     "audit": [
@@ -74,7 +74,7 @@ LINES = {
     "paper": ["--data h.csv -o out --only table --targets 5 --threads 1"],
     "sanitize": [
         "h.csv -o safe.csv --step round-time=month --seed 1",
-        "t.csv --table -o safe.csv --step top-code:age=..60",
+        "t.csv --table -o safe.csv --step top-code=age=..60",
         "h.csv -o safe.index --step drop-rare-items=2 --renumber --key k.csv",
         "--list-steps",
     ],
@@ -227,7 +227,7 @@ def _words(line):
     """The words of a line; those of a step have a space."""
     words = line.split(" ")
     return [
-        word.replace("=", " ", 1) if before in ("--step", "--try") and ":" not in word else word
+        word.replace("=", " ") if before in ("--step", "--try") else word
         for before, word in zip(["", *words], words, strict=False)
     ]
 

@@ -41,7 +41,7 @@ def _advise(folder):
 
 
 def _advise_table(folder):
-    result = so.advise(small_table(), candidates=["top-code:age=..60"], targets=4, people=4, work=folder, **SMALL)
+    result = so.advise(small_table(), candidates=["top-code age ..60"], targets=4, people=4, work=folder, **SMALL)
     return repr(result)
 
 

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 DOCS = Path(__file__).parents[2] / "docs"
-TABLE_STEPS = ("generalize:born=month", "top-code:age=..60")
+TABLE_STEPS = ("generalize born month", "top-code age ..60")
 RELEASE_STEPS = ("round-time month", "drop-rare-items 2", "round-value bins 2")
 
 
@@ -161,9 +161,7 @@ class Steps:
         """A mutated step."""
         text = draw.choice(self.steps)
         if draw.random() < 0.5:
-            words = text.replace("=", " = ").split()
-            words[-1] = odd_number(draw)
-            text = " ".join(words).replace(" = ", "=")
+            text = " ".join([*text.split()[:-1], odd_number(draw)])
         else:
             text = _argument(mutated_text(draw, text.encode()))
         return Case({}, {"step": text, "apply": draw.random() < 0.3})
@@ -260,9 +258,9 @@ STEPS = (
     "sample-records 10", "cluster-records 3", "km-suppress 2 2",
 )  # fmt: skip
 STEPS_ON_TABLES = (
-    "generalize:zip=1", "generalize:born=month", "generalize:age=10", "round:age=5", "top-code:age=..60",
-    "top-code:age=20..", "swap:age,zip=0.5", "suppress-cells:rank=2", "suppress-to-k:age,sex=2",
-    "suppress-to-k:2", "drop-column:rank", "drop-rows:age=2",
+    "generalize zip 1", "generalize born month", "generalize age 10", "round age 5", "top-code age ..60",
+    "top-code age 20..", "swap age zip 0.5", "suppress-cells rank 2", "suppress-to-k age sex 2",
+    "suppress-to-k 2", "drop-column rank", "drop-rows age 2",
 )  # fmt: skip
 TEXTS = {
     "ladder": TextFile(_without_comments(LADDER), lambda path: fit_ladder(read_ladder(path), small_release())),

@@ -14,7 +14,7 @@ from conftest import content
 @pytest.mark.parametrize(("k", "records"), [(2, 5), (3, 14), (5, 40), (14, 14), (20, 30)])
 def test_every_cluster_has_k_members_and_its_medoid_represents_them(k, records):
     release = table(list(drawn_rows(k, records=records, items=9, share=0.4)))
-    safer = so.sanitize(release, so.ClusterRecords(k))
+    safer = so.sanitize(release, so.steps.ClusterRecords(k))
     items = naive.item_sets(content(release))
     clusters = defaultdict(list)
     for person, record in enumerate(safer.mapping.representatives.tolist()):
@@ -42,7 +42,7 @@ def test_similar_people_share_a_cluster(monkeypatch):
         for i in range(10)
         if i != member
     ]
-    safer = so.sanitize(table(rows), so.ClusterRecords(4))
+    safer = so.sanitize(table(rows), so.steps.ClusterRecords(4))
     groups = defaultdict(set)
     for person, record in enumerate(safer.mapping.representatives.tolist()):
         groups[record].add(safer.original.records[person][0])
@@ -52,4 +52,4 @@ def test_similar_people_share_a_cluster(monkeypatch):
 
 def test_a_cluster_larger_than_the_release_is_refused(small_release):
     with pytest.raises(so.ParameterError, match="has 14 records, fewer than 15"):
-        so.sanitize(small_release, so.ClusterRecords(15))
+        so.sanitize(small_release, so.steps.ClusterRecords(15))

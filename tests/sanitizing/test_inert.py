@@ -55,7 +55,7 @@ def test_a_history_without_a_formula_is_read_back_exactly(hostile, tmp_path):
     safer, out = so.sanitize(hostile, "round-time month"), tmp_path / "safer.csv"
     so.write_sanitized(safer, out)
     assert "=1+1" in cells(out)  # without --inert, cells stay as they are
-    assert json.loads(sidecar_path(out).read_bytes()).get("inert") is None
+    assert json.loads(sidecar_path(out).read_bytes())["inert"] is False
     assert_same(so.open_sanitized(out, hostile), safer)
     so.write_sanitized(safer, out, force=True, inert=True)
     assert not [cell for cell in cells(out) if cell.startswith(STARTS)]
@@ -64,7 +64,7 @@ def test_a_history_without_a_formula_is_read_back_exactly(hostile, tmp_path):
 
 
 def test_a_table_without_a_formula_is_read_back_exactly(table, tmp_path):
-    safer, out, key = so.sanitize(table, "round:age=5", seed=1), tmp_path / "safer.csv", tmp_path / "key.csv"
+    safer, out, key = so.sanitize(table, "round age 5", seed=1), tmp_path / "safer.csv", tmp_path / "key.csv"
     so.write_sanitized(safer, out, key=key, inert=True)
     assert not [cell for cell in cells(out) if cell.startswith(STARTS) and not is_number(cell)]
     assert json.loads(sidecar_path(out).read_bytes())["inert"] is True

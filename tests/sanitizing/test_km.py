@@ -16,9 +16,9 @@ def test_at_least_k_records_have_any_m_items_of_a_record(release, k, m):
     expected = naive.km_suppress(entries, k, m)
     if not expected or k > release.n_records:
         with pytest.raises(so.ParameterError, match=r"nothing would be left|fewer than"):
-            so.sanitize(release, so.KmSuppress(k, m))
+            so.sanitize(release, so.steps.KmSuppress(k, m))
         return
-    safer = so.sanitize(release, so.KmSuppress(k, m))
+    safer = so.sanitize(release, so.steps.KmSuppress(k, m))
     assert content(safer) == {cell: entries[cell] for cell in expected}
     assert naive.fewest_records(expected, m) >= k
 
@@ -29,13 +29,13 @@ def test_a_removed_entry_may_cause_others_to_be_removed(m):
         release = table(list(drawn_rows(seed, records=30, items=8, share=0.5)))
         expected = naive.km_suppress(content(release), 4, m)
         assert expected
-        assert set(content(so.sanitize(release, so.KmSuppress(4, m)))) == expected
+        assert set(content(so.sanitize(release, so.steps.KmSuppress(4, m)))) == expected
 
 
 @pytest.mark.parametrize(("k", "m"), [(15, 1), (5, 2), (4, 3)])
 def test_the_guarantee_holds_on_more_data(k, m):
     release = table(list(drawn_rows(m, records=40, items=12, share=0.3)))
-    safer = so.sanitize(release, so.KmSuppress(k, m))
+    safer = so.sanitize(release, so.steps.KmSuppress(k, m))
     assert naive.fewest_records(content(safer), m) >= k
     assert safer.n_entries < release.n_entries
 

@@ -116,7 +116,7 @@ def test_another_original_another_key_and_a_changed_output_are_refused(named_rel
     safer, other = (so.sanitize(named_release, "round-time month", seed=s, renumber=True) for s in (1, 2))
     so.write_sanitized(safer, out, key=key)
     so.write_sanitized(other, tmp_path / "other.csv", key=other_key)
-    with pytest.raises(so.SourceError, match="not made from this original, or the key belongs to another"):
+    with pytest.raises(so.SourceError, match="not made from this original as it was read, or the key"):
         so.open_sanitized(out, named_release, other_key)
     smaller = so.sanitize(named_release, "drop-top-items 1")
     with pytest.raises(so.SourceError, match="not made from this original"):

@@ -12,7 +12,7 @@ from conftest import content
 
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_values_are_kept_and_exchanged_as_often_as_epsilon_says(large_release, epsilon):
-    safer = so.sanitize(large_release, so.RandomizedResponse(epsilon), seed=8)
+    safer = so.sanitize(large_release, so.steps.RandomizedResponse(epsilon), seed=8)
     old, new = content(large_release), content(safer)
     changes = Counter((old[cell][0], new[cell][0]) for cell in old)
     totals = Counter(value for value, _ in old.values())
@@ -36,7 +36,7 @@ def test_counts_do_not_depend_on_the_draws():
 def test_every_cell_flips_with_the_same_probability():
     rows = [(f"r{r}", str(i), 1.0, START) for r in range(120) for i in range(50) if (r * i) % 7 < 2]
     release = table(rows)
-    safer = so.sanitize(release, so.RandomizedResponse(1.5, items=True), seed=3)
+    safer = so.sanitize(release, so.steps.RandomizedResponse(1.5, items=True), seed=3)
     assert safer.levels is None
     assert safer.clock is None
     old, new = set(content(release)), set(content(safer))
@@ -48,6 +48,6 @@ def test_every_cell_flips_with_the_same_probability():
 
 
 def test_too_many_cells_are_refused(monkeypatch, small_release):
-    monkeypatch.setattr("standout.sanitizing.randomized_response.MOST_ENTRIES", 50)
+    monkeypatch.setattr("standout.sanitizing.value_steps.MOST_ENTRIES", 50)
     with pytest.raises(so.ParameterError, match="entries would be released"):
         so.sanitize(small_release, "randomized-response 0.1 items")

@@ -105,7 +105,7 @@ def test_entries_that_a_step_makes_equal_stay_separate(rows):
 def test_merge_repeats_keeps_the_entry_of_its_slow_twin(rows, keep):
     release = read(rows)
     assume(keep != "max" or release.n_levels)
-    safer = so.sanitize(release, so.MergeRepeats(keep))
+    safer = so.sanitize(release, so.steps.MergeRepeats(keep))
     expected = naive.merged_entries(rows, keep)
     assert Counter(rows_of(safer)) == Counter(expected)
     assert not safer.has_repeats
@@ -115,7 +115,7 @@ def test_merge_repeats_keeps_the_entry_of_its_slow_twin(rows, keep):
 @given(rows=ROWS, keep=st.sampled_from(["last", "first"]))
 def test_merge_repeats_describes_how_entries_changed(rows, keep):
     release = read(rows)
-    safer = so.sanitize(release, so.MergeRepeats(keep))
+    safer = so.sanitize(release, so.steps.MergeRepeats(keep))
     kept = {row[:2]: row[2:] for row in naive.merged_entries(rows, keep)}
     changes = [(kept[row[:2]], row[2:]) for row in rows]
     values = sum(new[0] != old[0] for new, old in changes)
@@ -164,7 +164,7 @@ def test_merge_repeats_refuses_what_has_no_largest_value():
     with pytest.raises(so.ParameterError, match="has no values"):
         so.sanitize(table(rows, values=None), "merge-repeats max")
     with pytest.raises(so.ParameterError, match="keep must be"):
-        so.MergeRepeats("min")
+        so.steps.MergeRepeats("min")
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -175,9 +175,9 @@ def test_km_suppress_counts_records_and_keeps_all_entries_of_an_item_or_none(m, 
     expected = naive.km_suppress({row[:2] for row in rows}, k, m)
     if not expected or release.n_records < k:
         with pytest.raises(so.ParameterError):
-            so.sanitize(release, so.KmSuppress(k, m))
+            so.sanitize(release, so.steps.KmSuppress(k, m))
         return
-    safer = so.sanitize(release, so.KmSuppress(k, m))
+    safer = so.sanitize(release, so.steps.KmSuppress(k, m))
     assert Counter(rows_of(safer)) == Counter(row for row in rows if row[:2] in expected)
     left = [row for row in rows if row[1] in {item for _, item in expected}]
     assert safer.noise.kept == pytest.approx(safer.n_entries / len(left))
@@ -188,7 +188,7 @@ def test_rare_items_are_those_of_few_records(rows, below):
     support = Counter(item for _, item in {row[:2] for row in rows})
     expected = Counter(row for row in rows if support[row[1]] >= below)
     if expected:
-        assert Counter(rows_of(so.sanitize(read(rows), so.DropRareItems(below)))) == expected
+        assert Counter(rows_of(so.sanitize(read(rows), so.steps.DropRareItems(below)))) == expected
 
 
 def test_clusters_do_not_depend_on_how_often_records_have_items(repeated):
@@ -273,7 +273,9 @@ def test_the_sidecar_says_how_many_rows_reading_merged(tmp_path):
     release = so.read(pl.DataFrame(rows, schema=SCHEMA, orient="row"), repeats="last")
     sidecar = so.write_sanitized(so.sanitize(release, "round-time month"), tmp_path / "safer.csv")
     original = json.loads(sidecar.read_text())["original"]
-    assert original == {"records": 2, "items": 1, "entries": 2, "repeats": "last", "merged rows": 2}
+    assert original == {
+        "records": 2, "columns": 0, "items": 1, "entries": 2, "repeats": "last", "merged_rows": 2,
+    }  # fmt: skip
 
 
 @pytest.mark.once
@@ -282,7 +284,7 @@ def test_a_sidecar_whose_steps_do_not_account_for_every_entry_is_refused(repeate
     out = tmp_path / "safer.csv"
     sidecar = so.write_sanitized(so.sanitize(repeated, "drop-entries 0.5", seed=1), out)
     content = json.loads(sidecar.read_text())
-    content["done"][0]["counts"][count] += 1
+    content["steps"][0]["counts"][count] += 1
     sidecar.write_text(json.dumps(content))
     with pytest.raises(so.SourceError, match="damaged"):
         so.open_sanitized(out, repeated)

@@ -10,18 +10,18 @@ from standout.core.json_files import dump_with_checksum
 from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once
-BAD_BINS = {"step": "round-value bins 2", "counts": {}, "bins": {"edges": [1], "tells": [1]}}
+BAD_BINS = {"step": "round-value bins 2", "counts": {}, "bins": {"edges": [1], "values": [1]}}
 DAMAGED = [
     "{",
     "[]",
     "null",
     {"version": 9},
     {"format": "x"},
-    {"done": [{"step": 3}]},
+    {"steps": [{"step": 3}]},
     {"renumbered": 1},
     {"original": {}},
-    {"done": [BAD_BINS]},
-    {"done": [{"step": "unheard-of", "counts": {}}]},
+    {"steps": [BAD_BINS]},
+    {"steps": [{"step": "unheard-of", "counts": {}}]},
     {"value": 3},
 ]
 
@@ -50,14 +50,14 @@ def test_a_sidecar_whose_steps_were_changed_is_refused(named_release, tmp_path):
         so.open_sanitized(out, named_release)
 
 
-def test_the_file_has_the_keys_of_version_2(named_release, tmp_path):
+def test_the_file_has_the_keys_of_version_3(named_release, tmp_path):
     safer = so.sanitize(named_release, "round-value bins 2")
     content = json.loads(so.write_sanitized(safer, tmp_path / "safer.csv").read_text())
-    keys = ["format", "version", "written by", "ids", "fingerprint", "renumbered", "original", "value"]
-    assert list(content) == [*keys, "time_unit", "zone", "done", "checksum"]
-    assert list(content["done"][0]) == ["step", "counts", "bins"]
-    assert list(content["done"][0]["bins"]) == ["edges", "tells"]
-    assert list(content["original"])[:3] == ["records", "items", "entries"]
+    keys = ["format", "version", "written by", "ids", "fingerprint", "renumbered", "records", "original", "columns"]
+    assert list(content) == [*keys, "value", "time_unit", "zone", "inert", "steps", "checksum"]
+    assert list(content["steps"][0]) == ["step", "counts", "bins"]
+    assert list(content["steps"][0]["bins"]) == ["edges", "values"]
+    assert list(content["original"])[:4] == ["records", "columns", "items", "entries"]
 
 
 def test_the_sidecar_says_that_ids_were_kept(named_release, tmp_path):

@@ -20,8 +20,8 @@ def test_rare_and_popular_items_are_removed_and_nothing_else(release, k):
     support = Counter(item for _, item in entries)
     order = sorted(support, key=lambda item: (-support[item], len(item), item))
     for step, kept in (
-        (so.DropRareItems(k), {item for item in support if support[item] >= k}),
-        (so.DropTopItems(k), set(order[k:])),
+        (so.steps.DropRareItems(k), {item for item in support if support[item] >= k}),
+        (so.steps.DropTopItems(k), set(order[k:])),
     ):
         expected = {cell: entry for cell, entry in entries.items() if cell[1] in kept}
         if not expected:
@@ -39,7 +39,7 @@ def test_listed_items_are_removed_by_id_title_or_file(put):
     rows = "record,item\n" + "".join(f"r{r},{i}\n" for r in range(3) for i in range(1, 5))
     release = so.read(put(rows), titles=titles)
     listed = put("# sensitive\n\nBent\tpolitics\n1\n", "sensitive list.txt")
-    by_name = so.sanitize(release, so.DropItems(("Bent", "1")))
+    by_name = so.sanitize(release, so.steps.DropItems(("Bent", "1")))
     by_file = so.sanitize(release, f"drop-items '@{listed}'")
     assert list(by_name.items) == list(by_file.items) == ["4"]
     assert list(by_name.titles) == ["Cube (1997)"]
@@ -54,7 +54,7 @@ def test_listed_items_are_removed_by_id_title_or_file(put):
     with pytest.raises(so.SourceError, match="cannot be read"):
         so.sanitize(release, "drop-items @nowhere.txt")
     with pytest.raises(so.ParameterError, match="lists no item"):
-        so.sanitize(release, so.DropItems(file=str(put("# none\n", "none.txt"))))
+        so.sanitize(release, so.steps.DropItems(file=str(put("# none\n", "none.txt"))))
 
 
 @pytest.mark.large
@@ -62,7 +62,7 @@ def test_a_name_that_is_an_id_and_a_title_means_both(put):
     """Otherwise the intended item might be published: 300 is an id and a film."""
     titles = put("item,title\n300,Cube\n7,300 (2006)\n8,Bent\n", "titles.csv")
     rows = "record,item\n" + "".join(f"r{r},{i}\n" for r in range(3) for i in (300, 7, 8))
-    safer = so.sanitize(so.read(put(rows), titles=titles), so.DropItems(("300",)))
+    safer = so.sanitize(so.read(put(rows), titles=titles), so.steps.DropItems(("300",)))
     assert list(safer.items) == ["8"]
 
 
@@ -73,7 +73,7 @@ def test_entries_are_removed_at_random_and_the_others_unchanged(large_release):
     n = len(old)
     assert abs(len(new) - 0.7 * n) < 5 * math.sqrt(n * 0.21)
     with pytest.raises(so.ParameterError, match="nothing would be left"):
-        so.sanitize(table([("a", "1", 1.0, START)]), so.DropEntries(1 - 1e-12))
+        so.sanitize(table([("a", "1", 1.0, START)]), so.steps.DropEntries(1 - 1e-12))
 
 
 def test_a_cap_cuts_long_records_only_and_at_random(large_release):
@@ -99,7 +99,7 @@ def test_a_cap_beyond_all_records_changes_nothing(small_release):
 def test_a_sample_has_whole_records_and_each_is_equally_likely(small_release):
     entries, draws, counts = content(small_release), 120, Counter()
     for seed in range(draws):
-        safer = so.sanitize(small_release, so.SampleRecords(count=5), seed=seed)
+        safer = so.sanitize(small_release, so.steps.SampleRecords(count=5), seed=seed)
         released = content(safer)
         records = {record for record, _ in released}
         assert len(records) == safer.n_records == 5

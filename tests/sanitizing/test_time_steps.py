@@ -19,7 +19,7 @@ EPOCH = date(1970, 1, 1)
 
 @given(releases(), st.sampled_from(["day", "week", "month", "quarter", "year", 30, 7]))
 def test_times_are_rounded_down_to_their_period(release, to):
-    step = so.RoundTime(to) if isinstance(to, str) else so.RoundTime(days=to)
+    step = so.steps.RoundTime(to) if isinstance(to, str) else so.steps.RoundTime(days=to)
     if release.time_range is None:
         with pytest.raises(so.ParameterError, match="has no times"):
             so.sanitize(release, step)
@@ -60,7 +60,7 @@ def test_round_time_none_removes_all_times(small_release):
 
 @pytest.mark.parametrize("probability", [1.0, 0.4])
 def test_shifts_are_uniform_within_their_bounds(large_release, probability):
-    safer = so.sanitize(large_release, so.PerturbTime(5, probability), seed=2)
+    safer = so.sanitize(large_release, so.steps.PerturbTime(5, probability), seed=2)
     old, new = content(large_release), content(safer)
     assert old.keys() == new.keys()
     assert all(old[cell][0] == new[cell][0] for cell in old)
@@ -86,9 +86,9 @@ def test_a_missing_time_stays_missing_and_the_clock_grows():
 def test_a_shift_of_half_a_day_needs_a_clock_of_hours():
     release = table([("a", "1", 1.0, START)])
     with pytest.raises(so.ParameterError, match=r"times by day, so days must be larger than 0\.5"):
-        so.sanitize(release, so.PerturbTime(0.5))
+        so.sanitize(release, so.steps.PerturbTime(0.5))
     hourly = so.read(release.to_frame(), time_unit="hour")
-    origins = {so.sanitize(hourly, so.PerturbTime(0.5), seed=seed).clock.origin for seed in range(60)}
+    origins = {so.sanitize(hourly, so.steps.PerturbTime(0.5), seed=seed).clock.origin for seed in range(60)}
     assert max(origins) - hourly.clock.origin <= 12
     assert len(origins) > 12
 

@@ -19,7 +19,7 @@ def test_a_value_becomes_the_mean_of_its_bin(release, parameters):
     values = [value for value, _ in content(release).values() if value is not None]
     if not values:
         return
-    safer = so.sanitize(release, so.RoundValue(**parameters))
+    safer = so.sanitize(release, so.steps.RoundValue(**parameters))
     edges = parameters.get("edges") or naive.equal_edges(values, parameters["bins"])
     means, released = naive.bin_means(values, edges), content(safer)
     for cell, (value, time) in content(release).items():
@@ -30,7 +30,7 @@ def test_a_value_becomes_the_mean_of_its_bin(release, parameters):
 
 
 def test_liked_is_one_and_disliked_zero(small_release):
-    safer = so.sanitize(small_release, so.RoundValue(liked_from=4))
+    safer = so.sanitize(small_release, so.steps.RoundValue(liked_from=4))
     old, new = content(small_release), content(safer)
     assert all(new[cell][0] == (None if old[cell][0] is None else float(old[cell][0] >= 4)) for cell in old)
 
@@ -49,7 +49,7 @@ def test_categories_can_be_removed_or_exchanged_but_not_binned():
 
 @pytest.mark.parametrize("probability", [1.0, 0.3])
 def test_all_other_near_levels_are_equally_likely(large_release, probability):
-    safer = so.sanitize(large_release, so.PerturbValue(1, probability), seed=2)
+    safer = so.sanitize(large_release, so.steps.PerturbValue(1, probability), seed=2)
     old, new = content(large_release), content(safer)
     changes = Counter((old[cell][0], new[cell][0]) for cell in old)
     totals = Counter(value for value, _ in old.values())
@@ -64,13 +64,13 @@ def test_all_other_near_levels_are_equally_likely(large_release, probability):
 def test_a_value_without_another_near_level_stays():
     values = {"a": 0.3, "b": 0.4, "c": 5.0, "d": None}
     release = table([(record, "1", value, START) for record, value in values.items()])
-    safer = so.sanitize(release, so.PerturbValue(0.1), seed=1)
+    safer = so.sanitize(release, so.steps.PerturbValue(0.1), seed=1)
     released = {record: value for (record, _), (value, _) in content(safer).items()}
     assert released == {"a": 0.4, "b": 0.3, "c": 5.0, "d": None}
 
 
 def test_an_empty_bin_is_merged_into_the_one_below():
     release = table([("a", "1", 1.0, START), ("b", "1", 4.5, START)])
-    safer = so.sanitize(release, so.RoundValue(edges=(2, 3, 4)))
+    safer = so.sanitize(release, so.steps.RoundValue(edges=(2, 3, 4)))
     assert safer.step_reports[0].bins == Bins((4,), (1, 4.5))
     assert safer.step_reports[0].bins.bin_values([3.9, 4.0]) == (1, 4.5)

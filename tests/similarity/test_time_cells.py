@@ -173,7 +173,7 @@ def test_tables_by_code_hold_the_codes_in_use_only_if_there_are_many_others():
 @pytest.mark.parametrize("period", ["day", "week", "month", "year"])
 def test_rounded_times_are_the_same_with_tables_of_codes_in_use(monkeypatch, period):
     release = release_of(False)
-    wanted = so.sanitize(release, [so.RoundTime(period)])
+    wanted = so.sanitize(release, [so.steps.RoundTime(period)])
     monkeypatch.setattr("standout.core.arrays.FEW_CODES", 0)
-    made = so.sanitize(release_of(False, records=60), [so.RoundTime(period)])
+    made = so.sanitize(release_of(False, records=60), [so.steps.RoundTime(period)])
     assert made.fingerprint == wanted.fingerprint and made.clock == wanted.clock

@@ -18,9 +18,9 @@ from standout.sanitizing.table_utility import association, association_change
 pytestmark = pytest.mark.once
 
 STEPS = [
-    ["round:age=10"], ["generalize:zip=1", "swap:zip=0.4"], ["suppress-to-k:age,zip=3"],
-    ["suppress-cells:zip=5", "drop-column:born"], ["drop-rows:size,owner=8", "top-code:age=..40"],
-    ["swap:age=0.5", "round:age=10", "suppress-to-k:age,size=4"],
+    ["round age 10"], ["generalize zip 1", "swap zip 0.4"], ["suppress-to-k age zip 3"],
+    ["suppress-cells zip 5", "drop-column born"], ["drop-rows size owner 8", "top-code age ..40"],
+    ["swap age 0.5", "round age 10", "suppress-to-k age size 4"],
 ]  # fmt: skip
 ORDERED = ("number", "date", "ordered")
 
@@ -44,7 +44,7 @@ def becomes(safer, name):
 
 
 def test_steps_are_given_one_by_one_or_as_a_list_or_are_those_of_the_sanitized_table():
-    table, steps = random_table(60, seed=3), ["round:age=10", "drop-column:owner"]
+    table, steps = random_table(60, seed=3), ["round age 10", "drop-column owner"]
     one_by_one, listed = so.utility(table, *steps, seed=2), so.utility(table, steps, seed=2)
     assert one_by_one.steps == listed.steps == so.utility(so.sanitize(table, steps, seed=2)).steps
     assert one_by_one.kept == listed.kept
@@ -109,7 +109,7 @@ def test_associations_equal_the_slow_twin(steps):
 
 
 def test_a_large_table_is_measured_on_a_sample_with_an_interval_that_covers_the_whole(monkeypatch):
-    safer = so.sanitize(predictable_table(2000), "swap:y=0.5", seed=1)
+    safer = so.sanitize(predictable_table(2000), "swap y 0.5", seed=1)
     whole = association_change(safer, 0).mean
     monkeypatch.setattr(table_associations, "ROWS", 500)
     covered = 0
@@ -141,22 +141,22 @@ def test_a_model_of_the_release_predicts_what_it_still_shows():
     assert before.prediction.target == "y" and before.prediction.classes == 4
     assert before.accuracy.value > 0.85 and before.accuracy.n == 120
     assert before.accuracy.baseline < 0.45
-    merged = so.utility(table, "generalize:x=1")
+    merged = so.utility(table, "generalize x 1")
     assert 0.3 < merged.accuracy.value < 0.7
     assert merged.accuracy_loss.value == pytest.approx(before.accuracy.value - merged.accuracy.value)
-    assert so.utility(table, "swap:x=1").accuracy.value < 0.45
-    assert so.utility(table, "drop-column:x").kept_accuracy.value < 0.3
+    assert so.utility(table, "swap x 1").accuracy.value < 0.45
+    assert so.utility(table, "drop-column x").kept_accuracy.value < 0.3
 
 
 def test_merging_values_of_the_target_does_not_help():
     table = predictable_table()
-    before, after = so.utility(table), so.utility(table, "generalize:y=1")
+    before, after = so.utility(table), so.utility(table, "generalize y 1")
     assert after.accuracy.value <= 0.6 < before.accuracy.value
 
 
 def test_nobody_who_is_held_out_is_learned_from(monkeypatch):
     table = predictable_table(500)
-    safer = so.sanitize(table, "drop-rows:z=9", seed=2)
+    safer = so.sanitize(table, "drop-rows z 9", seed=2)
     seen = []
     correct = table_prediction._correct
     monkeypatch.setattr(table_prediction, "_correct", lambda *args: seen.append(args) or correct(*args))
@@ -168,8 +168,8 @@ def test_nobody_who_is_held_out_is_learned_from(monkeypatch):
 
 
 TASKS = [
-    ("age", "round:age=10"), ("zip", "generalize:zip=2"), ("owner", "swap:owner=0.3"),
-    ("born", "drop-rows:size=9"), ("zip", "suppress-cells:zip=9"),
+    ("age", "round age 10"), ("zip", "generalize zip 2"), ("owner", "swap owner 0.3"),
+    ("born", "drop-rows size 9"), ("zip", "suppress-cells zip 9"),
 ]  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def test_classes_labels_and_the_baseline_equal_the_slow_twin(target, step, monke
 
 
 def test_the_task_is_the_same_each_time_and_depends_on_the_seed():
-    safer = so.sanitize(predictable_table(), "swap:x=0.3", seed=1)
+    safer = so.sanitize(predictable_table(), "swap x 0.3", seed=1)
     first = so.utility(safer, seed=3)
     assert first.table.equals(so.utility(safer, seed=3).table)
     assert first.accuracy != so.utility(safer, seed=4).accuracy
@@ -206,7 +206,7 @@ def test_the_task_is_the_same_each_time_and_depends_on_the_seed():
 
 @pytest.mark.parametrize("target", ["age", "zip", "size", "born", "owner"])
 def test_every_type_of_column_but_a_set_can_be_the_target(target):
-    utility = so.utility(random_table(300, seed=2), "generalize:zip=1", target=target)
+    utility = so.utility(random_table(300, seed=2), "generalize zip 1", target=target)
     assert 0 <= utility.accuracy.value <= 1
     assert utility.prediction.classes <= 11
 
@@ -216,8 +216,8 @@ def test_what_cannot_be_predicted_is_said():
     with pytest.raises(ParameterError, match="is a set"):
         so.utility(table, target="has")
     with pytest.raises(ParameterError, match="was dropped"):
-        so.utility(table, "drop-column:age", target="age")
-    utility = so.utility(table, "drop-column:owner")
+        so.utility(table, "drop-column age", target="age")
+    utility = so.utility(table, "drop-column owner")
     assert utility.accuracy is None
     assert "name the target" in utility.prediction_note
     with pytest.raises(ParameterError, match="tables only"):
@@ -226,15 +226,15 @@ def test_what_cannot_be_predicted_is_said():
 
 def test_without_scikit_learn_the_rest_is_measured_and_the_note_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(table_prediction, "find_spec", lambda name: None)
-    utility = so.utility(random_table(100), "round:age=5", target="owner")
+    utility = so.utility(random_table(100), "round age 5", target="owner")
     assert utility.accuracy is None and utility.association_change is not None
     assert "pip install 'scikit-learn>=1.4'" in utility.prediction_note
 
 
 def test_the_table_of_results_has_each_measure_and_each_column():
-    utility = so.utility(random_table(100), "round:age=5", "drop-column:born")
+    utility = so.utility(random_table(100), "round age 5", "drop-column born")
     frame = utility.table
     named = set(frame.filter(frame["column"].is_null())["measure"])
     assert {"kept", "cells_kept", "marginal_change", "association_change", "accuracy"} <= named
     assert set(frame["column"].drop_nulls()) == {"age", "zip", "size", "born", "owner", "has"}
-    assert repr(utility).startswith("<TableUtility: round:age=5 + drop-column:born; ")
+    assert repr(utility).startswith("<TableUtility: round age 5 + drop-column born; ")

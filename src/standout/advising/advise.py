@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast, get_args, overload
+from typing import Any, get_args, overload
 
 from standout.advising.advice import Advice
 from standout.advising.candidate import Steps
@@ -24,9 +24,9 @@ from standout.findings.advice import Among
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.sanitize import parse_step, sanitize
+from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.steps import step as parse_step
 from standout.sanitizing.utility import Utility
 
 __all__ = ["advise", "headline_adversary"]
@@ -41,7 +41,7 @@ def advise(
     adversary: Adversary | None = None,
     limit: float = 0.05,
     *,
-    candidates: Iterable[TableStep | str | Sequence[TableStep | str]] | None = None,
+    candidates: Iterable[Step | str | Sequence[Step | str]] | None = None,
     attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     targets: int = 1000,
     people: int = 1000,
@@ -243,7 +243,7 @@ def _composition(runner: CandidateRunner, result: SearchResult[Utility], progres
     """What two releases with the recommended steps reveal together; Ctrl-C makes the result incomplete."""
     if result.recommended is None or not result.recommended.steps:
         return None
-    steps = cast(tuple[Step, ...], result.recommended.steps)
+    steps = result.recommended.steps
     try:
         progress("linking two releases", 0, 1)
         first, second = (

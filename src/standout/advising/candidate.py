@@ -11,7 +11,6 @@ from standout.core.json_files import JsonObject
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.sanitizing.step import Step
-from standout.sanitizing.table_step import TableStep
 
 __all__ = [
     "DIGITS",
@@ -32,7 +31,7 @@ __all__ = [
 
 UNTOUCHED = "as it is"
 """Name of the candidate without steps."""
-Steps: TypeAlias = tuple[Step | TableStep, ...]
+Steps: TypeAlias = tuple[Step, ...]
 
 
 class CandidateUtility(Protocol):
@@ -112,7 +111,7 @@ class Candidate(Generic[UtilityT]):
         return cls(steps, risk, utility_of(utility), numbers["stage"], among)
 
 
-def steps_text(steps: Sequence[Step | TableStep]) -> str:
+def steps_text(steps: Sequence[Step]) -> str:
     """Steps as one text: round-time month + drop-entries 0.5, or `UNTOUCHED` if there are none."""
     return " + ".join(map(str, steps)) or UNTOUCHED
 

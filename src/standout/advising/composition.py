@@ -94,7 +94,7 @@ def composition(
     --------
     >>> import standout as so
     >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
-    >>> one, two = (so.sanitize(release, so.DropEntries(0.2), seed=s, renumber=True) for s in (1, 2))
+    >>> one, two = (so.sanitize(release, so.steps.DropEntries(0.2), seed=s, renumber=True) for s in (1, 2))
     >>> composition(one, two, people=5).identified.n
     5
     """

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, Generic, TypeAlias
 
 from standout._version import __version__
 from standout.advising.candidate import Candidate, Steps, UtilityT, propose_combinations
@@ -22,7 +22,6 @@ from standout.know.sanitized import Sanitized
 from standout.sanitizing.recommender import RecommenderBenchmark
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.table_step import TableStep
 from standout.sanitizing.utility import Utility, measure_utility
 
 __all__ = ["CandidateRunner", "CheckpointedRunner"]
@@ -47,15 +46,15 @@ class CheckpointedRunner(ABC, Generic[UtilityT]):
         if self.work is not None:
             self.measured = read_checkpoint(self._checkpoint, ABOUT, _parse) or {}
 
-    def quick(self, steps: Sequence[Step | TableStep]) -> Candidate[UtilityT]:
+    def quick(self, steps: Sequence[Step]) -> Candidate[UtilityT]:
         """Measure with few targets, and on large data with a part of it."""
         return self._measure("quick", tuple(steps))
 
-    def full(self, steps: Sequence[Step | TableStep]) -> Candidate[UtilityT]:
+    def full(self, steps: Sequence[Step]) -> Candidate[UtilityT]:
         """Measure with all targets, other ones than in the quick stage, and with all data."""
         return self._measure("full", tuple(steps))
 
-    def fresh(self, steps: Sequence[Step | TableStep]) -> Candidate[UtilityT]:
+    def fresh(self, steps: Sequence[Step]) -> Candidate[UtilityT]:
         """Measure once more with targets, facts, held-out entries and noise that influenced no choice."""
         return self._measure("fresh", tuple(steps))
 
@@ -222,4 +221,4 @@ class CandidateRunner(CheckpointedRunner[Utility]):
 
 def _history_steps(steps: Steps) -> HistorySteps:
     """The steps of a candidate for a release, which are never those of tables."""
-    return cast(HistorySteps, steps)
+    return steps

@@ -23,7 +23,6 @@ from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.km import KmSuppress
-from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.step import Step
 from standout.sanitizing.suppression_steps import (
     CapRecords,
@@ -33,8 +32,7 @@ from standout.sanitizing.suppression_steps import (
     MergeRepeats,
     SampleRecords,
 )
-from standout.sanitizing.table_step import TableStep
-from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RoundTime, RoundValue
+from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RandomizedResponse, RoundTime, RoundValue
 
 __all__ = ["FAMILIES", "IdentificationRisk", "built_in_steps", "identification_risk", "step_family"]
 
@@ -132,7 +130,7 @@ MAX_KM_ENTRIES = 20_000_000
 """On larger releases kᵐ-suppression is not tried, because it counts pairs of items."""
 
 
-def step_family(step: Step | TableStep) -> str:
+def step_family(step: Step) -> str:
     """What a step changes."""
     return next((name for name, kinds in FAMILIES.items() if isinstance(step, kinds)), step.name)
 

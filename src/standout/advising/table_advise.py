@@ -39,8 +39,9 @@ from standout.evaluate.simulate_table import table_targets
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized, original_of, representatives_of
-from standout.sanitizing.sanitize_table import parse_table_step, sanitize_table
-from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.sanitize import sanitize
+from standout.sanitizing.step import Step
+from standout.sanitizing.steps import step as parse_table_step
 
 __all__ = [
     "TableAdviceSettings",
@@ -142,8 +143,8 @@ class TableCandidateRunner(CheckpointedRunner[TableCandidateUtility]):
     def _run(self, stage: Stage, steps: Steps) -> Candidate[TableCandidateUtility]:
         fresh = FRESH if stage == "fresh" else 0
         draw = {"quick": 0, "full": FULL, "fresh": FRESH}[stage]
-        table_steps = [step for step in steps if isinstance(step, TableStep)]
-        safer = sanitize_table(self.table, table_steps, seed=self.seed + fresh)
+        table_steps = [step for step in steps if isinstance(step, Step)]
+        safer = sanitize(self.table, table_steps, seed=self.seed + fresh)
         targets = min(QUICK_TARGETS, self.targets) if stage == "quick" else self.targets
         risk = table_identification_risk(safer, self.adversary, targets, self.seed + draw, self.threads, self.attacks)
         benchmark = self._quick_benchmark if stage == "quick" else self._full_benchmark
@@ -242,7 +243,7 @@ def _parse_candidates(candidates: Any, table: Release) -> list[Steps]:
     """Candidates as tuples of steps, without duplicates."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
         raise ParameterError(
-            "candidates must be a list of steps or of sequences of steps, like ['round:age=5', …], "
+            "candidates must be a list of steps or of sequences of steps, like ['round age 5', …], "
             f"got {type(candidates).__name__}"
         )
     parsed = [_parse_candidate(candidate, table) for candidate in candidates]
@@ -252,14 +253,14 @@ def _parse_candidates(candidates: Any, table: Release) -> list[Steps]:
 
 
 def _parse_candidate(candidate: Any, table: Release) -> Steps:
-    several = [candidate] if isinstance(candidate, (str, TableStep)) else candidate
+    several = [candidate] if isinstance(candidate, (str, Step)) else candidate
     if not isinstance(several, Iterable):
         raise ParameterError(
             f"candidates must be steps or sequences of steps, got one that is a {type(candidate).__name__}"
         )
     steps = tuple(parse_table_step(step) if isinstance(step, str) else step for step in several)
-    if not steps or not all(isinstance(step, TableStep) for step in steps):
-        raise ParameterError("candidates for a table must be steps on tables, such as 'round:age=5'")
+    if not steps or not all(isinstance(step, Step) for step in steps):
+        raise ParameterError("candidates for a table must be steps on tables, such as 'round age 5'")
     for name in {name for step in steps for name in step_columns(step)}:
         table.column_position(name)
     return steps

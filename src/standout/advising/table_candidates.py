@@ -18,9 +18,17 @@ from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.cell_steps import DropColumn, DropRows, SuppressCells, SuppressToK, SwapColumn
-from standout.sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
-from standout.sanitizing.table_step import TableStep
+from standout.sanitizing.column_steps import (
+    DropColumn,
+    DropRows,
+    GeneralizeColumn,
+    RoundColumn,
+    SuppressCells,
+    SuppressToK,
+    SwapColumn,
+    TopCode,
+)
+from standout.sanitizing.step import Step
 from standout.sanitizing.table_utility import ColumnUtility, association, column_utilities
 
 __all__ = [
@@ -51,30 +59,30 @@ SWAPPED, FEWEST_TO_SWAP = (0.2, 0.5), 20
 """Shares of the rows that are swapped, and the fewest rows with which it is tried."""
 
 
-def table_step_family(step: TableStep) -> str:
+def table_step_family(step: Step) -> str:
     """What a step changes: steps of one family are alternatives."""
     if isinstance(step, (SuppressToK, DropRows)):
         return CLASSES
     return "column " + ",".join(step_columns(step) or (step.name,))
 
 
-def step_columns(step: TableStep) -> tuple[str, ...]:
+def step_columns(step: Step) -> tuple[str, ...]:
     """Names of the columns that a step names."""
     return tuple(getattr(step, "columns", ())) or tuple(filter(None, [getattr(step, "column", "")]))
 
 
-def table_built_in_steps(table: Release, adversary: Adversary) -> list[TableStep]:
+def table_built_in_steps(table: Release, adversary: Adversary) -> list[Step]:
     """Single steps that suit a table and an adversary, for at most 64 of them.
 
     Only columns that the adversary may know are changed. Quasi-identifiers come first, then columns with much
     information. If there are too many columns, the others are only dropped.
     """
     columns = _known_columns(table, adversary)
-    drops: list[TableStep] = [DropColumn(column.name) for column in columns[:MOST_DROPS]]
+    drops: list[Step] = [DropColumn(column.name) for column in columns[:MOST_DROPS]]
     if len(columns) == table.n_columns == 1:
         drops = []
     classes = _class_steps(table, columns)
-    steps: list[TableStep] = []
+    steps: list[Step] = []
     for column in columns:
         weaker = list(_column_steps(column))
         if len(steps) + len(weaker) + len(drops) + len(classes) <= MOST_STEPS:
@@ -100,7 +108,7 @@ def column_bits(column: Column) -> float:
     return -math.fsum(both * elementary.log(np.where(both > 0, both, 1.0))) / math.log(2.0)
 
 
-def _column_steps(column: Column) -> Iterator[TableStep]:
+def _column_steps(column: Column) -> Iterator[Step]:
     """Steps on one column, weak ones first; none that would change nothing."""
     yield from (step for step in _level_steps(column) if _merges(step, column))
     if column.kind in ("category", "set") and column.hierarchy is None:
@@ -109,7 +117,7 @@ def _column_steps(column: Column) -> Iterator[TableStep]:
         yield from (SwapColumn((column.name,), share) for share in SWAPPED)
 
 
-def _level_steps(column: Column) -> Iterator[TableStep]:
+def _level_steps(column: Column) -> Iterator[Step]:
     """Steps that map the values of a column."""
     name = column.name
     if column.hierarchy is not None:
@@ -122,7 +130,7 @@ def _level_steps(column: Column) -> Iterator[TableStep]:
         yield from (GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size)
 
 
-def _merges(step: TableStep, column: Column) -> bool:
+def _merges(step: Step, column: Column) -> bool:
     """Whether the step gives two values that occur the same name."""
     change = step.level_change(column)
     assert change is not None
@@ -142,7 +150,7 @@ def _useful_heights(column: Column) -> list[int]:
     return heights
 
 
-def _number_steps(column: Column) -> Iterator[TableStep]:
+def _number_steps(column: Column) -> Iterator[Step]:
     levels = np.asarray(column.levels, np.float64)
     if len(levels) < 3:
         return
@@ -182,7 +190,7 @@ def _useful_counts(column: Column) -> list[int]:
     return list(useful.values())
 
 
-def _class_steps(table: Release, columns: list[Column]) -> list[TableStep]:
+def _class_steps(table: Release, columns: list[Column]) -> list[Step]:
     """Steps against small classes of the most important columns that are known."""
     names = tuple(column.name for column in columns[:CLASS_COLUMNS])
     sizes = [k for k in CLASS_SIZES if 2 * k <= table.n_records]
@@ -344,7 +352,7 @@ class Effect(NamedTuple):
     utility: float
 
 
-Combination = tuple[tuple[TableStep, ...], Effect]
+Combination = tuple[tuple[Step, ...], Effect]
 
 
 def propose_table_combinations(tried: TableCandidates, limit: float, count: int, known_share: float) -> list[Steps]:
@@ -360,13 +368,13 @@ def propose_table_combinations(tried: TableCandidates, limit: float, count: int,
     return most_promising(useful or untried, limit, count)
 
 
-def _effects(tried: TableCandidates, known_share: float) -> dict[TableStep, Effect]:
+def _effects(tried: TableCandidates, known_share: float) -> dict[Step, Effect]:
     """The effect of each single step that was tried."""
     untouched = tried[()]
     start = _point(untouched)
     effects = {}
     for steps, candidate in tried.items():
-        if len(steps) == 1 and isinstance(steps[0], TableStep):
+        if len(steps) == 1 and isinstance(steps[0], Step):
             odds, utility = (after - before for after, before in zip(_point(candidate), start, strict=True))
             if untouched.rate.value > SATURATED:
                 lost = untouched.utility.bits.value - candidate.utility.bits.value
@@ -382,7 +390,7 @@ def _point(candidate: Candidate[TableCandidateUtility]) -> Effect:
     return Effect(math.log(risk / (1.0 - risk)), math.log(max(expectation.utility, LEAST_UTILITY)))
 
 
-def _expected_frontier(tried: TableCandidates, effects: Mapping[TableStep, Effect]) -> list[Expectation]:
+def _expected_frontier(tried: TableCandidates, effects: Mapping[Step, Effect]) -> list[Expectation]:
     """The frontier of all combinations of at most one step of each family."""
     start, slope = _point(tried[()]), _slope(tried, effects)
     columns, classes = _families(effects)
@@ -400,7 +408,7 @@ def _expected_frontier(tried: TableCandidates, effects: Mapping[TableStep, Effec
 
 
 def _column_combinations(
-    families: list[list[TableStep]], effects: Mapping[TableStep, Effect], last: TableStep | None
+    families: list[list[Step]], effects: Mapping[Step, Effect], last: Step | None
 ) -> list[Combination]:
     """The frontier of all combinations of steps on columns that a step on classes can follow."""
     combinations: list[Combination] = [((), Effect(0.0, 0.0))]
@@ -419,16 +427,16 @@ def _sum(first: Effect, second: Effect) -> Effect:
     return Effect(first.odds + second.odds, first.utility + second.utility)
 
 
-def _families(effects: Mapping[TableStep, Effect]) -> tuple[list[list[TableStep]], list[TableStep]]:
+def _families(effects: Mapping[Step, Effect]) -> tuple[list[list[Step]], list[Step]]:
     """The steps on each column, and the steps on classes, which look at the columns as they are then."""
-    families: dict[str, list[TableStep]] = {}
+    families: dict[str, list[Step]] = {}
     for step in effects:
         families.setdefault(table_step_family(step), []).append(step)
     classes = families.pop(CLASSES, [])
     return list(families.values()), classes
 
 
-def _fits(steps: Sequence[TableStep], step: TableStep) -> bool:
+def _fits(steps: Sequence[Step], step: Step) -> bool:
     """Whether a step can follow others: a step on classes needs columns that were not dropped."""
     if not isinstance(step, (SuppressToK, DropRows)):
         return True
@@ -445,18 +453,18 @@ def _thinned(combinations: list[Combination]) -> list[Combination]:
     return [(steps, effect_of[steps]) for steps, _ in combinations if steps in chosen]
 
 
-def _slope(tried: TableCandidates, effects: Mapping[TableStep, Effect]) -> float:
+def _slope(tried: TableCandidates, effects: Mapping[Step, Effect]) -> float:
     """Measured effect of the combinations so far / the sum of the effects of their steps."""
     start, products, squares = _point(tried[()]).odds, 0.0, 0.0
     for steps, candidate in tried.items():
         if len(steps) >= 2 and all(step in effects for step in steps):
-            expected = math.fsum(effects[step].odds for step in steps if isinstance(step, TableStep))
+            expected = math.fsum(effects[step].odds for step in steps if isinstance(step, Step))
             products += expected * (_point(candidate).odds - start)
             squares += expected * expected
     return min(max(products / squares, SLOPES[0]), SLOPES[1]) if squares else 1.0
 
 
-def _neighbours(tried: TableCandidates, effects: Mapping[TableStep, Effect], limit: float) -> list[Expectation]:
+def _neighbours(tried: TableCandidates, effects: Mapping[Step, Effect], limit: float) -> list[Expectation]:
     """Tried candidates near the limit with one step added, removed or replaced."""
     combined = [each for steps, each in tried.items() if all(step in effects for step in steps)]
     goal = math.log(limit / (1.0 - limit))
@@ -468,11 +476,11 @@ def _neighbours(tried: TableCandidates, effects: Mapping[TableStep, Effect], lim
 
 
 def _changed(
-    base: Candidate[TableCandidateUtility], effects: Mapping[TableStep, Effect], order: list[TableStep]
+    base: Candidate[TableCandidateUtility], effects: Mapping[Step, Effect], order: list[Step]
 ) -> list[Expectation]:
     point, changed = _point(base), []
-    own = {table_step_family(step): step for step in base.steps if isinstance(step, TableStep)}
-    variants: list[tuple[str, TableStep | None]] = [(family, None) for family in own]
+    own = {table_step_family(step): step for step in base.steps if isinstance(step, Step)}
+    variants: list[tuple[str, Step | None]] = [(family, None) for family in own]
     variants += [(table_step_family(step), step) for step in order]
     for family, step in variants:
         old = effects[own[family]] if family in own else Effect(0.0, 0.0)
@@ -485,5 +493,5 @@ def _changed(
     return changed
 
 
-def _expectation(steps: tuple[TableStep, ...], odds: float, utility: float) -> Expectation:
+def _expectation(steps: tuple[Step, ...], odds: float, utility: float) -> Expectation:
     return Expectation(steps, 1.0 / (1.0 + math.exp(-odds)), min(math.exp(utility), 1.0))

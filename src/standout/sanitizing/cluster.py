@@ -18,19 +18,8 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import uniform
 from standout.data.labels import StepReport
 from standout.know.sanitized import ReleaseNoise
-from standout.sanitizing import cluster as cluster_kernels
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step, StepNoise, StepResult, number
-
-__all__ = [
-    "ClusterRecords",
-    "ItemSets",
-    "WeightedMatrix",
-    "fill_with_noise",
-    "form_clusters",
-    "multiply_items",
-    "multiply_records",
-]
 
 # Compiled loops that lay out records and form clusters of similar ones.
 
@@ -190,22 +179,6 @@ class ClusterRecords(Step):
     represents all of them. An adversary who finds it learns the record of one person in k, and learns about
     the others only what they have in common with it. Similarity counts distinct items: how often a record
     has an item does not matter.
-
-    Parameters
-    ----------
-    k
-        Smallest number of records in a cluster, from 2 to 2,000.
-
-    Raises
-    ------
-    ParameterError
-        If `k` is out of range. Applied to a release: if it has fewer than `k` records.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.ClusterRecords(5))
-    'cluster-records 5'
     """
 
     name = "cluster-records"
@@ -232,9 +205,10 @@ class ClusterRecords(Step):
         return ReleaseNoise(kept=kept, present=own, own=own / kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         n = draft.n_records
         self._require_records(draft, self.k)
+        if draft.columns:
+            raise ParameterError(f"{self}: columns of a record belong to one person, so it cannot represent several")
         blocks = _blocks(_coordinates(draft, noise, progress), max(BLOCK, 4 * self.k))
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
         first = offsets([len(block) for block in blocks])
@@ -243,7 +217,7 @@ class ClusterRecords(Step):
 
         def cluster_block(block: int) -> None:
             records = members[first[block] : first[block + 1]]
-            cluster_kernels.form_clusters(item_sets, records, self.k, representatives, similarity)
+            form_clusters(item_sets, records, self.k, representatives, similarity)
 
         draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
         is_representative = representatives == np.arange(n)
@@ -265,15 +239,15 @@ def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
     matrix = WeightedMatrix(start, item, 1 / np.sqrt(np.diff(start)), 1 / np.sqrt(draft.support))
     records = np.empty((draft.n_records, DIMENSIONS))
     items = np.empty((draft.n_items, DIMENSIONS))
-    cluster_kernels.fill_with_noise(noise.item_keys, items)
+    fill_with_noise(noise.item_keys, items)
     items[:, 0] = 1 / matrix.item_weight  # the first singular vector, which is only the items' popularity
     for completed in range(ROUNDS):
         progress("laying out records", completed, ROUNDS)
         _orthonormalise(items)
-        draft.run_by_records(lambda low, high: cluster_kernels.multiply_records(matrix, items, low, high, records))
+        draft.run_by_records(lambda low, high: multiply_records(matrix, items, low, high, records))
         if completed < ROUNDS - 1:
             items[:] = 0
-            cluster_kernels.multiply_items(matrix, records, items)
+            multiply_items(matrix, records, items)
     return np.ascontiguousarray(records[:, 1:])
 
 

@@ -1,8 +1,8 @@
-"""A release between two steps: its entries by record, and how the original maps to them so far."""
+"""A release between two steps: its columns and entries, and how the original maps to them so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,25 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Bools, Ints, offsets
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
+from standout.data.column import Column
 from standout.data.labels import SECONDS, Clock, StepReport
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
 from standout.data.repeats import DistinctItems, distinct_items, first_entries, sort_repeats
 from standout.know.facts import level_values
-from standout.know.sanitized import Period, ReleaseNoise, Sanitized, TimeSpread, ValueSpread
-
-__all__ = [
-    "Draft",
-    "EntryChanges",
-    "ReleasedValues",
-    "compose_indices",
-    "count_replaced",
-    "first_kept",
-    "replacement_noise",
-]
+from standout.know.sanitized import Channel, Period, ReleaseNoise, Sanitized, TimeSpread, ValueSpread
+from standout.sanitizing.level_change import LevelChange, recode
 
 PIECE = 1 << 18
 """Entries that a thread works on at a time."""
@@ -57,18 +49,20 @@ NO_CHANGES = EntryChanges()
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A release being sanitized; every record, item and level has at least one entry.
+    """A release being sanitized; every item and level has an entry, and every record one if there are no columns.
 
     A record may have several entries of an item. They are separate entries, in canonical order after every
     step: by time, then by value. Only `merge_entries` and `with_items` turn them into one.
 
-    source            release that is being sanitized
+    source            release that is being sanitized; with columns: the first original
     by_record         entries by record, in codes of `source_items`, `levels` and `clock`
-    source_records    for each record, its index in the source
+    source_records    for each record, its index in the source; with columns: ascending until the last step
     source_items      for each item, its index in the source
     representatives   for each record of the source, the index of the record that represents it; -1: none
     released_values   for each level of the first original, its value now; None: values are removed
     rounding_periods  periods that times were rounded down to, one after the other
+    columns           the columns that are left, with all levels of the steps so far, even if no cell has them
+    channels          by column name, what happened to its cells
     changes           entries removed, merged and added so far
     """
 
@@ -82,10 +76,12 @@ class Draft:
     released_values: ReleasedValues
     rounding_periods: tuple[Period, ...]
     threads: int
+    columns: tuple[Column, ...] = ()
+    channels: Mapping[str, Channel] = field(default_factory=dict)
     changes: EntryChanges = NO_CHANGES
 
     @classmethod
-    def of(cls, source: Release, threads: int | None) -> "Draft":
+    def of(cls, source: Release, threads: int | None = None) -> "Draft":
         """Draft of a release before any step."""
         released_values: ReleasedValues = level_values(source)
         periods: tuple[Period, ...] = ()
@@ -103,6 +99,7 @@ class Draft:
             released_values=released_values,
             rounding_periods=periods,
             threads=thread_count(threads),
+            columns=source.columns,
         )
 
     @property
@@ -162,8 +159,10 @@ class Draft:
         rank[np.argsort(-self.support, kind="stable")] = np.arange(self.n_items)
         return rank
 
+    # Records and entries.
+
     def keep_entries(self, keep: Bools, reason_if_empty: str) -> "Draft":
-        """Keep these entries only; records and items without entries are removed.
+        """Keep these entries only; items without entries are removed, and records unless there are columns.
 
         Raises a ParameterError with the reason if no entry is kept.
         """
@@ -177,25 +176,34 @@ class Draft:
             raise ParameterError("merge_entries must keep an entry of each record and item")
         return self._select(keep)._count(merged=int(np.count_nonzero(~keep)))
 
-    def _select(self, keep: Bools) -> "Draft":
-        if keep.all():
-            return self
-        lengths = np.add.reduceat(keep, self.by_record.start[:-1], dtype=np.int64)
-        is_kept = lengths > 0
-        value, time = (None if column is None else column[keep] for column in self.by_record[2:])
-        entries = RecordEntries(offsets(lengths[is_kept]), self.by_record.item[keep], value, time)
-        return self._restrict(entries, is_kept)
-
     def keep_items(self, keep: Bools, reason_if_empty: str) -> "Draft":
         """Keep the entries of these items only."""
         return self.keep_entries(keep[self.by_record.item], reason_if_empty)
 
-    def keep_records(self, keep: Bools, represented_by: Ints | None = None) -> "Draft":
+    def keep_records(
+        self, keep: Bools, represented_by: Ints | None = None, reason_if_empty: str = "no record is kept"
+    ) -> "Draft":
         """Keep these records only; `represented_by` is the record that represents each (default: itself)."""
-        draft = self
+        if not keep.any():
+            raise ParameterError(f"nothing would be left: {reason_if_empty}")
+        draft, kept = self, np.repeat(keep, self.lengths)
         if represented_by is not None:
             draft = replace(self, representatives=compose_indices(self.representatives, represented_by))
-        return draft.keep_entries(np.repeat(keep, self.lengths), "no record is kept")
+        return draft._select(kept, keep)._count(removed=int(np.count_nonzero(~kept)))
+
+    def _select(self, keep: Bools, records: Bools | None = None) -> "Draft":
+        """Keep some entries, and some records; default: those with entries, or all if there are columns."""
+        if keep.all() and (records is None or records.all()):
+            return self
+        start = offsets(keep)[self.by_record.start]
+        is_kept = self._has_record(start) if records is None else records
+        value, time = (None if column is None else column[keep] for column in self.by_record[2:])
+        entries = RecordEntries(start[np.append(is_kept, True)], self.by_record.item[keep], value, time)
+        return self._restrict(entries, is_kept)
+
+    def _has_record(self, start: Ints) -> Bools:
+        """Whether each record is kept if its entries begin there."""
+        return np.ones(self.n_records, np.bool_) if self.columns else np.diff(start) > 0
 
     def with_values(
         self, value: NDArray[Any] | None, levels: Levels | None, released_values: ReleasedValues
@@ -218,16 +226,15 @@ class Draft:
     def _count(self, removed: int = 0, merged: int = 0, added: int = 0) -> "Draft":
         """Count changes of the number of entries."""
         now = self.changes
-        changes = EntryChanges(now.removed + removed, now.merged + merged, now.added + added)
-        return replace(self, changes=changes)
+        return replace(self, changes=EntryChanges(now.removed + removed, now.merged + merged, now.added + added))
 
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
-        """Replace all entries, without values and times; records without an item are removed.
+        """Replace all entries, without values and times.
 
         A record has an item at most once. `added` is the number of entries whose record did not have the
         item; the other entries of the draft are removed, or merged if they are repeats.
         """
-        is_kept = np.diff(start) > 0
+        is_kept = self._has_record(start)
         entries = RecordEntries(start[np.append(is_kept, True)], item, None, None)
         no_values = (None,) * len(self.released_values)
         distinct = len(self.distinct.item)
@@ -246,6 +253,7 @@ class Draft:
             by_record=RecordEntries(start, self.by_record.item[entry], value, time),
             source_records=self.source_records[order],
             representatives=compose_indices(self.representatives, new_index),
+            columns=tuple(column.rows(order) for column in self.columns),
         )
 
     def run_by_records(self, work: Callable[[int, int], None]) -> None:
@@ -267,11 +275,15 @@ class Draft:
         is_used = count_codes(entries.item, self.n_items) > 0
         new_code = np.where(is_used, np.cumsum(is_used) - 1, 0).astype(code_type(int(is_used.sum())))
         new_index = np.where(is_kept, np.cumsum(is_kept) - 1, -1)
+        columns = self.columns
+        if not is_kept.all():
+            columns = tuple(column.rows(np.flatnonzero(is_kept)) for column in columns)
         smaller = replace(
             self,
             source_records=self.source_records[is_kept],
             source_items=self.source_items[is_used],
             representatives=compose_indices(self.representatives, new_index),
+            columns=columns,
         )
         return smaller._tighten(entries._replace(item=new_code[entries.item]), self.levels, self.clock)
 
@@ -284,6 +296,56 @@ class Draft:
         if isinstance(levels, tuple) and not levels:  # without any value their type is unknown
             levels = np.empty(0)
         return replace(self, by_record=entries, levels=levels, clock=clock)
+
+    # Columns.
+
+    def column(self, name: str) -> Column:
+        """The column of this name, as the steps left it; a ParameterError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = [column.name for column in self.columns]
+        dropped = name in self.source.column_names
+        others = f"is not one of {', '.join(names)}{did_you_mean(name, names)}"
+        raise ParameterError(f"column {name!r} {'was dropped by an earlier step' if dropped else others}")
+
+    def channel(self, name: str) -> Channel:
+        """What happened to a column so far."""
+        return self.channels.get(name, Channel(np.arange(self.source.column(name).n_levels)))
+
+    def with_levels(self, name: str, change: LevelChange) -> "Draft":
+        """Change the levels of a column, and all its cells with them."""
+        channel = self.channel(name)
+        channel = replace(channel, released=change.lookup[channel.released].astype(np.int64))
+        return self._with_column(recode(self.column(name), change), channel)
+
+    def with_cells(self, column: Column, replaced: float = 0.0, suppressed: float = 0.0) -> "Draft":
+        """Change cells of a column; the levels stay.
+
+        With probability `replaced` a cell was replaced by one that is drawn from all cells of the column, and with
+        probability `suppressed` it was emptied.
+        """
+        channel = self.channel(column.name)
+        return self._with_column(
+            column,
+            replace(
+                channel,
+                replaced=1.0 - (1.0 - channel.replaced) * (1.0 - replaced),
+                suppressed=1.0 - (1.0 - channel.suppressed) * (1.0 - suppressed),
+            ),
+        )
+
+    def without_column(self, name: str) -> "Draft":
+        """Remove a column."""
+        self.column(name)
+        if len(self.columns) == 1:
+            raise ParameterError(f"column {name!r} is the last one: it must stay")
+        columns = tuple(column for column in self.columns if column.name != name)
+        return replace(self, columns=columns, channels={k: v for k, v in self.channels.items() if k != name})
+
+    def _with_column(self, column: Column, channel: Channel) -> "Draft":
+        columns = tuple(column if old.name == column.name else old for old in self.columns)
+        return replace(self, columns=columns, channels={**self.channels, column.name: channel})
 
 
 def compose_indices(first: Ints, second: Ints) -> Ints:
@@ -300,14 +362,6 @@ def compose_indices(first: Ints, second: Ints) -> Ints:
 
 ITEM_LEFT = "removed or merged entries whose item is left"
 VALUES, TIMES, DAYS = "values replaced", "times replaced", "mean days moved"
-
-
-def first_kept(draft: Draft, keep: Bools) -> Ints:
-    """For each entry itself if it is kept, else the first kept one of its record and item; -1: none."""
-    group, kept = draft.distinct_index, np.flatnonzero(keep)
-    first = np.full(len(draft.distinct.item), -1)
-    first[group[kept[::-1]]] = kept[::-1]  # the last assignment wins
-    return np.where(keep, np.arange(draft.n_entries), first[group])
 
 
 def count_replaced(draft: Draft, replacement: Ints) -> dict[str, float]:
@@ -336,9 +390,8 @@ def replacement_noise(report: StepReport) -> ReleaseNoise | None:
         return None
     left = counts["entries"] + counts[ITEM_LEFT]
     values, times = counts.get(VALUES, 0) / left, counts.get(TIMES, 0) / left
-    spread = TimeSpread(2 * counts.get(DAYS, 0.0), times)
     return ReleaseNoise(
         kept=left / counts["entries before"],
         values=(ValueSpread(None, values),) if values else (),
-        times=(spread,) if times else (),
+        times=(TimeSpread(2 * counts.get(DAYS, 0.0), times),) if times else (),
     )

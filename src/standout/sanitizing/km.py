@@ -18,8 +18,6 @@ from standout.know.sanitized import ReleaseNoise
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step, StepNoise, StepResult, number
 
-__all__ = ["Counters", "EntriesByItem", "KeptItems", "KmSuppress", "Rule", "group_by_item", "walk"]
-
 # Compiled loops that decide which entries stay so that k records share each combination of items.
 
 
@@ -239,25 +237,6 @@ class KmSuppress(Step):
 
     The guarantee is about items: all entries of a record and item stay or go together. It does not hold
     against an adversary who also knows values, dates or how often a person has an item.
-
-    Parameters
-    ----------
-    k
-        Smallest number of records that share a combination, at least 2.
-    m
-        Largest number of items in a combination: 1, 2 or 3.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range. Applied to a release: if it has fewer than `k` records, if nothing
-        would be left, or if there are too many combinations to count.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.KmSuppress(k=5, m=2))
-    'km-suppress 5 2'
     """
 
     name = "km-suppress"
@@ -279,7 +258,6 @@ class KmSuppress(Step):
         return ReleaseNoise(kept=report.counts["entries"] / before)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         self._require_records(draft, self.k)
         before = draft
         reason = f"no combination of items is shared by {self.k:,} records"

@@ -1,51 +1,42 @@
-"""The sidecar of a sanitized output: a file next to it that lists the steps and can be published with it.
+"""Files of a sanitized release: the output, the sidecar that lists its steps, and the key, which record is whose.
 
-It names neither people nor the original, and does not contain the seed, which would allow others to undo
-noise and new ids.
+The sidecar can be published with the output. It names neither people nor the original, and does not contain the
+seed, which would allow others to undo noise, order and new ids. The key is as private as the original.
 """
 
 import csv
 import io
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from standout._version import __version__
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError, StandoutError
 from standout.core.files import check_csv_name, check_output_file, write_atomically
 from standout.core.json_files import JsonObject, dump_with_checksum, is_intact
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.work_folders import Part, publish, sweep, work_folder
-from standout.data.export import write_table
+from standout.data.column import Column
+from standout.data.export import inert as inert_cells
+from standout.data.export import inert_text, write_table
 from standout.data.labels import Bins, Labels, StepReport
 from standout.data.manifest import MANIFEST
 from standout.data.release import Release
 from standout.data.store import is_index, save
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.table_files import TableSidecar, write_cells, write_table_key
+from standout.sanitizing.level_change import compact
 
-__all__ = [
-    "OriginalSize",
-    "Sidecar",
-    "check_inert",
-    "check_output_paths",
-    "check_table_path",
-    "is_sidecar",
-    "match_ids",
-    "read_key",
-    "sidecar_path",
-    "write_key",
-    "write_sanitized",
-]
-
-FORMAT, VERSION = "standout sanitized", 2
-"""Its own keys: "done" for the step reports, and "tells" for the values of bins."""
+FORMAT, VERSION = "standout sanitized", 3
 NOTE = {True: "records have new ids: the original's ids are not in it", False: "records have the original's ids"}
+KEY_COLUMNS = ["record", "released"]
+SEPARATORS = (";", "|", ",")
+TABLES = (".csv", ".parquet")
 
 
 def sidecar_path(output: Path) -> Path:
@@ -63,6 +54,13 @@ def is_sidecar(path: Path) -> bool:
         return False
 
 
+def released_fingerprint(release: Release) -> str:
+    """Fingerprint of what is published: values of columns that do not occur any more are no part of it."""
+    if not release.columns:
+        return release.fingerprint
+    return Release.of_columns(tuple(compact(column)[0] for column in release.columns)).fingerprint
+
+
 @dataclass(frozen=True, slots=True)
 class OriginalSize:
     """Size of an original, and what reading it did to repeated rows: `repeats` says how, "" if unknown.
@@ -72,6 +70,7 @@ class OriginalSize:
     """
 
     records: int
+    columns: int
     items: int
     entries: int
     repeats: str = field(default="", compare=False)
@@ -80,71 +79,52 @@ class OriginalSize:
     @classmethod
     def of(cls, release: Release) -> "OriginalSize":
         """Size of a release."""
-        provenance = release.provenance
-        return cls(
-            records=release.n_records,
-            items=release.n_items,
-            entries=release.n_entries,
-            repeats=provenance.settings.get("repeats", ""),
-            merged_rows=provenance.merged,
-        )
+        repeats, merged = release.provenance.settings.get("repeats", ""), release.provenance.merged
+        return cls(release.n_records, release.n_columns, release.n_items, release.n_entries, repeats, merged)
 
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
     """Steps of an output, the size of its original, and how to read the output.
 
-    `value` is the type of its values: number, text, or None without values. `time_unit` and `zone` are None
-    without times. `inert` says whether texts that a spreadsheet would execute have an apostrophe.
+    `columns` are the types of its columns by name. `value` is the type of the values of entries: number, text, or
+    None without values. `time_unit` and `zone` are None without times. `inert` says whether texts that a spreadsheet
+    would execute have an apostrophe.
     """
 
     fingerprint: str
     renumbered: bool
+    records: int
     original: OriginalSize
+    columns: dict[str, str]
     value: str | None
     time_unit: str | None
     zone: str | None
+    inert: bool
     step_reports: tuple[StepReport, ...]
-    inert: bool = False
 
     @classmethod
     def of(cls, safer: Sanitized, inert: bool = False) -> "Sidecar":
         """Sidecar of a sanitized release."""
         return cls(
-            fingerprint=safer.fingerprint,
+            fingerprint=released_fingerprint(safer),
             renumbered=safer.renumbered,
+            records=safer.n_records,
             original=OriginalSize.of(safer.original),
+            columns={column.name: column.kind for column in safer.columns},
             value=None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
             time_unit=None if safer.clock is None else safer.clock.unit,
             zone=None if safer.clock is None else safer.clock.zone,
-            step_reports=safer.step_reports,
             inert=inert,
+            step_reports=safer.step_reports,
         )
 
     def to_json(self) -> bytes:
         """Content of the file."""
-        size = self.original
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "written by": f"standout {__version__}",
-            "ids": NOTE[self.renumbered],
-            "fingerprint": self.fingerprint,
-            "renumbered": self.renumbered,
-            "original": {
-                "records": size.records,
-                "items": size.items,
-                "entries": size.entries,
-                "repeats": size.repeats,
-                "merged rows": size.merged_rows,
-            },
-            "value": self.value,
-            "time_unit": self.time_unit,
-            "zone": self.zone,
-            **({"inert": True} if self.inert else {}),
-            "done": [_report_to_json(report) for report in self.step_reports],
-        }
-        return dump_with_checksum(content)
+        content: JsonObject = asdict(self) | {"steps": [_report_to_json(report) for report in self.step_reports]}
+        del content["step_reports"]
+        head = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
+        return dump_with_checksum({**head, "ids": NOTE[self.renumbered], **content})
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -153,8 +133,6 @@ class Sidecar:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
-            if content.get("content") == "table":
-                raise SourceError(f"{path} is the sidecar of a table: read its original with kind='table'")
             if not is_intact(content):
                 raise ValueError("checksum")
             return cls._from_json(content)
@@ -168,55 +146,53 @@ class Sidecar:
     @classmethod
     def _from_json(cls, content: Any) -> "Sidecar":
         """Make a sidecar of parsed JSON, whose shape nothing has checked yet."""
-        texts = [content[name] for name in ("fingerprint", "value", "time_unit", "zone")]
-        if type(content["renumbered"]) is not bool:
-            raise ValueError("renumbered")
-        if not all(isinstance(text, (str, type(None))) for text in texts):
+        size = content["original"]
+        texts = {name: content[name] for name in ("value", "time_unit", "zone")}
+        flags = {name: content[name] for name in ("renumbered", "inert")}
+        if not all(isinstance(text, (str, type(None))) for text in texts.values()):
             raise ValueError("a text")
-        fingerprint, value, unit, zone = texts
-        original = content["original"]
-        reports = tuple(map(_report_from_json, content["done"]))
-        _check_entries(int(original["entries"]), reports)
-        return cls(
-            fingerprint=str(fingerprint),
-            renumbered=content["renumbered"],
+        if not all(type(flag) is bool for flag in flags.values()):
+            raise ValueError("a flag")
+        sidecar = cls(
+            fingerprint=str(content["fingerprint"]),
+            records=int(content["records"]),
             original=OriginalSize(
-                records=int(original["records"]),
-                items=int(original["items"]),
-                entries=int(original["entries"]),
-                repeats=str(original["repeats"]),
-                merged_rows=int(original["merged rows"]),
+                records=int(size["records"]),
+                columns=int(size["columns"]),
+                items=int(size["items"]),
+                entries=int(size["entries"]),
+                repeats=str(size["repeats"]),
+                merged_rows=int(size["merged_rows"]),
             ),
-            value=value,
-            time_unit=unit,
-            zone=zone,
-            step_reports=reports,
-            inert=inert_flag(content),
+            columns={str(name): str(kind) for name, kind in content["columns"].items()},
+            step_reports=tuple(map(_report_from_json, content["steps"])),
+            **texts,
+            **flags,
         )
+        sidecar._check_counts()
+        return sidecar
 
-
-def inert_flag(content: dict[str, Any]) -> bool:
-    """Whether the output has an apostrophe before texts that a spreadsheet would execute."""
-    flag = content.get("inert", False)
-    if type(flag) is not bool:
-        raise ValueError("inert")
-    return flag
-
-
-def _check_entries(entries: int, reports: tuple[StepReport, ...]) -> None:
-    """Check that the steps account for every entry: before = after + removed + merged - added."""
-    for report in reports:
-        counts = report.counts
-        gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
-        if counts["entries before"] != entries or counts["entries"] + gone != entries:
-            raise ValueError("entries")
-        entries = int(counts["entries"])
+    def _check_counts(self) -> None:
+        """Check that the steps account for every record and entry: before = after + removed + merged - added."""
+        records, entries = self.original.records, self.original.entries
+        for report in self.step_reports:
+            counts = report.counts
+            if counts["records before"] != records or not counts["records"] <= records:
+                raise ValueError("records")
+            records = int(counts["records"])
+            if self.original.entries:
+                gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
+                if counts["entries before"] != entries or counts["entries"] + gone != entries:
+                    raise ValueError("entries")
+                entries = int(counts["entries"])
+        if records != self.records or (self.original.columns > 0) != bool(self.columns):
+            raise ValueError("records or columns")
 
 
 def _report_to_json(report: StepReport) -> JsonObject:
     content: JsonObject = {"step": report.step, "counts": {**report.counts}}
     if report.bins is not None:
-        content["bins"] = {"edges": [*report.bins.edges], "tells": [*report.bins.values]}
+        content["bins"] = {"edges": [*report.bins.edges], "values": [*report.bins.values]}
     return content
 
 
@@ -225,16 +201,10 @@ def _report_from_json(content: Any) -> StepReport:
     counts = {str(name): count for name, count in content["counts"].items()}
     if bins is None:
         return StepReport(str(content["step"]), counts)
-    edges, values = (tuple(map(float, bins[name])) for name in ("edges", "tells"))
+    edges, values = (tuple(map(float, bins[name])) for name in ("edges", "values"))
     if len(values) != len(edges) + 1:
         raise ValueError("bins")
     return StepReport(str(content["step"]), counts, Bins(edges, values))
-
-
-# The key file of a sanitized output: which record represents which person. As private as the original.
-
-
-COLUMNS = ["record", "released"]
 
 
 def write_key(safer: Sanitized, path: Path) -> None:
@@ -244,7 +214,7 @@ def write_key(safer: Sanitized, path: Path) -> None:
     """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
+    table.writerow(KEY_COLUMNS)
     old_ids, new_ids = list(safer.original.records), list(safer.records)
     representatives = safer.mapping.representatives
     represented = np.flatnonzero(representatives >= 0).tolist()
@@ -252,44 +222,53 @@ def write_key(safer: Sanitized, path: Path) -> None:
     write_atomically(path, lambda file: file.write(text.getvalue().encode()), private=True)
 
 
-def read_key(path: Path, original: Release, release: Release) -> Ints:
-    """For each record of the original, the index of the record that represents it; -1: none."""
+def read_key(path: Path, original: Release, released: Labels) -> Ints:
+    """For each record of the original, the index of the record with the released id that represents it; -1: none."""
     try:
         rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline=""), strict=True))
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{path} is not a CSV file in UTF-8") from error
-    if not rows or rows[0] != COLUMNS or any(len(row) != 2 for row in rows):
+    if not rows or rows[0] != KEY_COLUMNS or any(len(row) != 2 for row in rows):
         raise SourceError(f"{path} is not a key file: it must have the columns record and released")
-    old_index, new_index = _index_by_id(original.records), _index_by_id(release.records)
+    old_index, new_index = ({id_: at for at, id_ in enumerate(ids)} for ids in (original.records, released))
     representatives = np.full(original.n_records, -1, np.int64)
-    for record, released in rows[1:]:
-        if record not in old_index or released not in new_index or representatives[old_index[record]] >= 0:
+    for record, new in rows[1:]:
+        if record not in old_index or new not in new_index or representatives[old_index[record]] >= 0:
             raise SourceError(f"{path} is not the key of this output and original: an id is unknown or occurs twice")
-        representatives[old_index[record]] = new_index[released]
+        representatives[old_index[record]] = new_index[new]
     return representatives
 
 
-def match_ids(ids: Labels, others: Labels) -> Ints:
-    """For each id, its index among the others; -1: it is not there."""
-    index = _index_by_id(others)
-    return np.array([index.get(id_, -1) for id_ in ids], np.int64)
+def _write_cells(safer: Sanitized, path: Path, inert: bool) -> None:
+    """Write the columns to a .csv or .parquet file that only its owner can read."""
+    frame = safer.to_frame()
+    if path.suffix == ".parquet":
+        write_atomically(path, frame.write_parquet, private=True)
+        return
+    sets = [column for column in safer.columns if column.kind == "set"]
+    texts = frame.with_columns(pl.col(column.name).list.join(member_separator(column)) for column in sets)
+    if inert:
+        texts = inert_cells(texts).rename(inert_text)
+    write_atomically(path, texts.write_csv, private=True)
 
 
-def _index_by_id(labels: Labels) -> dict[str, int]:
-    return {id_: index for index, id_ in enumerate(labels)}
+def member_separator(column: Column) -> str:
+    """Separator of the members of a set in a CSV file: one that no member contains."""
+    for separator in SEPARATORS:
+        if not any(separator in str(member) for member in column.levels):
+            return separator
+    raise ParameterError(
+        f"column {column.name!r} cannot be written as CSV: its members contain "
+        f"each of {' '.join(SEPARATORS)}; write a Parquet file"
+    )
 
 
-# Write a sanitized release: the output, its sidecar, and its key file if it is asked for.
-#
-# All of them are prepared in a private folder with a random name next to their target. Then an old output is
+# All files are prepared in a private folder with a random name next to their target. Then an old output is
 # moved away, key and sidecar are moved to their places, and the new output last. So an output that exists is
 # complete and has its own sidecar and key. If the process is killed before that, the next run in the folder
 # makes everything what it was (`core.work_folders`).
-
-
-TABLES = (".csv", ".parquet")
 
 
 @with_progress
@@ -302,20 +281,21 @@ def write_sanitized(
     inert: bool = False,
     progress: ProgressOption = no_progress,
 ) -> Path:
-    """Write a sanitized release or table, and its steps to a sidecar file next to it.
+    """Write a sanitized release, and its steps to a sidecar file next to it.
 
+    Of people with columns and entries only the columns are written: write the entries as a release of their own.
     The sidecar, NAME.sanitized.json, has the steps and their counts. It has neither the seed nor anything
     about the original except its size. If the process is killed, an output that exists is complete.
 
     Parameters
     ----------
     safer
-        Release or table made by `standout.sanitize`. The history of a table is not written.
+        Release made by `standout.sanitize`.
     path
-        Output: NAME.csv, NAME.parquet, or, of a release, any other name for an index.
+        Output: NAME.csv, NAME.parquet, or, without columns, any other name for an index.
     key
-        File that lists which record or row represents which person. Only its owner can read it; it is as
-        private as the original. Default: not written.
+        File that lists which record represents which person. Only its owner can read it; it is as private as the
+        original. Default: not written.
     force
         Whether to overwrite existing files.
     inert
@@ -339,30 +319,35 @@ def write_sanitized(
     Examples
     --------
     >>> import standout as so, tempfile
-    >>> safer = so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), so.RoundTime("month"))
+    >>> safer = so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), "round-time month")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     so.write_sanitized(safer, f"{folder}/safer.csv").name
     'safer.csv.sanitized.json'
     """
     if not isinstance(safer, Sanitized):
-        raise ParameterError("write_sanitized takes a release or table made by standout.sanitize")
+        raise ParameterError("write_sanitized takes a release made by standout.sanitize")
     output, key_path = Path(path), None if key is None else Path(key)
-    if safer.columns:
-        check_table_path(output)
-    check_inert(output, inert)
+    check_output_name(output, bool(safer.columns), inert)
     check_output_paths(output, key_path, force)
     sidecar = sidecar_path(output)
     parts: list[Part] = []
     try:
         with ExitStack() as stack:
             folder = stack.enter_context(work_folder(output.parent))
-            parts += [Part(folder / "sidecar", sidecar), Part(folder / f"output{output.suffix}", output)]
-            content = _write_output(safer, parts[-1].new, inert, progress)
+            new = folder / f"output{output.suffix}"
+            parts += [Part(folder / "sidecar", sidecar), Part(new, output)]
+            if safer.columns:
+                _write_cells(safer, new, inert)
+            elif output.suffix in TABLES:
+                write_table(safer, new, progress, inert)
+            else:
+                save(safer, new, progress)
+            content = Sidecar.of(safer, inert).to_json()
             write_atomically(folder / "sidecar", lambda file: file.write(content))
             if key_path is not None:
                 private = stack.enter_context(work_folder(key_path.parent))
                 parts.insert(0, Part(private / "key", key_path))
-                _write_key(safer, private / "key")
+                write_key(safer, private / "key")
             publish(parts)
     except OSError as error:
         raise StandoutError(f"{output} cannot be written: {error.strerror or error}") from error
@@ -380,35 +365,12 @@ def _naming(error: StandoutError, parts: list[Part]) -> StandoutError:
     return type(error)(message)
 
 
-def check_table_path(output: Path) -> None:
-    """Refuse an output of a table that is neither CSV nor Parquet."""
-    if output.suffix not in TABLES:
-        raise ParameterError(f"{output}: the output of a table must end in .csv or .parquet")
-
-
-def check_inert(output: Path, inert: bool) -> None:
-    """Refuse to make the texts of an index or a Parquet file inert: no spreadsheet executes those."""
+def check_output_name(output: Path, has_columns: bool, inert: bool) -> None:
+    """Refuse an index of columns, and inert texts outside CSV: no spreadsheet executes those."""
+    if has_columns and output.suffix not in TABLES:
+        raise ParameterError(f"{output}: the output of a release with columns must end in .csv or .parquet")
     if inert and output.suffix != ".csv":
         raise ParameterError(f"inert is for CSV files only, which spreadsheets open; {output.name} is none")
-
-
-def _write_output(safer: Sanitized, path: Path, inert: bool, progress: Progress) -> bytes:
-    """Write the output, and return the content of its sidecar."""
-    if safer.columns:
-        write_cells(safer, path, inert)
-        return TableSidecar.of(safer, inert).to_json()
-    if path.suffix in TABLES:
-        write_table(safer, path, progress, inert)
-    else:
-        save(safer, path, progress)
-    return Sidecar.of(safer, inert).to_json()
-
-
-def _write_key(safer: Sanitized, path: Path) -> None:
-    if safer.columns:
-        write_table_key(safer, path)
-    else:
-        write_key(safer, path)
 
 
 def check_output_paths(output: Path, key: Path | None, force: bool, source: Path | None = None) -> None:

@@ -1,111 +1,27 @@
 """`standout.sanitize`: apply steps to a release and keep the link to the original."""
 
 import secrets
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
-from typing import overload
+from dataclasses import replace
 
 import numpy as np
 
-from standout.core.errors import ParameterError, did_you_mean
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.errors import ParameterError
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.rng import generator
 from standout.data.build import pack_by_item, read_only_entries, read_only_levels, select_labels
+from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
-from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized
-from standout.sanitizing.cluster import ClusterRecords
+from standout.know.sanitized import Channel, OriginalMapping, ReleaseNoise, Sanitized
+from standout.sanitizing.column_steps import SuppressCells, stacked_cells
 from standout.sanitizing.draft import Draft, compose_indices
-from standout.sanitizing.km import KmSuppress
-from standout.sanitizing.randomized_response import RandomizedResponse
-from standout.sanitizing.sanitize_table import is_table_step, parse_table_step, sanitize_table
-from standout.sanitizing.step import NoiseKeys, Step
-from standout.sanitizing.suppression_steps import (
-    CapRecords,
-    DropEntries,
-    DropItems,
-    DropRareItems,
-    DropTopItems,
-    MergeRepeats,
-    SampleRecords,
-)
-from standout.sanitizing.table_step import TableStep
-from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RoundTime, RoundValue
-
-__all__ = ["STEPS", "flat_steps", "parse_step", "sanitize", "step"]
-
-# All steps, and how a step is read from text such as "round-time month".
+from standout.sanitizing.level_change import compact, same_values, with_levels_of
+from standout.sanitizing.step import NoiseKeys, Step, StepNoise
+from standout.sanitizing.steps import parse_steps
 
 
-STEPS: tuple[type[Step], ...] = (
-    RoundTime,
-    PerturbTime,
-    RoundValue,
-    PerturbValue,
-    RandomizedResponse,
-    DropRareItems,
-    DropTopItems,
-    DropItems,
-    DropEntries,
-    CapRecords,
-    MergeRepeats,
-    SampleRecords,
-    ClusterRecords,
-    KmSuppress,
-)
-
-
-def step(words: str) -> Step | TableStep:
-    """Read a step from text; it is the inverse of `str(step)`.
-
-    Parameters
-    ----------
-    words
-        Name of the step and its parameters, quoted as in a shell; of a table: name, colon, column, equals
-        sign, parameter. ``standout sanitize --list-steps`` shows all steps.
-
-    Returns
-    -------
-    Step
-        Step that can be passed to `standout.sanitize`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such step, or a parameter is missing or not allowed.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> so.step("round-time 30 days")
-    RoundTime(to=None, days=30)
-    >>> str(so.step("round-time 30 days"))
-    'round-time 30 days'
-    >>> so.step("round:age=5")
-    RoundColumn(column='age', to=5)
-    """
-    is_about_table = isinstance(words, str) and is_table_step(words)
-    return parse_table_step(words) if is_about_table else parse_step(words)
-
-
-def parse_step(words: str) -> Step:
-    """Read a step on a release, not on a table; see `step`."""
-    try:
-        name, *parameters = shlex.split(words)
-    except (ValueError, TypeError, AttributeError):
-        raise ParameterError("a step must be a name and its parameters, such as 'round-time month'") from None
-    kinds = {kind.name: kind for kind in STEPS}
-    if name not in kinds:
-        raise ParameterError(
-            f"there is no step {name!r:.100}: choose one of {', '.join(kinds)}{did_you_mean(name, kinds)}"
-        )
-    try:
-        return kinds[name].from_words(*parameters)
-    except ParameterError as error:
-        raise ParameterError(f"step {words!r}: {error}") from None
-
-
-@overload
+@with_progress
 def sanitize(
     release: Release,
     *steps: Step | str | Sequence[Step | str],
@@ -113,54 +29,25 @@ def sanitize(
     renumber: bool = False,
     progress: ProgressOption = no_progress,
     threads: int | None = None,
-) -> Sanitized: ...
-
-
-@overload
-def sanitize(
-    release: Release,
-    *steps: TableStep | str | Sequence[TableStep | str],
-    seed: int | None = None,
-    renumber: bool = False,
-    progress: ProgressOption = no_progress,
-    threads: int | None = None,
-) -> Sanitized: ...
-
-
-@with_progress
-def sanitize(
-    release: Release | Release,
-    *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
-    seed: int | None = None,
-    renumber: bool = False,
-    progress: ProgressOption = no_progress,
-    threads: int | None = None,
-) -> Sanitized | Sanitized:
-    """Apply steps to a release or table, one after the other; the release itself does not change.
+) -> Sanitized:
+    """Apply steps to the columns and entries of a release, one after the other; the release itself does not change.
 
     Random draws depend only on (seed, number of the step, record, item). The same seed gives the same result,
     and two calls with one seed give the same result as one call with all steps. Records that lose all their
-    entries are removed. Repeated entries of a record and item stay separate entries, even where a step makes
-    them equal; only "merge-repeats" and "randomized-response … items" merge them. The report of each step
-    counts every entry: entries before = entries + removed + merged - added.
-
-    A table has its own steps, such as ``so.RoundColumn("age", 5)``. Its rows are put into a random order and
-    get new ids, whatever `renumber` says. Its history, if it has one, stays as it is.
-
-    Keep the seed secret: it allows others to undo noise and new ids. Do not use one seed for two releases: an
-    adversary who compares them can undo part of the noise.
+    entries are removed, unless they have columns. Repeated entries of a record and item stay separate entries, even
+    where a step makes them equal; only "merge-repeats" and "randomized-response … items" merge them. The report of
+    each step counts every entry: entries before = entries + removed + merged - added.
 
     Parameters
     ----------
     release
-        Release or table to change. It may be sanitized already; its steps are then continued.
+        Release to sanitize; it may be sanitized already.
     *steps
-        Steps as objects (``so.RoundTime("month")``) or as text (``"round-time month"``), one by one or as a
-        list.
+        Steps as objects or as text, one by one or as a list.
     seed
-        Seed of all random draws. Default: drawn from the system's entropy and stored nowhere.
+        Seed of all random draws. Default: a random one that is not kept. Others must not know it.
     renumber
-        Whether to give the records new ids 1 … N in a random order.
+        Whether the records get a random order and new ids, 1 … N. Rows with columns always do.
     progress
         True shows a bar; a function is called with (stage, done, total).
     threads
@@ -168,9 +55,8 @@ def sanitize(
 
     Returns
     -------
-    Sanitized or Sanitized
-        The changed release, with its original, which record represents which person, and a report of each
-        step.
+    Sanitized
+        The changed release, with its original, which record represents which person, and a report of each step.
 
     Raises
     ------
@@ -181,47 +67,88 @@ def sanitize(
     --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> safer = so.sanitize(release, so.RoundTime("month"), so.DropRareItems(below=10), seed=7)
+    >>> safer = so.sanitize(release, "round-time month", "drop-rare-items 10", seed=7)
     >>> safer.n_entries, [report.step for report in safer.step_reports]
     (886, ['round-time month', 'drop-rare-items 10'])
     """
-    given = flat_steps(steps)
-    if release.columns:
-        return sanitize_table(release, given, seed, progress)  # type: ignore[arg-type]
-    return _sanitize_release(release, given, seed, renumber, progress, threads)
-
-
-def flat_steps(steps: Sequence[object]) -> list[object]:
-    """The steps, with those in lists one by one."""
-    return [step for given in steps for step in (given if isinstance(given, (list, tuple)) else [given])]
-
-
-def _sanitize_release(
-    release: Release, steps: Sequence[object], seed: int | None, renumber: bool, progress: Progress, threads: int | None
-) -> Sanitized:
-    parsed: list[Step] = []
-    for step in steps:
-        known = parse_step(step) if isinstance(step, str) else step
-        if not isinstance(known, Step):
-            raise ParameterError("a step must be a Step such as RoundTime('month'), or text such as 'round-time month'")
-        parsed.append(known)
+    parsed = parse_steps(steps)
     reports = list(release.step_reports) if isinstance(release, Sanitized) else []
     added = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
-    draft = Draft.of(release, threads)
-    keys = NoiseKeys.of(release, secrets.randbits(63) if seed is None else seed)
-    for step in parsed:
+    draft = _start(release, threads)
+    if draft.columns:
+        check_order([*parse_steps(report.step for report in reports), *parsed])
+    keys = NoiseKeys(draft.source, secrets.randbits(63) if seed is None else seed)
+    for number, step in enumerate(parsed):
+        progress("sanitizing", number, len(parsed))
+        if (step.about == "columns" and not release.columns) or (step.about == "entries" and not release.n_entries):
+            raise ParameterError(f"{step}: the release has no {step.about}")
         before = draft
-        draft, counts, bins = step.apply(before, keys.noise(before, len(reports)), progress)
-        reports.append(StepReport(_public_text(step), _sizes(before, draft, step) | counts, bins))
+        draft, counts, bins = step.apply(before, StepNoise(keys, before, (len(reports),)), progress)
+        reports.append(StepReport(step.public_text(), _sizes(before, draft, step) | counts, bins))
         added = added.then(step.noise(reports[-1]))
-    if renumber:
-        order = np.argsort(keys.noise(draft, "renumber", len(reports)).record_keys, kind="stable")
-        draft = draft.reorder_records(order)
-    return _finish(draft, tuple(reports), added, renumber, progress)
+    if draft.columns:
+        draft = draft.reorder_records(generator(keys.seed, "table rows").permutation(draft.n_records))
+    elif renumber:
+        noise = StepNoise(keys, draft, ("renumber", len(reports)))
+        draft = draft.reorder_records(np.argsort(noise.record_keys, kind="stable"))
+    return finish(draft, tuple(reports), added, renumber)
+
+
+def check_order(steps: Sequence[Step]) -> None:
+    """Refuse to merge values of a column after rare ones were emptied.
+
+    Merged values are less rare, so fewer need to be emptied. It also keeps what happened to a value a matter
+    of the steps alone.
+    """
+    suppressed: dict[str, Step] = {}
+    for step in steps:
+        name = getattr(step, "column", "")
+        if isinstance(step, SuppressCells):
+            suppressed[name] = step
+        elif name in suppressed and type(step).level_change is not Step.level_change:
+            raise ParameterError(
+                f"{suppressed[name]} comes before {step}: put it after, because merged values are less rare"
+            )
+
+
+def _start(release: Release, threads: int | None) -> Draft:
+    """A draft of a release; columns that were sanitized before get all levels and the order of the original again."""
+    if not (isinstance(release, Sanitized) and release.columns):
+        return Draft.of(release, threads)
+    original, mapping, order = release.original, release.mapping, np.argsort(release.original_row)
+    levels = level_draft(original, parse_steps(report.step for report in release.step_reports))
+    present = np.flatnonzero(mapping.item_codes >= 0)
+    draft = replace(
+        Draft.of(release, threads),
+        source=original,
+        source_records=release.original_row,
+        source_items=present[np.argsort(mapping.item_codes[present])],
+        representatives=mapping.representatives,
+    ).reorder_records(order)
+    channels = {}
+    for column in draft.columns:
+        noise = release.channels.get(column.name, Channel(np.empty(0, np.int64)))
+        channels[column.name] = replace(
+            levels.channel(column.name), replaced=noise.replaced, suppressed=noise.suppressed
+        )
+    columns = tuple(with_levels_of(column, levels.column(column.name)) for column in draft.columns)
+    return replace(draft, columns=columns, channels=channels)
+
+
+def level_draft(original: Release, steps: Sequence[Step]) -> Draft:
+    """What steps make of the levels of the columns; the cells are not those of the result."""
+    draft = Draft.of(original)
+    for step in steps:
+        for column in draft.columns:
+            change = step.level_change(column)
+            if change is not None:
+                draft = draft.with_levels(column.name, change)
+    return draft
 
 
 def _sizes(before: Draft, after: Draft, step: Step) -> dict[str, float]:
-    """Numbers of records, items and entries before and after a step, and what became of the entries."""
+    """Numbers of records, items, entries, columns and cells before and after a step, and what became of them."""
+    sizes: dict[str, float] = {"records before": before.n_records, "records": after.n_records}
     removed, merged, added = after.changes.minus(before.changes)
     if before.n_entries != after.n_entries + removed + merged - added:
         raise ParameterError(
@@ -229,74 +156,108 @@ def _sizes(before: Draft, after: Draft, step: Step) -> dict[str, float]:
             f"{removed:,} removed, {merged:,} merged and {added:,} added: a step must change the entries of "
             "a draft with keep_entries, merge_entries or with_items, which count them"
         )
-    return {
-        "records before": before.n_records,
-        "records": after.n_records,
-        "items before": before.n_items,
-        "items": after.n_items,
-        "entries before": before.n_entries,
-        "entries": after.n_entries,
-        "entries removed": removed,
-        "entries merged": merged,
-        "entries added": added,
-    }
+    if before.source.n_entries:
+        sizes |= {
+            "items before": before.n_items,
+            "items": after.n_items,
+            "entries before": before.n_entries,
+            "entries": after.n_entries,
+            "entries removed": removed,
+            "entries merged": merged,
+            "entries added": added,
+        }
+    if before.columns:
+        kept = np.flatnonzero(np.isin(before.source_records, after.source_records, assume_unique=True))
+        old = {column.name: column for column in before.columns}
+        changes = [_cell_changes(old[new.name].rows(kept), new) for new in after.columns if new is not old[new.name]]
+        sizes |= {
+            "columns before": len(before.columns),
+            "columns": len(after.columns),
+            "cells changed": sum(changed for changed, _ in changes),
+            "cells emptied": sum(emptied for _, emptied in changes),
+        }
+    return sizes
 
 
-def _finish(
-    draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, renumber: bool, progress: Progress
-) -> Sanitized:
+def _cell_changes(before: Column, after: Column) -> tuple[int, int]:
+    """Number of cells with another value, and number of cells that were emptied."""
+    emptied = int(np.count_nonzero(after.is_missing & ~before.is_missing))
+    return int(np.count_nonzero(~same_cells(before, after) & ~after.is_missing)), emptied
+
+
+def same_cells(old: Column, new: Column) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each cell has the same value in both columns."""
+    if old.starts is None:
+        return np.asarray(np.append(same_values(old, new), new.missing)[old.codes] == new.codes)
+    number = stacked_cells(old, new)
+    return np.asarray(number[: old.n_rows] == number[old.n_rows :])
+
+
+def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, renumber: bool) -> Sanitized:
     """Make the release that a draft describes, in canonical form."""
-    source, by_record = draft.source, read_only_entries(draft.by_record)
+    source, by_record, clock = draft.source, read_only_entries(draft.by_record), draft.clock
     earlier = source if isinstance(source, Sanitized) else None
+    columns, channels = _columns(draft, reports)
+    record = source.provenance.columns.get("record") if columns else None
+    new_ids = renumber or bool(columns)
     return Sanitized(
-        records=_record_ids(draft, renumber),
+        records=Labels.of(map(str, range(1, draft.n_records + 1)))
+        if new_ids
+        else select_labels(source.records, draft.source_records),
         items=select_labels(source.items, draft.source_items),
         titles=None if source.titles is None else select_labels(source.titles, draft.source_items),
         levels=read_only_levels(draft.levels),
-        clock=draft.clock,
+        clock=clock,
         by_record=by_record,
-        by_item=pack_by_item(by_record, draft.n_items, draft.levels, draft.clock, progress),
-        provenance=_provenance(draft),
+        by_item=pack_by_item(by_record, draft.n_items, draft.levels, clock),
+        provenance=Provenance(  # it says nothing about where the original is stored
+            "sanitized",
+            columns={} if record is None else {"record": record},
+            without_value=0 if by_record.value is None else int(np.count_nonzero(by_record.value == draft.n_levels)),
+            without_time=0
+            if by_record.time is None or clock is None
+            else int(np.count_nonzero(by_record.time == clock.span)),
+        ),
+        columns=columns,
+        has_ids=source.has_ids,
         original=source if earlier is None else earlier.original,
-        mapping=_mapping(draft),
+        mapping=_mapping(draft, earlier),
         step_reports=reports,
         noise=noise,
-        renumbered=renumber or (earlier is not None and earlier.renumbered),
+        renumbered=new_ids or (earlier is not None and earlier.renumbered),
+        channels=channels,
     )
 
 
-def _record_ids(draft: Draft, renumber: bool) -> Labels:
-    if renumber:
-        return Labels.of(map(str, range(1, draft.n_records + 1)))
-    return select_labels(draft.source.records, draft.source_records)
+def _columns(draft: Draft, reports: tuple[StepReport, ...]) -> tuple[tuple[Column, ...], dict[str, Channel]]:
+    """The released columns, and what happened to those that changed.
+
+    A released column has each level that a value of the original becomes, even if all its rows were removed.
+    Only a column whose rare values were emptied has just the levels that occur: the others are the emptied
+    ones.
+    """
+    steps = parse_steps(report.step for report in reports) if draft.columns else []
+    suppressed = {step.column for step in steps if isinstance(step, SuppressCells)}
+    columns, channels = [], {}
+    for column in draft.columns:
+        channel = draft.channel(column.name)
+        became = np.bincount(channel.released, minlength=column.n_levels + 1)[:-1] > 0
+        smaller, change = compact(column, None if column.name in suppressed else became)
+        channel = replace(channel, released=read_only(change.lookup[channel.released].astype(np.int64)))
+        columns.append(smaller)
+        is_same = bool((channel.released == np.arange(len(channel.released))).all())
+        if not is_same or channel.replaced or channel.suppressed:
+            channels[column.name] = channel
+    return tuple(columns), channels
 
 
-def _mapping(draft: Draft) -> OriginalMapping:
+def _mapping(draft: Draft, earlier: Sanitized | None) -> OriginalMapping:
     """Mapping from the first original, through all steps."""
-    source, representatives = draft.source, draft.representatives
-    item_codes = np.full(source.n_items, -1, np.int64)
+    representatives, item_codes = draft.representatives, np.full(draft.source.n_items, -1, np.int64)
     item_codes[draft.source_items] = np.arange(draft.n_items)
-    if isinstance(source, Sanitized):
-        earlier = source.mapping
-        representatives = compose_indices(earlier.representatives, representatives)
-        item_codes = compose_indices(earlier.item_codes, item_codes)
+    if earlier is not None:
+        representatives = compose_indices(earlier.mapping.representatives, representatives)
+        item_codes = compose_indices(earlier.mapping.item_codes, item_codes)
     return OriginalMapping(
         read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
     )
-
-
-def _provenance(draft: Draft) -> Provenance:
-    """Provenance that says nothing about where the original is stored."""
-    value, time, clock = draft.by_record.value, draft.by_record.time, draft.clock
-    return Provenance(
-        "sanitized",
-        without_value=0 if value is None else int(np.count_nonzero(value == draft.n_levels)),
-        without_time=0 if time is None or clock is None else int(np.count_nonzero(time == clock.span)),
-    )
-
-
-def _public_text(step: Step) -> str:
-    """Text of a step without the folder of a file that it names."""
-    if isinstance(step, DropItems) and step.file is not None:
-        return str(DropItems(file=Path(step.file).name))
-    return str(step)

@@ -15,27 +15,13 @@ from standout.data.release import Codes, Release
 from standout.data.search import Catalogue
 from standout.know.sanitized import ReleaseNoise, Sanitized
 from standout.sanitizing import entry_kernels
-from standout.sanitizing.draft import Draft, count_replaced, first_kept, replacement_noise
+from standout.sanitizing.draft import Draft, count_replaced, replacement_noise
 from standout.sanitizing.step import Step, StepNoise, StepResult, check_share, number, parameter_text
-
-__all__ = ["CapRecords", "DropEntries", "DropItems", "DropRareItems", "DropTopItems", "MergeRepeats", "SampleRecords"]
 
 
 @dataclass(frozen=True)
 class DropRareItems(Step):
-    """Remove items that few records have, however many entries there are of them.
-
-    Parameters
-    ----------
-    below
-        Items that fewer than this number of records have are removed; at least 1.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.DropRareItems(below=10))
-    'drop-rare-items 10'
-    """
+    """Remove items that fewer than `below` records have, however many entries there are of them."""
 
     name = "drop-rare-items"
     syntax = "BELOW"
@@ -48,7 +34,6 @@ class DropRareItems(Step):
         self._set(below=whole_number("below", self.below, 1))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         most = int(draft.support.max())
         reason = f"no item has {self.below:,} records; the most popular one has {most:,}"
         return StepResult(draft.keep_items(draft.support >= self.below, reason))
@@ -56,19 +41,7 @@ class DropRareItems(Step):
 
 @dataclass(frozen=True)
 class DropTopItems(Step):
-    """Remove the most popular items.
-
-    Parameters
-    ----------
-    count
-        Number of items to remove, at least 1. Ties go by the order of ids.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.DropTopItems(100))
-    'drop-top-items 100'
-    """
+    """Remove the `count` most popular items; ties go by the order of ids."""
 
     name = "drop-top-items"
     syntax = "COUNT"
@@ -81,7 +54,6 @@ class DropTopItems(Step):
         self._set(count=whole_number("count", self.count, 1))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         reason = f"the release has only {draft.n_items:,} items"
         return StepResult(draft.keep_items(draft.popularity_rank >= self.count, reason))
 
@@ -91,28 +63,8 @@ class DropItems(Step):
     """Remove listed items, by id or title, or those that a file lists.
 
     A title that several items share means all of them. A name that is both an id and a title means both. A
-    name that no item of the release has is an error, because the intended item would be published.
-
-    Parameters
-    ----------
-    items
-        Ids or titles.
-    file
-        Text file with one id or title per line instead. Empty lines, lines that begin with # and text after a
-        tab are ignored.
-
-    Raises
-    ------
-    ParameterError
-        If both or none of the parameters are given. Applied to a release: if a name is unknown.
-    SourceError
-        Applied to a release: if the file cannot be read.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.DropItems(("17", "Bent (1996)"))), str(so.DropItems(file="sensitive.txt"))
-    ("drop-items 17 'Bent (1996)'", 'drop-items @sensitive.txt')
+    name that no item of the release has is an error, because the intended item would be published. The text file has
+    one id or title per line. Empty lines, lines that begin with # and text after a tab are ignored.
     """
 
     name = "drop-items"
@@ -132,20 +84,21 @@ class DropItems(Step):
         self._set(items=names, file=None if self.file is None else str(self.file))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words; an item that begins with @ gets a second one."""
         if self.file is not None:
             return (f"@{self.file}",)
         return tuple(f"@{name}" if name.startswith("@") else name for name in self.items)
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         if len(words) == 1 and words[0].startswith("@") and not words[0].startswith("@@"):
             return cls(file=words[0][1:])
         return cls(tuple(name[1:] if name.startswith("@@") else name for name in words))
 
+    def public_text(self) -> str:
+        """The step without the folder of the file that it names."""
+        return str(self if self.file is None else DropItems(file=Path(self.file).name))
+
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         names = self.items or _read_names(Path(str(self.file)))
         source = draft.source
         removed = self._find_items(source.original if isinstance(source, Sanitized) else source, names)
@@ -169,19 +122,7 @@ class DropItems(Step):
 
 @dataclass(frozen=True)
 class DropEntries(Step):
-    """Remove entries at random; each of the repeated entries of a record and item on its own.
-
-    Parameters
-    ----------
-    share
-        Probability that an entry is removed, above 0 and below 1.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.DropEntries(0.25))
-    'drop-entries 0.25'
-    """
+    """Remove each entry with probability `share`; repeated entries of a record and item on their own."""
 
     name = "drop-entries"
     syntax = "SHARE"
@@ -198,26 +139,13 @@ class DropEntries(Step):
         return replacement_noise(report) or ReleaseNoise(kept=1 - self.share)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         keep = noise.uniforms() >= self.share
         return StepResult(draft.keep_entries(keep, f"{self} removed every entry"), _replaced(draft, keep))
 
 
 @dataclass(frozen=True)
 class CapRecords(Step):
-    """Limit the number of entries per record; longer records keep a random selection.
-
-    Parameters
-    ----------
-    most
-        Largest number of entries of a record, at least 1.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.CapRecords(most=50))
-    'cap-records 50'
-    """
+    """Limit the number of entries per record to `most`; longer records keep a random selection."""
 
     name = "cap-records"
     syntax = "MOST"
@@ -235,7 +163,6 @@ class CapRecords(Step):
         return replacement_noise(report) or ReleaseNoise(kept=kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         draws, keep = noise.uniforms(), np.zeros(draft.n_entries, np.bool_)
         start, most = draft.by_record.start, min(self.most, draft.n_entries)
         draft.run_by_records(lambda low, high: entry_kernels.cap(start, draws, low, high, most, keep))
@@ -246,31 +173,12 @@ class CapRecords(Step):
 
 @dataclass(frozen=True)
 class SampleRecords(Step):
-    """Keep a random sample of the records.
-
-    Parameters
-    ----------
-    share
-        Share of the records to keep, above 0 and below 1; the number of records is rounded.
-    count
-        Number of records to keep instead.
-
-    Raises
-    ------
-    ParameterError
-        If both or none of the parameters are given, or one is out of range. Applied to a release: if no
-        record would be kept, or if it has fewer than `count`.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.SampleRecords(0.1)), str(so.SampleRecords(count=500))
-    ('sample-records 0.1', 'sample-records 500')
-    """
+    """Keep a random sample of the records: a share below 1 (the number is rounded), or a count."""
 
     name = "sample-records"
     syntax = "SHARE | COUNT"
     summary = "keep a random sample of the records: a SHARE below 1, or COUNT of them"
+    about = "records"
 
     share: float | None = None
     count: int | None = None
@@ -284,12 +192,10 @@ class SampleRecords(Step):
             self._set(count=whole_number("count", self.count, 1))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words."""
         return (parameter_text(self.count if self.share is None else self.share),)
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters; a whole number is a count."""
         if len(words) != 1:
             raise cls._syntax_error()
         size = number(words[0])
@@ -300,7 +206,6 @@ class SampleRecords(Step):
         return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         size = self.count if self.share is None else round(self.share * draft.n_records)
         assert size is not None
         if not 1 <= size <= draft.n_records:
@@ -311,8 +216,13 @@ class SampleRecords(Step):
 
 
 def _replaced(draft: Draft, keep: Bools) -> dict[str, float]:
-    """Counts about removed entries whose item is left; none without repeats."""
-    return count_replaced(draft, first_kept(draft, keep)) if draft.has_repeats else {}
+    """Counts about removed entries whose item is left: the first kept one of it; none without repeats."""
+    if not draft.has_repeats:
+        return {}
+    group, kept = draft.distinct_index, np.flatnonzero(keep)
+    first = np.full(len(draft.distinct.item), -1)
+    first[group[kept[::-1]]] = kept[::-1]  # the last assignment wins
+    return count_replaced(draft, np.where(keep, np.arange(draft.n_entries), first[group]))
 
 
 def _read_names(path: Path) -> tuple[str, ...]:
@@ -348,25 +258,9 @@ NO_CODES: Codes = np.empty(0, np.uint8)
 class MergeRepeats(Step):
     """Keep one entry of each record and item, so that the release does not show how often and when.
 
-    An entry with a time is preferred to one without, and likewise for values. Entries of the same time go by
-    value: "last" and "max" keep the largest, "first" the smallest.
-
-    Parameters
-    ----------
-    keep
-        Which entry is kept: "last" or "first" by time, or "max", the one with the largest value (the latest
-        of several).
-
-    Raises
-    ------
-    ParameterError
-        If `keep` is something else. Applied to a release: if `keep` is "max" and values are not numbers.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.MergeRepeats()), str(so.MergeRepeats("first"))
-    ('merge-repeats last', 'merge-repeats first')
+    An entry with a time is preferred to one without, and likewise for values. "last" and "first" go by time; "max"
+    keeps the largest value, the latest of several. Entries of the same time go by value: "last" and "max" keep the
+    largest, "first" the smallest.
     """
 
     name = "merge-repeats"
@@ -389,7 +283,6 @@ class MergeRepeats(Step):
         return replacement_noise(report) or ReleaseNoise()
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         if self.keep == "max":
             self._require(draft.n_levels > 0, "values")
             if isinstance(draft.levels, tuple):

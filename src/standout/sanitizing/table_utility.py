@@ -19,8 +19,7 @@ from standout.data.release import Release
 from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 from standout.know.sanitized import Channel, Sanitized
-from standout.sanitizing.cell_steps import stacked_cells
-from standout.sanitizing.level_change import same_values
+from standout.sanitizing.sanitize import same_cells
 from standout.sanitizing.table_prediction import INSTALL, Prediction, default_target, predict_target
 
 __all__ = [
@@ -82,19 +81,11 @@ def _column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
         return ColumnUtility(old.name, True, 1.0, cells, 0, before, 0.0)
     new = safer.column(old.name)
     channel = safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
-    is_same = _is_same(old.rows(safer.original_row), new)
+    is_same = same_cells(old.rows(safer.original_row), new)
     kept = int(np.count_nonzero(is_same & ~new.is_missing))
     rows_left = safer.n_records / safer.original.n_records
     bits = before * kept / max(cells, 1) if old.starts is not None else _shown_bits(old, new, channel)
     return ColumnUtility(old.name, False, _marginal_change(old, new, channel), cells, kept, before, rows_left * bits)
-
-
-def _is_same(old: Column, new: Column) -> Bools:
-    """Whether each cell has the same value in both columns."""
-    if old.starts is None:
-        return np.asarray(np.append(same_values(old, new), new.missing)[old.codes] == new.codes)
-    number = stacked_cells(old, new)
-    return np.asarray(number[: old.n_rows] == number[old.n_rows :])
 
 
 def _marginal_change(old: Column, new: Column, channel: Channel) -> float:
@@ -370,8 +361,8 @@ class TableUtility(TableResult):
     --------
     >>> import polars as pl, standout as so
     >>> table = so.read(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), record=False)
-    >>> so.utility(table, "round:age=10")
-    <TableUtility: round:age=10; 67% of the information kept>
+    >>> so.utility(table, "round age 10")
+    <TableUtility: round age 10; 67% of the information kept>
     """
 
     steps: tuple[str, ...]

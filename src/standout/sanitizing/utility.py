@@ -22,10 +22,10 @@ from standout.know.sanitized import Sanitized
 from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change
 from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.recommender import RecommenderBenchmark, RecommenderResult, calibrated_values, level_numbers
-from standout.sanitizing.sanitize import flat_steps, parse_step, sanitize
+from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
+from standout.sanitizing.steps import parse_steps
 from standout.sanitizing.suppression_steps import DropItems
-from standout.sanitizing.table_step import TableStep
 from standout.sanitizing.table_utility import table_utility
 
 __all__ = ["Utility", "measure_utility", "utility"]
@@ -97,7 +97,7 @@ class Utility(TableResult):
     --------
     >>> import standout as so
     >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
-    >>> so.utility(release, so.DropEntries(0.5), people=30).steps
+    >>> so.utility(release, "drop-entries 0.5", people=30).steps
     ('drop-entries 0.5',)
     """
 
@@ -153,7 +153,7 @@ class Utility(TableResult):
 @with_progress
 def utility(
     release: Release,
-    *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
+    *steps: Step | str | Sequence[Step | str],
     people: int = PEOPLE,
     target: str | None = None,
     seed: int = 0,
@@ -207,25 +207,17 @@ def utility(
     --------
     >>> import standout as so
     >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
-    >>> half = so.utility(release, so.DropEntries(0.5), people=30)
+    >>> half = so.utility(release, "drop-entries 0.5", people=30)
     >>> half.entries_kept.value < 0.6, half.hit_rate.n
     (True, 30)
     """
     if release.columns:
         if steps or not isinstance(release, Sanitized):
-            release = sanitize(release, *steps, seed=seed, progress=progress)  # type: ignore[arg-type]
+            release = sanitize(release, *steps, seed=seed, progress=progress)
         return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
     if target is not None:
         raise ParameterError(f"target is for tables only, got {target!r:.100}")
-    return _release_utility(release, _steps(steps), people, seed, threads, progress)
-
-
-def _steps(given: Sequence[object]) -> tuple[Step, ...]:
-    """The steps of a release, given one by one or as lists, as objects or as text."""
-    steps = [parse_step(step) if isinstance(step, str) else step for step in flat_steps(given)]
-    if any(isinstance(step, Release) for step in steps):
-        raise ParameterError("a step must not be a release: give a sanitized release alone, so.utility(sanitized)")
-    return tuple(steps)  # type: ignore[arg-type]
+    return _release_utility(release, tuple(parse_steps(steps)), people, seed, threads, progress)
 
 
 def _release_utility(
@@ -245,7 +237,7 @@ def _steps_of(release: Sanitized) -> list[Step]:
     """The steps that made a release, read from its own reports."""
     instead = "give utility the original and the steps"
     try:
-        steps = [parse_step(report.step) for report in release.step_reports]
+        steps = parse_steps(report.step for report in release.step_reports)
     except ParameterError as error:
         raise ParameterError(f"the steps of this release cannot be repeated ({error}): {instead}") from None
     if any(isinstance(step, DropItems) and step.file is not None for step in steps):

@@ -1,18 +1,18 @@
-"""Steps that change values: add noise, group into bins, or remove."""
+"""Steps on values and times: add noise, group or round, remove, and randomised response."""
 
 import math
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from standout.core.arrays import Floats, Ints, codes_in_use
+from standout.core.arrays import Floats, Ints, codes_in_use, offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Bins, Clock, StepReport
-from standout.data.release import Codes
+from standout.data.release import Codes, code_type
 from standout.know.sanitized import PERIODS, Period, ReleaseNoise, TimeSpread, ValueSpread
 from standout.know.similarity import ROUNDING
 from standout.sanitizing import entry_kernels
@@ -24,13 +24,11 @@ from standout.sanitizing.step import (
     StepResult,
     check_positive,
     check_share,
-    is_number,
+    is_finite,
     number,
     number_or_none,
     parameter_text,
 )
-
-__all__ = ["PerturbTime", "PerturbValue", "RoundTime", "RoundValue", "perturb_values"]
 
 MOST_BINS = 10_000
 
@@ -39,28 +37,9 @@ MOST_BINS = 10_000
 class PerturbValue(Step):
     """Replace values by other values at random.
 
-    With the given probability a value becomes another level of the release within ± `error`; all such levels
-    are equally likely. A value without another level in reach stays, and so does a missing value.
-
-    Parameters
-    ----------
-    error
-        Largest difference between the old and the new value, above 0. None allows any other level; for
-        categories it must be None.
-    probability
-        Probability that a value is replaced, above 0 and at most 1.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range. Applied to a release: if it has no values, or if they are categories
-        and `error` is not None.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.PerturbValue(error=1, probability=0.5))
-    'perturb-value 1 0.5'
+    With the given probability a value becomes another level of the release within ± `error` (None: any other level,
+    and the only choice for categories); all such levels are equally likely. A value without another level in reach
+    stays, and so does a missing value.
     """
 
     name = "perturb-value"
@@ -72,9 +51,8 @@ class PerturbValue(Step):
     probability: float = 1.0
 
     def __post_init__(self) -> None:
-        error = self.error
-        if error is not None and (not is_number(error) or not 0 < error <= sys.float_info.max):
-            raise ParameterError(f"error must be a number > 0, or None for any other value, got {error!r}")
+        if self.error is not None and not (is_finite(self.error) and self.error > 0):
+            raise ParameterError(f"error must be a number > 0, or None for any other value, got {self.error!r}")
         self._set(probability=check_share("probability", self.probability, allow_one=True))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
@@ -82,9 +60,8 @@ class PerturbValue(Step):
         return ReleaseNoise(values=(ValueSpread(self.error, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         self._require(draft.n_levels > 0, "values")
-        return perturb_values(draft, noise, LevelNoise(*self._levels_in_reach(draft), self.probability))
+        return _perturb_values(draft, noise, LevelNoise(*self._levels_in_reach(draft), self.probability))
 
     def _levels_in_reach(self, draft: Draft) -> tuple[Ints, Ints]:
         """First and last level within the error of each level."""
@@ -101,32 +78,11 @@ class PerturbValue(Step):
 class RoundValue(Step):
     """Group values into bins, or remove all values. Give exactly one parameter.
 
-    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no
-    entries. Known facts are grouped in the same way before an attack.
-
-    Parameters
-    ----------
-    bins
-        Number of bins with about equally many entries: cut i is where the share of entries below it is
-        nearest to i / bins. Frequent levels may lead to fewer bins. At most 10,000.
-    edges
-        Numbers where bins begin, in ascending order.
-    liked_from
-        Replace values from this number on by 1, and lower ones by 0.
-    to
-        "none" removes the values.
-
-    Raises
-    ------
-    ParameterError
-        If not exactly one parameter is given, or it is out of range. Applied to a release: if it has no
-        values, or if they are categories and are not to be removed.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.RoundValue(bins=3)), str(so.RoundValue(edges=(2, 4.5))), str(so.RoundValue(liked_from=4))
-    ('round-value bins 3', 'round-value edges 2 4.5', 'round-value liked 4')
+    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no entries.
+    Known facts are grouped in the same way before an attack. `bins` is the number of bins with about equally many
+    entries: cut i is where the share of entries below it is nearest to i / bins, so frequent levels may lead to fewer.
+    `edges` are the numbers where bins begin. `liked_from` replaces values from this number on by 1, and lower ones
+    by 0. `to="none"` removes the values.
     """
 
     name = "round-value"
@@ -151,12 +107,11 @@ class RoundValue(Step):
         if self.edges is not None:
             self._set(edges=_check_edges(self.edges))
         if self.liked_from is not None:
-            if not _is_finite(self.liked_from):
+            if not is_finite(self.liked_from):
                 raise ParameterError("liked_from must be a finite number")
             self._set(liked_from=float(self.liked_from))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words."""
         if self.bins is not None:
             return "bins", str(self.bins)
         if self.edges is not None:
@@ -165,7 +120,6 @@ class RoundValue(Step):
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         match words:
             case ["none"]:
                 return cls(to="none")
@@ -182,7 +136,6 @@ class RoundValue(Step):
         return ReleaseNoise() if report.bins is None else ReleaseNoise(values=(report.bins,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         self._require(draft.levels is not None, "values")
         if self.to is not None:
             no_values = (None,) * len(draft.released_values)
@@ -218,7 +171,7 @@ class RoundValue(Step):
         return _mean_bins(edges, np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64)))
 
 
-def perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
+def _perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
     """Replace values by other levels at random."""
     streams, out = noise.streams, np.empty(draft.n_entries, np.uint32)
     value = draft.by_record.value
@@ -242,14 +195,9 @@ def _check_edges(given: Any) -> tuple[float, ...]:
         edges = tuple(given)
     except TypeError:
         edges = ()
-    if not edges or not all(map(_is_finite, edges)) or list(edges) != sorted(set(edges)):
+    if not edges or not all(map(is_finite, edges)) or list(edges) != sorted(set(edges)):
         raise ParameterError("edges must be finite numbers in ascending order")
     return tuple(map(float, edges))
-
-
-def _is_finite(edge: Any) -> bool:
-    """Whether this is a number that a float can hold."""
-    return is_number(edge) and bool(abs(edge) <= sys.float_info.max)
 
 
 def _equal_edges(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:
@@ -285,27 +233,8 @@ MOST_DAYS = 36_525
 class PerturbTime(Step):
     """Move each time by a random number of days.
 
-    A time moves with the given probability by a whole number of clock units, uniform over ± `days` including
-    0. The clock grows: a time may become earlier than the first or later than the last time of the data.
-
-    Parameters
-    ----------
-    days
-        Largest shift in days, above 0 and at most 36,525.
-    probability
-        Probability that a time is moved, above 0 and at most 1.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range. Applied to a release: if it has no times, or if its clock unit is
-        longer than `days`.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.PerturbTime(days=14))
-    'perturb-time 14 1'
+    A time moves with the given probability by a whole number of clock units, uniform over ± `days` including 0. The
+    clock grows: a time may become earlier than the first or later than the last time of the data.
     """
 
     name = "perturb-time"
@@ -327,7 +256,6 @@ class PerturbTime(Step):
         return ReleaseNoise(times=(TimeSpread(self.days, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
@@ -352,26 +280,9 @@ class PerturbTime(Step):
 class RoundTime(Step):
     """Round each time down to the first day of its period, or remove all times.
 
-    Rounded times have the unit day. Known facts are rounded in the same way before an attack.
-
-    Parameters
-    ----------
-    to
-        "day", "week" (from Monday), "month", "quarter" or "year"; "none" removes the times.
-    days
-        Length of the periods in days instead, counted from 1970-01-01; at most 36,525.
-
-    Raises
-    ------
-    ParameterError
-        If both or none of the parameters are given, or one is out of range. Applied to a release: if it has
-        no times.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> str(so.RoundTime("month")), str(so.RoundTime(days=30)), str(so.RoundTime("none"))
-    ('round-time month', 'round-time 30 days', 'round-time none')
+    `to` is "day", "week" (from Monday), "month", "quarter", "year", or "none" to remove the times; `days` is a length
+    in days instead, counted from 1970-01-01. Rounded times have the unit day. Known facts are rounded in the same way
+    before an attack.
     """
 
     name = "round-time"
@@ -399,12 +310,10 @@ class RoundTime(Step):
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words."""
         return (str(self.to),) if self.days is None else (str(self.days), "days")
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         match words:
             case [count, "days" | "day"]:
                 return cls(days=number(count))  # type: ignore[arg-type]  # checked there
@@ -417,7 +326,6 @@ class RoundTime(Step):
         return ReleaseNoise() if self.period is None else ReleaseNoise(times=(self.period,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
         clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None:
             raise ParameterError(f"{self}: the release has no times")
@@ -447,3 +355,118 @@ def _check_calendar(step: Step, clock: Clock) -> Clock:
     except OverflowError:
         raise ParameterError(f"{step}: times would leave the calendar (years 1 to 9999)") from None
     return clock
+
+
+# Randomised response: noise on every entry, with the ε of local differential privacy that it provides.
+
+
+MOST_EPSILON = 50
+MOST_ENTRIES = 100_000_000
+MOST_CELLS = 10_000_000_000
+CELLS_AT_ONCE = 1 << 22
+"""Cells that are drawn at a time."""
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(Step):
+    """Apply randomised response to the values, or to which items a record has.
+
+    On values (the default), each of the L levels is kept with probability e^ε / (e^ε + L - 1) and otherwise
+    becomes one of the others, all equally likely. Two values of one entry then give any released value with
+    probabilities within a factor e^ε. This ε covers ONE entry's value. It does not cover that the person has
+    the item, when, how many items there are, or that a value is missing.
+
+    On items, each of the N × M cells (whether a record has an item) flips with probability 1 / (1 + e^ε).
+    Values and times are removed: only true entries would have them. Repeated entries of a record and item
+    are one cell, and are merged: a count would reveal that the item is true. This ε covers ONE cell; a
+    person's record of M cells has M ε.
+    """
+
+    name = "randomized-response"
+    syntax = "EPSILON [items]"
+    summary = "randomise each value with ε = EPSILON; items: randomise which items a record has instead"
+
+    epsilon: float
+    items: bool = False
+
+    def __post_init__(self) -> None:
+        self._set(epsilon=check_positive("epsilon", self.epsilon, MOST_EPSILON), items=bool(self.items))
+
+    def parameter_words(self) -> tuple[str, ...]:
+        return (parameter_text(self.epsilon), *(["items"] if self.items else []))
+
+    @classmethod
+    def from_words(cls, *words: str) -> Self:
+        match words:
+            case [epsilon]:
+                return cls(number(epsilon))
+            case [epsilon, "items"]:
+                return cls(number(epsilon), items=True)
+        raise cls._syntax_error()
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The distribution of values, or the chance that a cell does not flip."""
+        if self.items:
+            return ReleaseNoise(kept=1 - 1 / (1 + math.exp(self.epsilon)))
+        return ReleaseNoise(values=(ValueSpread(None, report.counts["expected share changed"]),))
+
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        return self._flip_cells(draft, noise, progress) if self.items else self._change_values(draft, noise)
+
+    def _change_values(self, draft: Draft, noise: StepNoise) -> StepResult:
+        self._require(draft.n_levels > 0, "values")
+        n = draft.n_levels
+        change = (n - 1) / (math.exp(self.epsilon) + n - 1)
+        level_noise = LevelNoise(np.zeros(n, np.int64), np.full(n, n - 1), change)
+        result = _perturb_values(draft, noise, level_noise)
+        # The number of changed values stays secret: with all other values it would reveal the last one.
+        counts = {"levels": n, "expected share changed": change, "epsilon of a value": self.epsilon}
+        return result._replace(counts=counts)
+
+    def _flip_cells(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
+        probability = 1 / (1 + math.exp(self.epsilon))
+        self._check_size(draft, probability)
+        lengths, items, false = np.empty(draft.n_records, np.int64), [], 0
+        for low, high in _record_ranges(draft):
+            progress("randomising", low, draft.n_records)
+            cells = _flip(draft, noise, probability, low, high)
+            lengths[low:high] = np.diff(cells.ends, prepend=0)
+            items.append(cells.items)
+            false += cells.false
+        item = np.concatenate(items)
+        if not len(item):
+            raise ParameterError(f"nothing would be left: {self} removed every entry")
+        counts = {"false entries": false, "epsilon of a cell": self.epsilon}
+        return StepResult(draft.with_items(offsets(lengths), item, false), counts)
+
+    def _check_size(self, draft: Draft, probability: float) -> None:
+        cells = draft.n_records * draft.n_items
+        true = len(draft.distinct.item)
+        expected = true + probability * (cells - 2 * true)
+        if expected > MOST_ENTRIES or cells > MOST_CELLS:
+            raise ParameterError(
+                f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most "
+                f"{MOST_ENTRIES:,} and {MOST_CELLS:,} are allowed: remove rare items first, or use a larger "
+                "epsilon"
+            )
+
+
+class _Cells(NamedTuple):
+    """Items of some records, the end of each record in them, and how many items are false."""
+
+    items: Codes
+    ends: Ints
+    false: int
+
+
+def _record_ranges(draft: Draft) -> Iterator[tuple[int, int]]:
+    """Ranges of records with about CELLS_AT_ONCE cells each."""
+    size = max(1, CELLS_AT_ONCE // draft.n_items)
+    return ((low, min(low + size, draft.n_records)) for low in range(0, draft.n_records, size))
+
+
+def _flip(draft: Draft, noise: StepNoise, probability: float, low: int, high: int) -> _Cells:
+    out = np.empty((high - low) * draft.n_items, code_type(draft.n_items))
+    ends = np.empty(high - low, np.int64)
+    count, false = entry_kernels.flip(noise.streams, low, high, probability, ends, out)
+    return _Cells(out[:count].copy(), ends, false)

@@ -46,7 +46,7 @@ def test_the_printed_command_makes_the_recommended_table(data, run, tmp_path, mo
 
 def test_an_unreachable_limit_is_an_error_only_with_fail(data, run, tmp_path):
     command = ("advise", data, "--table", "--id", "none", "--ignore", "weight", "-o", tmp_path, "--json")
-    command = (*command, "--limit", 0.001, "--targets", 50, "--try", "round:age=10")
+    command = (*command, "--limit", 0.001, "--targets", 50, "--try", "round age 10")
     outcome = run(*command)
     content = json.loads(outcome.out)
     jsonschema.validate(content, SCHEMA)

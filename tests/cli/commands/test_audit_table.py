@@ -96,7 +96,7 @@ def test_options_of_tables_are_refused_for_histories(run, tmp_path):
 
 
 def test_a_sanitized_table_is_audited_with_its_original(run, survey, tmp_path):
-    safer = so.sanitize(so.read(survey, kind="table"), "round:age=10", seed=3)
+    safer = so.sanitize(so.read(survey, kind="table"), "round age 10", seed=3)
     so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     result = run("audit",
         tmp_path / "safer.csv", "--table", "--original", survey, "--key", tmp_path / "key.csv",

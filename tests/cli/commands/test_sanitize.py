@@ -83,7 +83,7 @@ def test_the_original_is_never_overwritten(run, source, tmp_path):
 def test_the_command_lists_all_steps(run):
     outcome = run("sanitize", "--list-steps")
     assert outcome.code == 0
-    assert outcome.out.partition("\nSteps on tables")[0].count("\n") == 28
+    assert outcome.out.count("\n") == 2 * 22 + 3
     assert "round-time day | week | month | quarter | year | DAYS days | none" in outcome.out
 
 
@@ -114,7 +114,7 @@ def test_the_command_shows_entries_in_and_out_and_what_became_of_each(run, relea
         entries = counts["entries"]
         assert counts["entries before"] == entries + counts["entries removed"] + counts["entries merged"]
     assert result["entries"] == entries and result["steps"][1]["counts"]["entries merged"] > 0
-    assert result["original"] == {"records": 60, "items": 30, "entries": 1000, "merged rows": 0}
+    assert result["original"] == {"records": 60, "columns": 0, "items": 30, "entries": 1000, "merged rows": 0}
     text = run(*args, "--read", "repeats=keep").out
     counts = result["steps"][1]["counts"]
     assert "entries in" in text and f"{counts['entries merged']:,} entries merged" in " ".join(text.split())

@@ -55,7 +55,7 @@ def ratings(tmp_path_factory):
     quoted = [f'{item},"{title.replace(chr(34), 2 * chr(34))}",none' for item, title in titles().items()]
     (folder / "movies.csv").write_text("\n".join(["movieId,title,genres", *quoted]) + "\n", encoding="utf-8")
     safer = folder.with_name("safer.index")
-    so.write_sanitized(so.sanitize(so.read(folder), so.RoundTime("month")), safer)
+    so.write_sanitized(so.sanitize(so.read(folder), so.steps.RoundTime("month")), safer)
     return folder, safer
 
 
