@@ -16,12 +16,11 @@ from standout.data.code_blocks import IN_MEMORY, CodeBlocks, MemoryPlan
 from standout.data.labels import Labels, Provenance
 from standout.data.release import Release
 from standout.data.repeats import Repeats, repeated_rows
-from standout.ingest.diagnosis import check_rejects
 from standout.ingest.interner import Interner
 from standout.ingest.item_titles import labels_of_titles
 from standout.ingest.options import Options
 from standout.ingest.places import PlaceReader
-from standout.ingest.rejects import SHOWN, Reason, RejectLog
+from standout.ingest.rejects import SHOWN, Reason, RejectLog, check_rejects
 from standout.ingest.times import TimeReader
 from standout.ingest.tokens import Window
 from standout.ingest.value_levels import LevelMap

@@ -6,30 +6,28 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError
-from standout.data.labels import Labels, Provenance, UnusedColumn
+from standout.data.labels import ColumnKind, Labels, Provenance, UnusedColumn
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
 from standout.ingest.column_names import CELLS_DECIDE, PLACE_ROLES, name_rank, recognise
-from standout.ingest.diagnosis import example_command
 from standout.ingest.header import are_names, is_repeated, table_hint
 from standout.ingest.options import ColumnName, Options
 
-LONGEST_NUMBER = 10
-
+LONGEST_NUMBER, LISTED = 10, 20
+"""Digits of a column number at most, and number of columns that a message lists."""
 FILE_NAME = "the file name"
 """Column of the record where each file is one record."""
-LISTED = 20
-"""Number of columns that a message lists."""
 NUMERIC = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)")
+IN_NUMBERS = np.zeros(256, bool)
+IN_NUMBERS[[*b"0123456789+-,."]] = True
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Positions (from 0) and names of the columns, why each was chosen, and the columns without a role.
 
-    `record` is None if each file is one record.
+    `record` is None if each file is one record. `places` if the item is a place: latitude and longitude.
     """
 
     record: int | None
@@ -40,17 +38,17 @@ class Roles:
     reasons: dict[str, str] = field(default_factory=dict, compare=False)
     unused: tuple[UnusedColumn, ...] = field(default=(), compare=False)
     places: bool = False
-    """Whether the item is a place, from two columns: latitude and longitude."""
+
+    def by_role(self) -> dict[str, int | None]:
+        """Position of the column of each role; of a joined item, the first."""
+        items = zip(PLACE_ROLES, self.item, strict=True) if self.places else (("item", self.item[0]),)
+        optional = {"value": self.value, "time": self.time}
+        return {"record": self.record, **dict(items)} | {r: i for r, i in optional.items() if i is not None}
 
     def names_by_role(self) -> dict[str, str]:
         """Return the column name of each role, for the provenance."""
-        names = {"record": FILE_NAME if self.record is None else self.names[self.record]}
-        if self.places:
-            names |= {role: self.names[i] for role, i in zip(PLACE_ROLES, self.item, strict=True)}
-        else:
-            names["item"] = " + ".join(self.names[i] for i in self.item)
-        optional = {"value": self.value, "time": self.time}
-        return names | {role: self.names[i] for role, i in optional.items() if i is not None}
+        names = {role: FILE_NAME if i is None else self.names[i] for role, i in self.by_role().items()}
+        return names if self.places else names | {"item": " + ".join(self.names[i] for i in self.item)}
 
     @property
     def wanted(self) -> list[int]:
@@ -61,9 +59,11 @@ class Roles:
     def reordered(self, names: Sequence[str]) -> "Roles":
         """Return the same roles for columns with the same names in another order."""
         position = {name: i for i, name in enumerate(names)}
-        moved = [None if i is None else position[self.names[i]] for i in (self.record, self.value, self.time)]
+        record, value, time = (
+            None if i is None else position[self.names[i]] for i in (self.record, self.value, self.time)
+        )
         items = tuple(position[self.names[i]] for i in self.item)
-        return replace(self, record=moved[0], item=items, value=moved[1], time=moved[2], names=tuple(names))
+        return replace(self, record=record, item=items, value=value, time=time, names=tuple(names))
 
     def unused_in(self, names: Sequence[str], sample: Sample) -> tuple[UnusedColumn, ...]:
         """Return the unused columns with the kinds that they have in another file with these columns."""
@@ -98,17 +98,22 @@ def resolve_roles(
     """
     by_order = in_order and not header and not options.names_people and not options.items and len(names) == 4
     columns = _Columns(tuple(names), options, header, tuple(sample), declared, source, bool(by_order))
-    chosen, reasons = columns.choose_in_order(in_order) if by_order else columns.choose()
-    for column, next_column in pairwise(sorted(chosen.wanted)):
+    roles = columns.choose_in_order(in_order) if by_order else columns.choose()
+    if both := sorted(columns.ignored & {*roles.wanted}):
+        raise ColumnError(
+            f"column {columns.shown(both[0])} has a role and cannot be ignored: name another column for the "
+            "role, or remove ignore=… (for values and times: value=False, time=False)"
+        )
+    for column, next_column in pairwise(sorted(roles.wanted)):
         if column == next_column:
             raise ColumnError(
                 f"column {columns.shown(column)} would have two roles: name a column for each of record, item, …"
             )
-    if options.bin is not None and chosen.time is None:
+    if options.bin is not None and roles.time is None:
         raise ColumnError(f"no column is recognised as the time, for time_bin=…; {columns}: name one with time=…")
-    if chosen.record is not None:
-        columns.check_person(chosen.record)
-    return replace(chosen, reasons=reasons, unused=columns.unused(chosen))
+    if roles.record is not None and any(map(has_decimals, column_cells(sample, roles.record))):
+        raise decimals_error(columns.shown(roles.record))
+    return replace(roles, unused=columns.unused(roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,54 +138,46 @@ class _Columns:
             self.header and len(named) > 1 and not is_repeated(self.names, self.sample)
         )
 
-    def choose(self) -> tuple[Roles, dict[str, str]]:
+    def choose(self) -> Roles:
         """Choose a column for each role: the one that the user named, or one with a well-known name."""
-        options = self.options
+        options, ignored = self.options, self.ignored
         if not self.header and not (options.names_people and (options.items or options.places)):
             raise self._unknown_order()
         value, time = self.given(options.value, "value"), self.given(options.time, "time")
-        ignored = self.ignored()
-        item_roles = self._item_roles()
-        named = {self.given(column, role) for role, column in item_roles}
+        parts: list[tuple[str, ColumnName | None]] = [("item", column) for column in options.items or (None,)]
+        if options.places is not None:
+            parts = list(zip(PLACE_ROLES, (options.latitude, options.longitude), strict=True))
+        named = {self.given(column, role) for role, column in parts}
         named |= {self.given(options.record, "record"), value, time} - {None}
         from_name = options.record_from_name is not None
         record = None if from_name else self.needed(options.record, "record", named | ignored)
-        items = tuple(self.needed(column, role, named | ignored | {record}) for role, column in item_roles)
+        items = tuple(self.needed(column, role, named | ignored | {record}) for role, column in parts)
         taken = {record, *items, value, time} | ignored
-        if options.value is None:
-            value = self.recognised("value", taken)
-        if options.time is None:
-            time = self.recognised("time", {*taken, value})
+        value = self.recognised("value", taken) if options.value is None else value
+        time = self.recognised("time", {*taken, value}) if options.time is None else time
         roles = Roles(record, items, value, time, self.names, places=options.places is not None)
-        given = {"record": options.record, "item": options.item, "value": options.value, "time": options.time}
-        given |= {"latitude": options.latitude, "longitude": options.longitude}
-        reasons = {
-            role: "named by the user" if given[role] is not None else self._reason(role, roles)
-            for role in roles.names_by_role()
-        }
-        if from_name:
-            reasons["record"] = "the name of the file, as the user says"
-        if both := sorted(ignored & {*roles.wanted}):
-            raise self._both(both[0])
-        return roles, reasons
+        reasons = {}
+        for role, column in roles.by_role().items():
+            rank = None if column is None else name_rank(self.names[column], role)
+            if role == "record" and from_name:
+                reasons[role] = "the name of the file, as the user says"
+            elif getattr(options, role) is not None:
+                reasons[role] = "named by the user"
+            elif rank is None or rank < CELLS_DECIDE:
+                reasons[role] = "its name is well known"
+            elif role in ("value", "time"):
+                reasons[role] = f"its name and its cells look like a {role}"
+            else:
+                reasons[role] = "its name ends in a well-known name"
+        return replace(roles, reasons=reasons)
 
-    def _item_roles(self) -> list[tuple[str, ColumnName | None]]:
-        """Role and column of each part of the item; None: recognise it by its name."""
-        options = self.options
-        if options.places is not None:
-            return list(zip(PLACE_ROLES, (options.latitude, options.longitude), strict=True))
-        return [("item", column) for column in options.items or (None,)]
-
-    def choose_in_order(self, known_format: str) -> tuple[Roles, dict[str, str]]:
+    def choose_in_order(self, known_format: str) -> Roles:
         """Columns of a known format without a header: record, item, value and time."""
         value, time = self.given(self.options.value, "value"), self.given(self.options.time, "time")
         value = 2 if self.options.value is None and time != 2 else value
         time = 3 if self.options.time is None and value != 3 else time
         roles = Roles(0, (1,), value, time, self.names)
-        if both := sorted(self.ignored() & {*roles.wanted}):
-            raise self._both(both[0])
-        reason = f"its place in a {known_format} file"
-        return roles, dict.fromkeys(roles.names_by_role(), reason)
+        return replace(roles, reasons=dict.fromkeys(roles.by_role(), f"its place in a {known_format} file"))
 
     def given(self, column: ColumnName | bool | None, role: str) -> int | None:
         """Position of the column that the user named, or None."""
@@ -194,63 +191,49 @@ class _Columns:
             return int(column) - 1
         raise ColumnError(f"column {column!r} not found; {self}: name one with {role}=…")
 
+    @property
     def ignored(self) -> set[int]:
         """Positions of the columns that the user ignores."""
-        positions = {self.given(column, "ignore") for column in self.options.ignored}
+        positions = (self.given(column, "ignore") for column in self.options.ignored)
         return {position for position in positions if position is not None}
 
-    def needed(self, column: ColumnName | None, role: str, taken: set[int | None]) -> int:
+    def needed(self, column: ColumnName | bool | None, role: str, taken: set[int | None]) -> int:
         """Position of a column that is required; an error if none or several may be it."""
         if (position := self.given(column, role)) is not None:
             return position
         best = [column for column in recognise(self.names, role) if column not in taken]
         if not best:
-            raise ColumnError(
-                f"no column is recognised as the {role}; {self}: name one with {role}=…"
-                + ("" if self.options.places is not None else table_hint(self.names, self.sample))
-            )
+            hint = table_hint(self.names, self.sample) if self.options.places is None else ""
+            raise ColumnError(f"no column is recognised as the {role}; {self}: name one with {role}=…{hint}")
         if len(best) > 1:
-            shown = " and ".join(map(self.shown, best))
-            options = " or ".join(f"{role}={self.typed(column)}" for column in best)
-            raise ColumnError(f"columns {shown} may each be the {role}: choose with {options}")
+            names = " and ".join(map(self.shown, best))
+            options = " or ".join(f"{role}={self.shown(column)}" for column in best)
+            raise ColumnError(f"columns {names} may each be the {role}: choose with {options}")
         return best[0]
-
-    def _both(self, column: int) -> ColumnError:
-        return ColumnError(
-            f"column {self.shown(column)} has a role and cannot be ignored: name another column for the "
-            "role, or remove ignore=… (for values and times: value=False, time=False)"
-        )
 
     def recognised(self, role: str, taken: set[int | None]) -> int | None:
         """Position of the value or time column with the best-known name that has no other role, or None."""
         ranked = []
         for column, name in enumerate(self.names):
             rank = name_rank(name, role) if self.header and column not in taken else None
-            if rank is not None and (rank < CELLS_DECIDE or self._cells_fit(column, role)):
+            if rank is None:
+                continue
+            cells = column_cells(self.sample, column)  # they decide about a name that is less well known
+            fit = looks_like_dates(cells) if role == "time" else all(NUMERIC.fullmatch(cell) for cell in cells)
+            if rank < CELLS_DECIDE or fit:
                 ranked.append((rank, column))
         return min(ranked)[1] if ranked else None
 
-    def check_person(self, record: int) -> None:
-        """Raise an error if the record column has decimals."""
-        if any(map(has_decimals, column_cells(self.sample, record))):
-            raise decimals_error(self.shown(record))
-
     def unused(self, roles: Roles) -> tuple[UnusedColumn, ...]:
-        """Columns without a role; those that --value none and --time none waive count as ignored."""
-        ignored, kinds = self.ignored(), column_kinds(self.names, self.sample)
-        taken = set(roles.wanted)
+        """Columns without a role; those that value=False and time=False waive count as ignored."""
+        ignored, kinds, taken = self.ignored, column_kinds(self.names, self.sample), set(roles.wanted)
         for role, option, place in (("value", self.options.value, 2), ("time", self.options.time, 3)):
             if option is False and self.by_order:
                 ignored.add(place)
-            waived = self.recognised(role, {*taken, *ignored}) if option is False else None
-            while waived is not None:
+            while option is False and (waived := self.recognised(role, {*taken, *ignored})) is not None:
                 ignored.add(waived)
-                waived = self.recognised(role, {*taken, *ignored})
-        return tuple(
-            UnusedColumn(self.label(column), kinds[column], column in ignored)
-            for column in range(len(self.names))
-            if column not in taken
-        )
+        free = [column for column in range(len(self.names)) if column not in taken]
+        return tuple(UnusedColumn(self.label(column), kinds[column], column in ignored) for column in free)
 
     def label(self, column: int) -> str:
         """Name of a column, or its number if the name is not certain, not unique or not readable."""
@@ -259,50 +242,55 @@ class _Columns:
         return name if clear else f"column {column + 1}"
 
     def shown(self, column: int) -> str:
-        """Column as a message shows it after the word "column"."""
+        """Column as a message shows it, and as it is written in Python."""
         label = self.label(column)
         return str(column + 1) if label == f"column {column + 1}" else repr(label)
-
-    def typed(self, column: int) -> str:
-        """Column as it is written in Python."""
-        label = self.label(column)
-        return str(column + 1) if label == f"column {column + 1}" else repr(label)
-
-    def _cells_fit(self, column: int, role: str) -> bool:
-        """Whether the cells are dates, or numbers, as a name that is less well known suggests."""
-        cells = column_cells(self.sample, column)
-        if role == "time":
-            return looks_like_dates(cells)
-        return all(NUMERIC.fullmatch(cell) for cell in cells)
-
-    def _reason(self, role: str, roles: Roles) -> str:
-        column = {
-            "record": roles.record,
-            "item": roles.item[0],
-            "latitude": roles.item[0],
-            "longitude": roles.item[-1],
-            "value": roles.value,
-            "time": roles.time,
-        }[role]
-        rank = None if column is None else name_rank(self.names[column], role)
-        if rank is None or rank < CELLS_DECIDE:
-            return "its name is well known"
-        if role in ("record", "item", *PLACE_ROLES):
-            return "its name ends in a well-known name"
-        return f"its name and its cells look like a {role}"
 
     def _unknown_order(self) -> ColumnError:
         """Error about a file without a header: what each column looks like, and an example."""
-        options = self.options
-        for role, column in (("record", options.record), ("value", options.value), ("time", options.time)):
-            self.given(column, role)  # a column that does not exist is the first thing to say
+        for role in ("record", "value", "time"):  # a column that does not exist is the first thing to say
+            self.given(getattr(self.options, role), role)
         kinds = column_kinds(self.names, self.sample)
         looks = ", ".join(f"{column + 1} {kind}" for column, kind in enumerate(kinds[:LISTED]))
         more = ", …" if len(kinds) > LISTED else ""
         return ColumnError(
             f"{self}, and its format is unknown: name the record and the item. The columns look like: "
-            f"{looks}{more}. {example_command(kinds, self.sample, options, self.source)}"
+            f"{looks}{more}. {self._example(kinds)}"
         )
+
+    def _example(self, kinds: Sequence[ColumnKind]) -> str:
+        """A complete call, if a column may be a person, or if the columns look like places."""
+        options, cells = self.options, [column_cells(self.sample, column) for column in range(len(kinds))]
+        whole = [not any(map(has_decimals, own)) and {*own} not in ({"0"}, {"0", "1"}) for own in cells]
+        people = [c for kind in ("id", "text", "number") for c in range(len(kinds)) if kinds[c] == kind and whole[c]]
+        record = people[0] if people and options.record_from_name is None else None
+        time = kinds.index("date") if "date" in kinds else None
+        degrees = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
+        if len(degrees) == 2 and not options.items:  # the first is the latitude unless it is beyond ±90 degrees
+            numbers = (cell.replace(",", ".") for cell in cells[degrees[0]] if NUMERIC.fullmatch(cell))
+            north, east = reversed(degrees) if any(abs(float(number)) > 90 for number in numbers) else degrees
+            columns = _typed({"latitude": north, "longitude": east, "time": time})
+            grid = "grid=0.01" if options.grid is None else f"grid={options.grid!r}"
+            columns += f", {grid if options.geohash is None else f'geohash={options.geohash}'}"
+            by_file = f"so.read('FOLDER', record_from_name={options.record_from_name or 'REGEX'!r}, {columns})"
+            if options.record_from_name is not None:
+                return f"For example: {by_file}"
+            if record is None:
+                return f"No column looks like a person: add one (record=…). If each file is one person: {by_file}"
+            instead = " (if each file is one person: record_from_name='REGEX' instead of record=…)"
+            note = instead if kinds[record] == "number" else ""
+            return f"For example{note}: so.read({self.source!r}, record={record + 1}, {columns})"
+        if options.record_from_name is not None:
+            first = people[0] + 1 if people else "COLUMN"
+            return f"The record is the file's name: name the item with item=…, such as item={first}"
+        if record is None:
+            return "No column looks like a person: add one (record=…), or take the file's name (record_from_name=…)"
+        if len(people) == 1:
+            return f"No column but {record + 1} looks like an item: name it with item=…"
+        item = min(people[1:])
+        value = next((c for c, kind in enumerate(kinds) if kind == "number" and c not in (record, item)), None)
+        roles = {"record": record, "item": item, "value": value, "time": time}
+        return f"For example: so.read({self.source!r}, {_typed(roles)})"
 
     def __str__(self) -> str:
         """List the names only if they are certain: a first row of data must not be shown."""
@@ -314,17 +302,13 @@ class _Columns:
         return f"the columns are {', '.join(self.names[:LISTED])}{', …' if len(self.names) > LISTED else ''}"
 
 
+def _typed(roles: dict[str, int | None]) -> str:
+    return ", ".join(f"{role}={column + 1}" for role, column in roles.items() if column is not None)
+
+
 def decimals_error(column: str) -> ColumnError:
-    """Error about a record column with decimals."""
+    """Error about a record column with decimals: a latitude or a price was taken for a person."""
     return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with record=…")
-
-
-# Ids of people that are decimal numbers: a latitude or a price was taken for a person.
-
-
-ZERO, NINE, POINT = ord("0"), ord("9"), ord(".")
-IN_NUMBERS = np.zeros(256, bool)
-IN_NUMBERS[[*range(ZERO, NINE + 1), *b"+-,."]] = True
 
 
 def check_people(records: Labels, provenance: Provenance) -> None:
@@ -332,18 +316,13 @@ def check_people(records: Labels, provenance: Provenance) -> None:
 
     Only ids that consist of digits and signs are looked at one by one, and only if one has a point or comma.
     """
-    column = provenance.columns.get("record", "")
-    if any(has_decimals(records[record]) for record in _numeric_ids(records)):
-        raise decimals_error(column.removeprefix("column ") if column.startswith("column ") else repr(column))
-
-
-def _numeric_ids(records: Labels) -> NDArray[np.int64]:
-    """Positions of ids of digits and signs with a point or comma."""
-    data, offsets = records.data, records.offsets
-    separators = np.flatnonzero((data == POINT) | (data == ord(",")))
+    data, starts = records.data, records.offsets
+    separators = np.flatnonzero((data == ord(".")) | (data == ord(",")))
     if not len(separators):
-        return separators
-    owners = np.unique(np.searchsorted(offsets, separators, side="right") - 1)
+        return
+    owners = np.unique(np.searchsorted(starts, separators, side="right") - 1)
     others = np.concatenate([[0], np.cumsum(~IN_NUMBERS[data])])
-    numeric: NDArray[np.int64] = owners[others[offsets[owners + 1]] == others[offsets[owners]]]
-    return numeric
+    numeric = owners[others[starts[owners + 1]] == others[starts[owners]]]
+    if any(has_decimals(records[record]) for record in numeric):
+        column = provenance.columns.get("record", "")
+        raise decimals_error(column.removeprefix("column ") if column.startswith("column ") else repr(column))

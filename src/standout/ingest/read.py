@@ -29,12 +29,12 @@ from standout.ingest.delimited import (
     read_delimited,
     read_layout,
 )
-from standout.ingest.diagnosis import PYTHON, Wording, check_rejects, merge_unused, reading_warnings, waive_columns
+from standout.ingest.diagnosis import PYTHON, Wording, merge_unused, reading_warnings, waive_columns
 from standout.ingest.file_parts import merge_files, read_frame_file, read_text_file, uses_workers
 from standout.ingest.formats import NETFLIX_TITLES, TEXT, RecognisedSource, recognise, record_ids
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import ColumnName, Kind, Options
-from standout.ingest.rejects import RejectLog
+from standout.ingest.rejects import RejectLog, check_rejects
 from standout.ingest.schema import Schema
 from standout.ingest.sources import Stream, expand_paths, open_stream, tar_members
 from standout.ingest.tables import (
