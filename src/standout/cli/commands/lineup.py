@@ -7,7 +7,6 @@ import click
 
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.console import print_json, suggest_index
-from standout.cli.lineup_screen import lineup_of_table, refuse_options_of_histories
 from standout.cli.option_groups import ADVERSARY, command, grouped_option
 from standout.cli.options import json_option, path_argument
 from standout.cli.reading import Source, reading_options
@@ -173,6 +172,8 @@ def lineup(
     with progress() as report:
         release = source.read([data], report, check=False)
     if release.columns:
+        from standout.cli.lineup_screen import lineup_of_table, refuse_options_of_histories
+
         refuse_options_of_histories(
             {
                 "--aux": aux_path,
