@@ -94,7 +94,7 @@ crash: $(READY) ## kill commands at every file-system call, and run them again (
 faults: $(READY) ## run commands on full, read-only and unreadable places
 	$(BIN)/python -m tools.faults $(if $(RECORD),--record $(RECORD)/faults.jsonl)
 
-reliability: $(READY) ## write the tables of docs/reliability.md from docs/campaign (made with RECORD=docs/campaign)
+reliability: $(READY) ## write the tables of docs/lab/reliability.md from docs/lab/campaign (made with RECORD=docs/lab/campaign)
 	$(BIN)/python -m tools.reliability
 
 notebooks: $(READY) ## run the notebooks and write them with their outputs

@@ -83,7 +83,7 @@ def _row(job: str, cost: Cost) -> str:
 
 
 def main() -> None:
-    """Measure, and print the table of docs/scale.md."""
+    """Measure, and print the table of docs/lab/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--scale")

@@ -1,4 +1,4 @@
-"""What 10^10 entries on 16 machines would cost: computed from the measured costs in docs/scale.md.
+"""What 10^10 entries on 16 machines would cost: computed from the measured costs in docs/lab/scale.md.
 
 python -m benchmarks.scale_estimate [--entries 1e10] [--machines 16] [--cores 8] [--memory 64] [--network 10]
 
@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE = Path("docs/scale.md")
+PAGE = Path("docs/lab/scale.md")
 SMALL, LARGE = 100_480_507, 1_004_805_070
 PEOPLE_PER_ENTRY = 4_801_890 / LARGE
 BYTES_PER_PERSON = 64 + 3 * 8 + 48
@@ -102,7 +102,7 @@ def estimate(cost: Measured, given: argparse.Namespace) -> list[tuple[str, str, 
 
 
 def main() -> None:
-    """Print the table of docs/scale.md."""
+    """Print the table of docs/lab/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     machines = {"entries": 1e10, "machines": 16, "cores": 8, "memory": 64, "network": 10, "disk": 500}
     for option, default in machines.items():

@@ -120,7 +120,7 @@ def _row(name: str, cost: Cost) -> str:
 
 
 def main() -> None:
-    """Print the table of docs/scale.md."""
+    """Print the table of docs/lab/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("indexes", nargs="+")
     parser.add_argument("--jobs", nargs="+", choices=WORK, default=list(WORK))

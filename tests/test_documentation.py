@@ -81,7 +81,7 @@ def test_links_of_a_page_lead_to_the_same_place_in_the_site():
     )
     assert shown("[a](docs/audit.md)", "CHANGELOG.md", "changelog.md") == "[a](audit.md)"
     assert shown("[a](../CONTRIBUTING.md#b)") == "[a](contributing.md#b)"
-    assert shown("[a](../README.md#your-own-data)") == "[a](index.md)"
+    assert shown("[a](../README.md#one-audit-for-every-kind-of-data)") == "[a](index.md)"
     assert shown("[a](../notebooks/audit-your-csv.ipynb)") == "[a](notebooks/audit-your-csv.md)"
     assert shown("[tables.md](tables.md#x)") == "[Tables: one row per person](tables.md#x)"
     assert shown("[the code](../src/standout/fact.py)") == "the code"
@@ -145,4 +145,4 @@ def test_commands_that_the_documentation_shows_have_these_options():
             used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             assert used <= options | {"--help"}, f"{page.name}: standout {name} {used - options}"
             seen += 1
-    assert seen > 80
+    assert seen > 50

@@ -1,4 +1,4 @@
-"""Write docs/attacks.md: Likelihood and other attacks on the same targets with the same facts.
+"""Write docs/lab/attacks.md: Likelihood and other attacks on the same targets with the same facts.
 
 python -m tools.attacks FOLDER [INDEX]    (the folder of the data sets; a stand-in at full size, optional)
 """
@@ -17,7 +17,7 @@ from standout.evaluate.target_attacks import success_rates
 from standout.evaluate.targets import Population
 from tools.results import CASES
 
-PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "attacks.md"
 SEED, MANY_RECORDS, TARGETS, FEW_TARGETS = 2016, 100_000, 400, 200
 VALUE_ERRORS = {"Online Retail": 24.0, "Bitcoin OTC": 2.0}
 HEAD = """# Likelihood and other attacks

@@ -1,6 +1,6 @@
 """Run commands where things go wrong, and record what they say: `make faults`.
 
-    python -m tools.faults [--only full "read-only" …] [--record docs/campaign/faults.jsonl]
+    python -m tools.faults [--only full "read-only" …] [--record docs/lab/campaign/faults.jsonl]
 
 Each row has a place (a full disk, a folder that cannot be written, …), a command, its last line and its exit
 code. A traceback, more than one line, another exit code than expected, and files that are left behind are

@@ -4,7 +4,7 @@
 
 FOLDER must not exist. It gets an empty environment with this repository installed, copies of the data and the
 reports. DATA has `online-retail`, `bitcoin-otc` and `movielens-latest-small`; the other two files are made.
-Prints a table with the wall-clock and CPU seconds of each command, for docs/newcomer.md. The number of tries
+Prints a table with the wall-clock and CPU seconds of each command, for docs/lab/newcomer.md. The number of tries
 is an observation of a person and not measured here; commands that are expected to fail are part of the way.
 """
 

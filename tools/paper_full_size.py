@@ -1,7 +1,7 @@
-"""Record our own result at full size from docs/paper.md, for smaller runs to be compared with.
+"""Record our own result at full size from docs/lab/paper.md, for smaller runs to be compared with.
 
 standout paper -o FOLDER               (the stand-in at the size of the Netflix Prize data)
-python -m tools.paper_tables FOLDER    (writes the numbers into docs/paper.md)
+python -m tools.paper_tables FOLDER    (writes the numbers into docs/lab/paper.md)
 python -m tools.paper_full_size        (writes data/full_size.csv and .json of the package standout.paper)
 """
 

@@ -1,4 +1,4 @@
-"""Write the numbers of docs/paper.md from a folder that `standout paper` made, between the page's markers.
+"""Write the numbers of docs/lab/paper.md from a folder that `standout paper` made, between the page's markers.
 
 python -m tools.paper_tables FOLDER
 """
@@ -22,7 +22,7 @@ from standout.paper.comparison import (
 )
 from standout.paper.readings import Reading, fits, unit_of
 
-PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
 LIKELIHOOD = ("likelihood", "likelihood_low", "likelihood_high")
 CsvRow = dict[str, str]

@@ -1,7 +1,7 @@
-"""Writes the tables of docs/reliability.md from the records in docs/campaign: `make reliability`.
+"""Writes the tables of docs/lab/reliability.md from the records in docs/lab/campaign: `make reliability`.
 
 The records are lines of JSON that `make fuzz`, `make crash` and `make faults` write with
-RECORD=docs/campaign. Runs of a target on the same commit with different seeds add up; of the same seed, the
+RECORD=docs/lab/campaign. Runs of a target on the same commit with different seeds add up; of the same seed, the
 last counts. Lines of a target on an earlier commit do not count.
 """
 
@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "lab"
 PAGE, RECORDS = DOCS / "reliability.md", DOCS / "campaign"
 Lines = list[dict[str, Any]]
 

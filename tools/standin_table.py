@@ -1,4 +1,4 @@
-"""Write the calibration table of the full stand-in into docs/standin.md, between its markers.
+"""Write the calibration table of the full stand-in into docs/lab/standin.md, between its markers.
 
 python -m tools.standin_table [RECORDS]
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import standout as so
 
-PAGE = Path(__file__).parent.parent / "docs" / "standin.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "standin.md"
 MARKED = re.compile("<!-- calibration -->.*?<!-- /calibration -->", re.DOTALL)
 NEAREST = 5_000
 

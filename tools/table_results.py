@@ -1,4 +1,4 @@
-"""Write the parts of docs/results.md and docs/performance.md on tables.
+"""Write the parts of docs/results.md and docs/lab/performance.md on tables.
 
 python -m tools.table_results FOLDER [--tools build/table-tools.json] [--speed build/tables.json …]
 
@@ -42,7 +42,7 @@ def replaced(page: str, part: str, text: str) -> str:
 
 
 def speed_part(files: list[Path]) -> Iterator[str]:
-    """The tables of docs/performance.md, one run after the other."""
+    """The tables of docs/lab/performance.md, one run after the other."""
     for path in files:
         speed = json.loads(path.read_text(encoding="utf-8"))
         yield f"### {speed['rows']:,} rows × {speed['columns']} columns\n"
@@ -89,7 +89,7 @@ def main() -> None:
     write("results.md", "attacks", attack_part(table))
     write("results.md", "calibration", calibration_part(table))
     if all(path.exists() for path in given.speed):
-        write("performance.md", "speed", speed_part(given.speed))
+        write("lab/performance.md", "speed", speed_part(given.speed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The lines of docs/scale.md make a cluster with TLS: its findings are those of threads, and it is closed."""
+"""The lines of docs/lab/scale.md make a cluster with TLS: its findings are those of threads, and it is closed."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed"),
 ]
-PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text().replace("\\\n", "")
+PAGE = (Path(__file__).parents[2] / "docs" / "lab" / "scale.md").read_text().replace("\\\n", "")
 TIMEOUT = 120
 
 

@@ -1,4 +1,4 @@
-"""tools/paper_tables.py writes the tables of docs/paper.md from a folder of `standout paper`."""
+"""tools/paper_tables.py writes the tables of docs/lab/paper.md from a folder of `standout paper`."""
 
 import pytest
 from tools import paper_tables

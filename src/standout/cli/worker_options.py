@@ -27,7 +27,7 @@ __all__ = ["GateFiles", "gate_options", "reading_worker_options", "worker_option
 
 def worker_options(command: Command) -> Command:
     """Add --threads, --workers, --scheduler and --insecure; the command runs with these workers."""
-    shared = "DATA must be an index (see docs/scale.md)."
+    shared = "DATA must be an index (see docs/lab/scale.md)."
     return threads_option(_with_workers(command, shared, "DATA"))
 
 
@@ -52,7 +52,7 @@ def _with_workers(command: Command, shared: str, data: str) -> Command:
         WORKERS,
         "--scheduler",
         metavar="ADDRESS",
-        help=f"Dask scheduler whose workers can read {data}, such as tls://host:8786 (see docs/scale.md).",
+        help=f"Dask scheduler whose workers can read {data}, such as tls://host:8786 (see docs/lab/scale.md).",
     )(run)
     return grouped_option(
         WORKERS,

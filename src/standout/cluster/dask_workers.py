@@ -367,7 +367,7 @@ def check_address(name: str, address: str, insecure: bool) -> None:
         return
     raise ParameterError(
         f"{name} must be a tls:// address, or on this machine, got {address!r}: over tcp:// anybody on "
-        "the network can read the results and run code on the workers. Set up TLS (docs/scale.md), or add "
+        "the network can read the results and run code on the workers. Set up TLS (docs/lab/scale.md), or add "
         "insecure=True"
     )
 

@@ -2,7 +2,7 @@
 
 The bars of the paper are read off the figures of the 2008 version, to about ± 0.003. A smaller stand-in is
 compared with our own result at full size: it has fewer people than the paper's data, which changes every number.
-data/full_size.csv and data/full_size.json have these numbers, from the run that docs/paper.md records;
+data/full_size.csv and data/full_size.json have these numbers, from the run that docs/lab/paper.md records;
 `python -m tools.paper_full_size` writes them.
 """
 

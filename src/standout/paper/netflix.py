@@ -1,6 +1,6 @@
 """A stand-in for the Netflix Prize data, calibrated only on its published statistics.
 
-The constants follow from the published numbers, as docs/standin.md explains. `standout synthesize --check`
+The constants follow from the published numbers, as docs/lab/standin.md explains. `standout synthesize --check`
 compares a release with these numbers. The success of attacks was not used for calibration: it validates the
 stand-in.
 """
