@@ -31,28 +31,14 @@ EXAMPLES = (1.0, 0.01, 0.001)
 
 @dataclass(frozen=True)
 class Exploration:
-    """A release, and perhaps a sanitized or other version of it.
+    """A release, and perhaps a sanitized or other version of it."""
 
-    Attributes
-    ----------
-    release
-        The data set.
-    data
-        Its source, as it was given on the command line.
-    source_arguments
-        Options for reading it, as they were given.
-    what_if
-        The second data set.
-    what_if_name
-        Its name.
-    """
-
-    release: so.Release = field(repr=False)
-    data: str
-    source_arguments: Sequence[str] = ()
+    release: so.Release = field(repr=False)  # the data set
+    data: str  # its source, as it was given on the command line
+    source_arguments: Sequence[str] = ()  # options for reading it, as they were given
     name: str = ""
-    what_if: so.Release | None = field(default=None, repr=False)
-    what_if_name: str = ""
+    what_if: so.Release | None = field(default=None, repr=False)  # the second data set
+    what_if_name: str = ""  # its name
     has_audit: bool = False
     _memory: dict[str, Any] = field(default_factory=dict, repr=False)
 

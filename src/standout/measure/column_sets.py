@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from queue import SimpleQueue
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -190,21 +189,11 @@ TARGETS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MinimalSetShare:
-    """Share of rows that some set of `size` columns makes unique.
+    """Share of rows that some set of `size` columns makes unique."""
 
-    Attributes
-    ----------
-    size
-        Number of columns.
-    share
-        Share of rows that at least one set of this size singles out.
-    counted
-        Whether all rows were counted, so that the share is exact; otherwise `share.n` random rows were.
-    """
-
-    size: int
-    share: Estimate
-    counted: bool
+    size: int  # number of columns
+    share: Estimate  # share of rows that at least one set of this size singles out
+    counted: bool  # whether all rows were counted, so that the share is exact; otherwise `share.n` random rows were
 
     def __str__(self) -> str:
         columns = "1 column" if self.size == 1 else f"{self.size} columns"
@@ -397,20 +386,6 @@ class SetCounts:
         return np.lexsort((rank, -second, -first))
 
 
-class Workspace(NamedTuple):
-    """Arrays that a thread uses again and again: keys and numbers of rows, and the slots of a hash table."""
-
-    keys: NDArray[np.uint64]
-    rows: NDArray[np.int32]
-    slots: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, n_rows: int) -> "Workspace":
-        """Arrays for this many rows."""
-        n_slots = 1 << table_bits(n_rows)
-        return cls(np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32), np.empty(n_slots, np.uint32))
-
-
 class SetCounter:
     """Counts unique rows and classes of sets of columns.
 
@@ -427,9 +402,6 @@ class SetCounter:
         self.n_rows = len(self.codes[0])
         self.all_rows = np.arange(self.n_rows, dtype=np.int32)
         self.threads = thread_count(threads)
-        self._free: SimpleQueue[Workspace] = SimpleQueue()
-        for _ in range(self.threads):
-            self._free.put(Workspace.of(self.n_rows))
 
     def count(self, sets: list[ColumnPositions]) -> SetCounts:
         """Count the sets; those that differ in the last column only share most of the work."""
@@ -440,37 +412,20 @@ class SetCounter:
         return SetCounts(sets, pairs[:, 0], pairs[:, 1])
 
     def _count_group(self, sets: list[ColumnPositions]) -> list[tuple[int, int]]:
-        """Count sets that differ in the last column only."""
-        work = self._free.get()
-        try:
-            return self._count_in(work, sets)
-        finally:
-            self._free.put(work)
-
-    def _count_in(self, work: "Workspace", sets: list[ColumnPositions]) -> list[tuple[int, int]]:
-        """Rows that the first columns make unique stay unique, so only the others are counted."""
-        keys, rows = self._repeated_keys(sets[0][:-1], len(sets) > 2, work)
-        n_settled, bits = self.n_rows - len(rows), table_bits(len(rows))
-        counts = []
-        for *_, last in sets:
-            slots = work.slots[: 1 << bits]
-            unique, classes = count_classes(keys, rows, self.codes[last], self.numbers[last], bits, slots)
-            counts.append((n_settled + unique, n_settled + classes))
-        return counts
-
-    def _repeated_keys(
-        self, positions: ColumnPositions, search: bool, work: "Workspace"
-    ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """The keys of the rows that these columns do not make unique, and which rows these are."""
-        keys, rows = work.keys, self.all_rows
-        keys[:] = 0
-        for position in positions:
+        """Count sets that differ in the last column only. Rows that the first columns make unique stay unique."""
+        first, n, rows = sets[0][:-1], self.n_rows, self.all_rows
+        keys, slots = np.zeros(n, np.uint64), np.empty(1 << table_bits(n), np.uint32)
+        for position in first:
             add_numbers(keys, self.codes[position], self.numbers[position])
-        if not positions or not search:
-            return keys, rows
-        n_repeated = find_repeated(keys, table_bits(self.n_rows), work.slots, work.rows)
-        rows = work.rows[:n_repeated]
-        return keys[rows], rows
+        if first and len(sets) > 2:
+            repeated = np.empty(n, np.int32)
+            rows = repeated[: find_repeated(keys, table_bits(n), slots, repeated)]
+            keys = keys[rows]
+        settled, bits, counts = n - len(rows), table_bits(len(rows)), []
+        for *_, last in sets:
+            found = count_classes(keys, rows, self.codes[last], self.numbers[last], bits, slots[: 1 << bits])
+            counts.append((settled + found[0], settled + found[1]))
+        return counts
 
 
 def _random_numbers(position: int, n_codes: int) -> NDArray[np.uint64]:
@@ -492,29 +447,16 @@ NARROWEST, WIDEST = 4, 64
 
 @dataclass(frozen=True, slots=True)
 class ColumnSet:
-    """A set of columns, and how many rows it makes unique.
+    """A set of columns, and how many rows it makes unique."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns, in the order of the table.
-    unique
-        Share of rows that the values of these columns single out; exact, all rows counted.
-    classes
-        Number of different combinations of values that occur.
-    search
-        "exhaustive": every set that could be better was counted. These counts are by hashes and may miss a
-        few rows in a million, so only a set that is better by a few rows can have been overlooked. "beam":
-        the best set found; another one may have more.
-    tried
-        Number of sets of this size that were counted.
-    """
-
-    columns: tuple[str, ...]
-    unique: Estimate
-    classes: int
+    columns: tuple[str, ...]  # names of the columns, in the order of the table
+    unique: Estimate  # share of rows that the values of these columns single out; exact, all rows counted
+    classes: int  # number of different combinations of values that occur
+    # "exhaustive": every set that could be better was counted. These counts are by hashes and may miss a few rows in a
+    # million, so only a set that is better by a few rows can have been overlooked. "beam": the best set found; another
+    # one may have more
     search: Search
-    tried: int
+    tried: int  # number of sets of this size that were counted
 
     @property
     def text(self) -> str:
@@ -528,22 +470,13 @@ class ColumnSet:
 
 @dataclass(frozen=True, slots=True)
 class KeySearch:
-    """The best set of columns of each size.
+    """The best set of columns of each size."""
 
-    Attributes
-    ----------
-    searched
-        The columns among which sets were searched.
-    sets
-        The best set of one column, of two columns, and so on. The list ends where more columns cannot single
-        out more rows, or at the largest size.
-    all_columns
-        Share of rows that all these columns together single out: no set can have more.
-    """
-
-    searched: tuple[str, ...]
+    searched: tuple[str, ...]  # the columns among which sets were searched
+    # the best set of one column, of two columns, and so on. The list ends where more columns cannot single out more
+    # rows, or at the largest size
     sets: tuple[ColumnSet, ...]
-    all_columns: Estimate
+    all_columns: Estimate  # share of rows that all these columns together single out: no set can have more
 
     def smallest(self, share: float) -> ColumnSet | None:
         """The smallest set found that singles out at least this share of the rows; None if none does."""
@@ -563,7 +496,7 @@ def find_keys(
     whole_number("largest", largest, 1)
     counter = SetCounter([table.column(name) for name in columns], threads)
     ceiling = equivalence_classes(table, columns).n_unique
-    largest = min(largest, len(columns))
+    largest, n = min(largest, len(columns)), table.n_records
     found: list[ColumnSet] = []
     beam: list[tuple[int, ...]] = [()]
     for size in range(1, largest + 1):
@@ -573,13 +506,15 @@ def find_keys(
             counts = counts.joined(counter.count(remaining))
         chosen = tuple(columns[position] for position in counts.best)
         search: Search = "beam" if remaining is None else "exhaustive"
-        found.append(_counted_exactly(table, chosen, search, len(counts.sets)))
+        classes = equivalence_classes(table, chosen)
+        unique = exact(classes.n_unique / n, n, 1 / n)
+        found.append(ColumnSet(chosen, unique, classes.n_classes, search, len(counts.sets)))
         progress("searching for identifying columns", size, largest)
         if counts.most_unique >= ceiling:
             break
-        beam = counts.beam(_beam_width(table.n_records, len(columns)))
+        beam = counts.beam(max(NARROWEST, min(WIDEST, BEAM_ROWS // (n * len(columns)))))
     progress("searching for identifying columns", largest, largest)
-    return KeySearch(tuple(columns), tuple(found), exact(ceiling / table.n_records, table.n_records))
+    return KeySearch(tuple(columns), tuple(found), exact(ceiling / n, n))
 
 
 def _extensions(beam: Iterable[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
@@ -606,12 +541,3 @@ def _could_be_better(counter: SetCounter, counts: SetCounts, size: int, ceiling:
         and frozenset(chosen) not in counted
     ]
     return sets if len(sets) * counter.n_rows <= ROWS_TO_COUNT else None
-
-
-def _beam_width(n_rows: int, n_columns: int) -> int:
-    return max(NARROWEST, min(WIDEST, BEAM_ROWS // (n_rows * n_columns)))
-
-
-def _counted_exactly(table: Release, columns: tuple[str, ...], search: Search, tried: int) -> ColumnSet:
-    classes, n = equivalence_classes(table, columns), table.n_records
-    return ColumnSet(columns, exact(classes.n_unique / n, n, 1 / n), classes.n_classes, search, tried)

@@ -30,46 +30,24 @@ ORDERED_KINDS = ("number", "date", "ordered")
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """What quasi-identifiers reveal about a sensitive column.
+    """What quasi-identifiers reveal about a sensitive column."""
 
-    Attributes
-    ----------
-    column
-        The sensitive column.
-    quasi_identifiers
-        The columns that the adversary knows.
-    known_rows
-        Number of rows with a sensitive value; all measures are about these.
-    distinct_l
-        l of distinct l-diversity: the smallest number of different values in a class.
-    entropy_l
-        l of entropy l-diversity: the smallest e^H of a class, with H the entropy of its values.
-    recursive_c
-        c of recursive (c, 2)-diversity: the table has it for every larger c. It is the largest ratio of the
-        commonest value to all others in a class; ∞ if a class has one value only.
-    t
-        t of t-closeness: the largest distance of a class's distribution from that of the table. Numbers,
-        dates and ordered levels by the earth mover's distance over ranks, categories by half of Σ |q − p|.
-    certain
-        Share of rows in classes with one value only, so that the value is certain.
-    certain_in_groups
-        The same without rows that are unique: others with the same values share the sensitive one.
-    guess
-        Share of right guesses from the target's class, with the target's own row.
-    guess_from_others
-        Share of right guesses from the other rows of the class, with Wilson's interval over targets.
-    """
-
-    column: str
-    quasi_identifiers: tuple[str, ...]
-    known_rows: int
-    distinct_l: int
-    entropy_l: float
+    column: str  # the sensitive column
+    quasi_identifiers: tuple[str, ...]  # the columns that the adversary knows
+    known_rows: int  # number of rows with a sensitive value; all measures are about these
+    distinct_l: int  # l of distinct l-diversity: the smallest number of different values in a class
+    entropy_l: float  # l of entropy l-diversity: the smallest e^H of a class, with H the entropy of its values
+    # c of recursive (c, 2)-diversity: the table has it for every larger c. It is the largest ratio of the commonest
+    # value to all others in a class; ∞ if a class has one value only
     recursive_c: float
+    # t of t-closeness: the largest distance of a class's distribution from that of the table. Numbers, dates and
+    # ordered levels by the earth mover's distance over ranks, categories by half of Σ |q − p|
     t: float
-    certain: Estimate
+    certain: Estimate  # share of rows in classes with one value only, so that the value is certain
+    # the same without rows that are unique: others with the same values share the sensitive one
     certain_in_groups: Estimate
-    guess: Estimate
+    guess: Estimate  # share of right guesses from the target's class, with the target's own row
+    # share of right guesses from the other rows of the class, with Wilson's interval over targets
     guess_from_others: Estimate
 
     def __str__(self) -> str:

@@ -68,21 +68,11 @@ MOST_PATTERNS = 1000
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The equivalence classes of a set of columns.
+    """The equivalence classes of a set of columns."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns in which the rows of a class are equal.
-    number : ndarray
-        The class of each row. EquivalenceClasses are numbered in the order of their first rows.
-    counts : ndarray
-        Number of rows in each class.
-    """
-
-    columns: tuple[str, ...]
-    number: NDArray[np.int32]
-    counts: Ints
+    columns: tuple[str, ...]  # the columns in which the rows of a class are equal
+    number: NDArray[np.int32]  # the class of each row. EquivalenceClasses are numbered in the order of their first rows
+    counts: Ints  # number of rows in each class
 
     @property
     def n_classes(self) -> int:
@@ -200,21 +190,11 @@ def _matches_with_gaps(columns: Sequence[Column], classes: EquivalenceClasses) -
 
 @dataclass(frozen=True, slots=True)
 class KnownColumns:
-    """The columns of a measurement, and why these.
+    """The columns of a measurement, and why these."""
 
-    Attributes
-    ----------
-    quasi_identifiers
-        The columns that the adversary knows.
-    sensitive
-        The columns that must not be learned.
-    reason
-        Why these are the quasi-identifiers.
-    """
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    reason: str
+    quasi_identifiers: tuple[str, ...]  # the columns that the adversary knows
+    sensitive: tuple[str, ...]  # the columns that must not be learned
+    reason: str  # why these are the quasi-identifiers
 
 
 def known_columns(
@@ -280,39 +260,17 @@ class SizeCount:
 
 @dataclass(frozen=True, slots=True)
 class IdentityRisk:
-    """How well the values of some columns single out the rows of a table.
+    """How well the values of some columns single out the rows of a table."""
 
-    Attributes
-    ----------
-    columns
-        The columns that the adversary knows.
-    missing
-        What a missing cell agrees with: "equal" (missing cells only) or "any" (every value).
-    k
-        The smallest number of rows that agree with a row, itself included: the table is k-anonymous.
-    unique
-        Share of rows that no other row agrees with.
-    smaller
-        For each size s, the share of rows that fewer than s rows agree with.
-    highest
-        The prosecutor's chance for the row at most risk, 1/k.
-    mean
-        The mean of the prosecutor's chances 1/f, which is the marketer's risk.
-    above
-        For each threshold, the share of rows with a chance 1/f above it.
-    sizes
-        The distribution of f: how many rows agree with f rows.
-    """
-
-    columns: tuple[str, ...]
-    missing: Missing
-    k: int
-    unique: Estimate
-    smaller: tuple[tuple[int, Estimate], ...]
-    highest: Estimate
-    mean: Estimate
-    above: tuple[tuple[float, Estimate], ...]
-    sizes: tuple[SizeCount, ...]
+    columns: tuple[str, ...]  # the columns that the adversary knows
+    missing: Missing  # what a missing cell agrees with: "equal" (missing cells only) or "any" (every value)
+    k: int  # the smallest number of rows that agree with a row, itself included: the table is k-anonymous
+    unique: Estimate  # share of rows that no other row agrees with
+    smaller: tuple[tuple[int, Estimate], ...]  # for each size s, the share of rows that fewer than s rows agree with
+    highest: Estimate  # the prosecutor's chance for the row at most risk, 1/k
+    mean: Estimate  # the mean of the prosecutor's chances 1/f, which is the marketer's risk
+    above: tuple[tuple[float, Estimate], ...]  # for each threshold, the share of rows with a chance 1/f above it
+    sizes: tuple[SizeCount, ...]  # the distribution of f: how many rows agree with f rows
 
     @property
     def n_rows(self) -> int:

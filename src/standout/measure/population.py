@@ -161,21 +161,11 @@ SERIES_SIZE = 40
 
 @dataclass(frozen=True, slots=True)
 class ModelRisk:
-    """What a model says of a sample.
+    """What a model says of a sample."""
 
-    Attributes
-    ----------
-    unique
-        Expected share of the rows whose values nobody else of the population has.
-    mean
-        Mean of E[1/F | f] over the rows: the expected share of right matches.
-    highest
-        The largest E[1/F | f].
-    """
-
-    unique: float
-    mean: float
-    highest: float
+    unique: float  # expected share of the rows whose values nobody else of the population has
+    mean: float  # mean of E[1/F | f] over the rows: the expected share of right matches
+    highest: float  # the largest E[1/F | f]
 
 
 def model_risks(size: Ints, classes: Ints, population: float, weights: Floats) -> dict[str, ModelRisk]:
@@ -266,30 +256,14 @@ class ModelEstimate:
 
 @dataclass(frozen=True, slots=True)
 class PopulationRisk:
-    """Risk of rows that are a sample of a population.
+    """Risk of rows that are a sample of a population."""
 
-    Attributes
-    ----------
-    population
-        Number of people in the population.
-    fraction
-        Number of rows divided by the population.
-    unique
-        Share of the rows whose values nobody else of the population has.
-    mean
-        Expected share of right matches if the adversary matches every row with the population.
-    highest
-        The chance of a right match for the row at most risk.
-    models
-        The same by each model. The numbers above are the highest of these.
-    """
-
-    population: int
-    fraction: float
-    unique: Estimate
-    mean: Estimate
-    highest: Estimate
-    models: tuple[ModelEstimate, ...]
+    population: int  # number of people in the population
+    fraction: float  # number of rows divided by the population
+    unique: Estimate  # share of the rows whose values nobody else of the population has
+    mean: Estimate  # expected share of right matches if the adversary matches every row with the population
+    highest: Estimate  # the chance of a right match for the row at most risk
+    models: tuple[ModelEstimate, ...]  # the same by each model. The numbers above are the highest of these
 
     def __str__(self) -> str:
         return (

@@ -77,55 +77,23 @@ class Sparsity(ResultView, FrameExport):
         return len(self.records) == self.total
 
     def delta(self, epsilon: float) -> Estimate:
-        """The share of records with a neighbour more similar than epsilon  [Definition 1].
-
-        Parameters
-        ----------
-        epsilon
-            A similarity from 0 to 1.
-        """
+        """The share of records with a neighbour more similar than epsilon  [Definition 1]."""
         return self._share(self.nearest > _share_from_0_to_1("epsilon", epsilon))
 
     def survival(self, similarity: float) -> Estimate:
-        """The share of records whose nearest neighbour is at least this similar  [Figure 12].
-
-        Parameters
-        ----------
-        similarity
-            A similarity from 0 to 1.
-        """
+        """The share of records whose nearest neighbour is at least this similar  [Figure 12]."""
         return self._share(self.nearest >= _share_from_0_to_1("similarity", similarity))
 
     def is_sparse(self, epsilon: float, delta: float) -> bool:
-        """Whether the release is (epsilon, delta)-sparse  [Definition 1].
-
-        Parameters
-        ----------
-        epsilon
-            A similarity from 0 to 1.
-        delta
-            A share of records from 0 to 1.
-        """
+        """Whether the release is (epsilon, delta)-sparse  [Definition 1]."""
         return self.delta(epsilon).high <= _share_from_0_to_1("delta", delta)
 
     def table(self, epsilons: Sequence[float] = EPSILONS) -> "pl.DataFrame":
-        """One row for each epsilon: epsilon, delta, low, high, n.
-
-        Parameters
-        ----------
-        epsilons
-            Similarities from 0 to 1.
-        """
+        """One row for each epsilon: epsilon, delta, low, high, n."""
         return _frame("epsilon", epsilons, "delta", [self.delta(epsilon) for epsilon in epsilons])
 
     def curve(self, points: Sequence[float] = POINTS) -> "pl.DataFrame":
-        """Figure 12: similarity, share of records with a neighbour at least this similar, low, high, n.
-
-        Parameters
-        ----------
-        points
-            Similarities from 0 to 1.
-        """
+        """Figure 12: similarity, share of records with a neighbour at least this similar, low, high, n."""
         return _frame("similarity", points, "share", [self.survival(point) for point in points])
 
     def _frame(self) -> "pl.DataFrame":

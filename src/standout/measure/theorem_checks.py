@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class MatchingSet:
     over_first: Floats
     over_union: Floats
 
-    def similarity(self, over: str) -> Floats:
+    def similarity(self, over: Over) -> Floats:
         """Sim(r, r′) with the denominator "first" or "union"."""
         return self.over_first if over == "first" else self.over_union
 
@@ -202,25 +201,19 @@ def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Que
 
 def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
     """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators; query q has all entries of the target."""
-    n_items, n_entries = targets.release.distinct_items, int(targets.release.lengths[target])
-    total, n_shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
+    release, n_entries = targets.release, int(targets.release.lengths[target])
+    n_items, total, n_shared = release.distinct_items, np.zeros(len(record)), np.zeros(len(record), np.int64)
     step = max(1, ENTRIES_AT_ONCE // n_entries)
     for low in range(0, len(record), step):
-        part = slice(low, low + step)
-        total[part], n_shared[part] = _sums(targets, q, record[part])
+        others = record[low : low + step]
+        pair, fact, sim = fact_similarities(targets, np.full(len(others), q), others)
+        if release.has_repeats:
+            pair_item, sim = highest_of_each(pair * release.n_items + targets.facts.item[fact], sim)
+            pair = pair_item // release.n_items
+        total[low : low + step] = np.bincount(pair, np.maximum(sim, 0.0), len(others))
+        n_shared[low : low + step] = np.bincount(pair[sim >= 0], minlength=len(others))
     union = n_items[target] + n_items[record] - n_shared
     return MatchingSet(target, record, total / n_items[target], total / union)
-
-
-def _sums(targets: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
-    """(Σ Sim, number of shared items) of a target and each of these records."""
-    pair, fact, sim = fact_similarities(targets, np.full(len(record), q), record)
-    if targets.release.has_repeats:
-        n_items = targets.release.n_items
-        pair_item, sim = highest_of_each(pair * n_items + targets.facts.item[fact], sim)
-        pair = pair_item // n_items
-    n_shared = np.bincount(pair[sim >= 0], minlength=len(record))
-    return np.bincount(pair, np.maximum(sim, 0.0), len(record)).astype(np.float64), n_shared.astype(np.int64)
 
 
 OVER: tuple[Over, Over] = ("first", "union")
@@ -362,39 +355,30 @@ class _TheoremChecks:
             is_target = matching.record == matching.target
             absent.append(matching.filter(in_sample[matching.record] & ~is_target))
             present.append(matching.filter(in_sample[matching.record] | is_target))
-
-        def row(statement: str, measured: Estimate, over: Over | None = None, note: str = "") -> Check:
-            return self.check(
+        similar = {over: self.rate([self.similar_share(each, over) for each in present]) for over in OVER}
+        nothing = _rate([not len(each.record) for each in absent])
+        only_similar = {
+            over: _rate([self.similar_share(each, over, if_empty=1.0) == 1 for each in absent]) for over in OVER
+        }
+        rows: list[tuple[str, Estimate, Over | None]] = [
+            *(("in the sample: a random match is similar", similar[over], over) for over in OVER),
+            ("not in the sample: nothing matches", nothing, None),
+            *(("not in the sample: all matches are similar", only_similar[over], over) for over in OVER),
+        ]
+        lam, alpha = self.settings.lam, self.board.alpha
+        return [
+            self.check(
                 4,
                 statement,
                 "≥",
-                self.board.alpha,
-                measured,
-                matches=matches,
-                note=note,
+                alpha,
+                share,
+                matches,
+                note="" if over else "does not follow without sparsity",
                 over=over,
-                lam=self.settings.lam,
+                lam=lam,
             )
-
-        nothing_matches = _rate([not len(matching.record) for matching in absent])
-        return [
-            *(
-                row(
-                    "in the sample: a random match is similar",
-                    self.rate([self.similar_share(matching, over) for matching in present]),
-                    over,
-                )
-                for over in OVER
-            ),
-            row("not in the sample: nothing matches", nothing_matches, note="does not follow without sparsity"),
-            *(
-                row(
-                    "not in the sample: all matches are similar",
-                    _rate([self.similar_share(matching, over, if_empty=1.0) == 1 for matching in absent]),
-                    over,
-                )
-                for over in OVER
-            ),
+            for statement, share, over in rows
         ]
 
     def theorem5(self, similar_share: float) -> list[Check]:
@@ -405,24 +389,24 @@ class _TheoremChecks:
         """
         lam, gamma = self.settings.lam, self.settings.gamma
         assert lam is not None and gamma is not None
-        shares = [self.similar_share_in_sample(i) for i in range(self.samples)] if similar_share else []
+        shares = []
+        for number in range(self.samples if similar_share else 0):
+            keep = self.sample(number)
+            some = keep.any()
+            shares.append(self.share_with_similar(subset(self.release, keep), "union").value if some else 0.0)
         bound = sample_sparsity(similar_share, gamma, lam)
-        not_sparse, share = _rate([share > bound for share in shares]), rate(math.fsum(shares), len(shares))
         values = f"δ = {similar_share:.4g} measured, δγ/λ = {bound:.4g}; " if similar_share else f"{NONE_SIMILAR}; "
-        check = partial(self.check, 5, sign="≥", over="union", lam=lam, gamma=gamma)
         return [
-            check(
-                statement="samples that are not sparse",
-                bound=1 - gamma,
-                measured=not_sparse,
-                note=values + "does not follow",
-            ),
-            check(
-                statement="records of a sample with a similar record",
-                bound=similar_share / lam,
-                measured=share,
-                note=values + "what follows",
-            ),
+            self.check(5, statement, "≥", least, share, note=values + note, over="union", lam=lam, gamma=gamma)
+            for statement, least, share, note in (
+                ("samples that are not sparse", 1 - gamma, _rate([each > bound for each in shares]), "does not follow"),
+                (
+                    "records of a sample with a similar record",
+                    similar_share / lam,
+                    rate(math.fsum(shares), len(shares)),
+                    "what follows",
+                ),
+            )
         ]
 
     def check(
@@ -488,11 +472,6 @@ class _TheoremChecks:
         similarity = self.board.similarity
         nearest = sparsity(release, similarity, sample=sample, over=over, seed=self.seed, threads=self.threads)
         return nearest.delta(self.theta)
-
-    def similar_share_in_sample(self, number: int) -> float:
-        """The share of records of a 1/λ sample that have a similar one; 0 for an empty sample."""
-        keep = self.sample(number)
-        return self.share_with_similar(subset(self.release, keep), "union").value if keep.any() else 0.0
 
     def sample(self, number: int) -> NDArray[np.bool_]:
         """Which records are in a sample: each with probability 1/λ."""

@@ -7,17 +7,14 @@ from numbers import Real
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.attack.engine_kernels import BLOCK, U
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, whole_number
-from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.results import ResultView
 from standout.core.threads import current_pool, run_in_slices
-from standout.data.postings import Postings
+from standout.data.postings import unpack_item
 from standout.data.release import Levels, Release
 from standout.data.store import SharedIndex
 from standout.evaluate.estimates import Estimate, rate
@@ -92,7 +89,6 @@ def draw_points(
     return DrawnPoints(chosen, at if points.entry is None else points.entry[at], too_few)
 
 
-NO_CODES = np.empty(0, np.uint8)
 SLICE = 64
 """Number of targets in a task of a worker."""
 
@@ -236,24 +232,6 @@ class KnownEntries(NamedTuple):
     time_high: Ints
 
 
-class RecordColumns(NamedTuple):
-    """The entries by record, for the kernels; empty columns where the release has no values or times."""
-
-    start: NDArray[np.int64]
-    item: NDArray[Any]
-    value: NDArray[Any]
-    time: NDArray[Any]
-    n_levels: int
-    span: int
-
-    @classmethod
-    def of(cls, release: Release) -> "RecordColumns":
-        """The columns of a release."""
-        start, item, value, time = release.by_record
-        value, time = (NO_CODES if value is None else value), (NO_CODES if time is None else time)
-        return cls(start, item, value, time, release.n_levels, release.span)
-
-
 def _sizes(k: Any) -> list[int]:
     """The different k, in ascending order."""
     given = list(k) if isinstance(k, Sequence) and not isinstance(k, str) else [k]
@@ -329,97 +307,31 @@ def _smallest_sizes_on_worker(index: SharedIndex, known: KnownEntries, sizes: In
 def _smallest_sizes(
     release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress
 ) -> Ints:
-    columns, least = RecordColumns.of(release), np.zeros(len(known.target), np.int64)
+    least = np.full(len(known.target), sizes[-1] + 1, np.int64)
 
-    def work_on(low: int, high: int, work: None) -> None:
-        _find_smallest_sizes(release.by_item, columns, known, sizes, low, least[low:high])
+    def agreeing(q: int, i: int) -> Ints:
+        """Records with an entry that agrees with a known one."""
+        record, value, time = unpack_item(release.by_item, int(known.item[q, i]), release.n_levels, release.span)
+        fits = (known.value_low[q, i] <= value) & (value <= known.value_high[q, i])
+        return np.asarray(record[fits & (known.time_low[q, i] <= time) & (time <= known.time_high[q, i])])
 
-    run_in_slices(len(least), threads, lambda: None, work_on, progress)
+    def work_on(low: int, high: int, agrees: Bools) -> None:
+        for q in range(low, high):
+            done, others = 0, None  # other records that agree with the first `done` entries
+            for size in sizes.tolist():
+                for i in done + np.argsort(known.entries[q, done:size], kind="stable"):  # the rarest item first
+                    if others is None:
+                        others = agreeing(q, i)
+                        others = others[others != known.target[q]]
+                    elif len(others):
+                        records = agreeing(q, i)
+                        agrees[records] = True
+                        others = others[agrees[others]]
+                        agrees[records] = False
+                done = size
+                if others is not None and not len(others):
+                    least[q] = size
+                    break
+
+    run_in_slices(len(least), threads, lambda: np.zeros(release.n_records, np.bool_), work_on, progress)
     return least
-
-
-@kernel
-def _find_smallest_sizes(
-    postings: Postings, columns: RecordColumns, known: KnownEntries, sizes: Array, first: Int, least: Array
-) -> None:
-    """Write the smallest unique size of targets first, first + 1, … to `least`.
-
-    A record that agrees with the first few entries is compared with the next ones before any other record.
-    """
-    for i in range(len(least)):
-        q = first + i
-        least[i], witness = sizes[-1] + 1, -1
-        for size in sizes:
-            if witness < 0 or not _agrees(columns, known, q, size, witness):
-                witness = _find_witness(postings, columns, known, q, size)
-            if witness < 0:
-                least[i] = size
-                break
-
-
-@subroutine
-def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntries, q: Int, size: Int) -> Int:
-    """Another record that agrees with the first `size` entries, by way of the rarest item; or -1."""
-    _, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
-    rarest = np.argmin(known.entries[q, :size])
-    item = known.item[q, rarest]
-    time_shift, record_shift = U(time_bits), U(time_bits + value_bits)
-    time_mask, kind_mask = (U(1) << time_shift) - U(1), (U(1) << U(value_bits)) - U(1)
-    compared = np.int64(-1)
-    for j in range(run[item], run[item + 1]):
-        for p in range(begin[j], end[j]):
-            x = U(word[p])
-            kind = np.int64((x >> time_shift) & kind_mask)
-            has_time = kind <= columns.n_levels
-            value = kind if has_time else kind - columns.n_levels - 1
-            time = np.int64(x & time_mask) if has_time else columns.span
-            if not _entry_agrees(known, q, rarest, value, time):
-                continue
-            record = np.int64(block[j]) * BLOCK + np.int64(x >> record_shift)
-            if record == known.target[q] or record == compared:
-                continue
-            if _agrees(columns, known, q, size, record):
-                return record
-            compared = record  # its other entries of the item follow
-    return -1
-
-
-@subroutine
-def _agrees(columns: RecordColumns, known: KnownEntries, q: Int, size: Int, record: Int) -> Flag:
-    """Whether a record has the first `size` entries of a target, at the resolution."""
-    for i in range(size):
-        at, stop = _first_entry(columns, known, q, i, record), columns.start[record + 1]
-        agrees = False
-        while at < stop and columns.item[at] == known.item[q, i] and not agrees:
-            value = np.int64(columns.value[at]) if len(columns.value) else columns.n_levels
-            time = np.int64(columns.time[at]) if len(columns.time) else columns.span
-            if time > known.time_high[q, i]:
-                break
-            agrees = _entry_agrees(known, q, i, value, time)
-            at += 1
-        if not agrees:
-            return False
-    return True
-
-
-@subroutine
-def _first_entry(columns: RecordColumns, known: KnownEntries, q: Int, i: Int, record: Int) -> Int:
-    """Where a record's entries of a known item begin that are not too early, or what follows them."""
-    low, high = columns.start[record], columns.start[record + 1]
-    while low < high:
-        middle = (low + high) // 2
-        item = np.int64(columns.item[middle])
-        is_early = len(columns.time) > 0 and np.int64(columns.time[middle]) < known.time_low[q, i]
-        if item < known.item[q, i] or (item == known.item[q, i] and is_early):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@subroutine
-def _entry_agrees(known: KnownEntries, q: Int, i: Int, value: Int, time: Int) -> Flag:
-    return (
-        known.value_low[q, i] <= value <= known.value_high[q, i]
-        and known.time_low[q, i] <= time <= known.time_high[q, i]
-    )

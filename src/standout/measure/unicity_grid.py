@@ -8,7 +8,6 @@ import numpy as np
 
 from standout.core.arrays import Ints, codes_in_use
 from standout.core.errors import ParameterError, whole_number
-from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.results import FrameExport, ResultView
 from standout.core.rng import generator
@@ -78,44 +77,21 @@ def longest_shared(traces: Traces, targets: Ints, known: Ints, threads: int | No
     """For each target the largest k for which another trace has the first k points."""
     longest = np.zeros(len(targets), np.int64)
 
+    def people_with(point: int) -> Ints:
+        return traces.person[traces.point_start[point] : traces.point_start[point + 1]]
+
     def work_on(low: int, high: int, work: None) -> None:
-        _find_longest(*traces, targets[low:high], known[low:high], longest[low:high])
+        for q in range(low, high):
+            others = people_with(known[q, 0])
+            others = others[others != targets[q]]
+            while len(others):
+                longest[q] += 1
+                if longest[q] == known.shape[1]:
+                    break
+                others = others[np.isin(others, people_with(known[q, longest[q]]))]
 
     run_in_slices(len(targets), threads, lambda: None, work_on, progress)
     return longest
-
-
-@kernel
-def _find_longest(
-    start: Array, point: Array, point_start: Array, person: Array, targets: Array, known: Array, longest: Array
-) -> None:
-    """Compare with each person who has the first point, because the others share no point of the draw."""
-    for q in range(len(targets)):
-        first = known[q, 0]
-        for at in range(point_start[first], point_start[first + 1]):
-            other = person[at]
-            if other == targets[q]:
-                continue
-            k = 1
-            while k < known.shape[1] and _has(point, start[other], start[other + 1], known[q, k]):
-                k += 1
-            longest[q] = max(longest[q], k)
-            if k == known.shape[1]:
-                break
-
-
-@subroutine
-def _has(point: Array, low: Int, high: Int, wanted: Int) -> Flag:
-    """Whether point[low:high] has a point; a binary search."""
-    while low < high:
-        middle = (low + high) // 2
-        if point[middle] < wanted:
-            low = middle + 1
-        elif point[middle] > wanted:
-            high = middle
-        else:
-            return True
-    return False
 
 
 PURPOSE = "unicity grid"
