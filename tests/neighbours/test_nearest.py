@@ -47,8 +47,7 @@ def with_constants(**constants):
     """The search with tiles, batches or tables of another size."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in constants.items():
-            module = "rules" if name == "MAX_BITMAP_LEVELS" else "nearest"
-            patch.setattr(f"standout.neighbours.{module}.{name}", value)
+            patch.setattr(f"standout.attack.neighbours.{name}", value)
         yield
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
-from standout.core.simd import multiply_add
 
 __all__ = [
     "LOWEST",
@@ -361,6 +360,12 @@ def _exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real, cut
 
 
 @inline
+def _multiply_add(a: Real, b: Real, c: Real) -> Real:
+    """A · b + c in single precision with one rounding: the product is exact in double precision."""
+    return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+
+
+@inline
 def _power(score: Real, cut: Real, top: Real, factor: Real, rest: Real, lowest: Real) -> Real:
     """2^((score − top) · (factor + rest)) in single precision; 0 from `cut` on.
 
@@ -371,9 +376,9 @@ def _power(score: Real, cut: Real, top: Real, factor: Real, rest: Real, lowest: 
     x = x if x > lowest else lowest
     y = x * factor
     whole = np.int32(y - HALF_EXP_SUM)
-    r = multiply_add(x, rest, y - np.float32(whole))
-    upper = multiply_add(r, multiply_add(r, multiply_add(r, C5, C4), C3), C2)
-    return np.int32((whole + BIAS) << POINT).view(np.float32) * multiply_add(r, multiply_add(r, upper, C1), C0)
+    r = _multiply_add(x, rest, y - np.float32(whole))
+    upper = _multiply_add(r, _multiply_add(r, _multiply_add(r, C5, C4), C3), C2)
+    return np.int32((whole + BIAS) << POINT).view(np.float32) * _multiply_add(r, _multiply_add(r, upper, C1), C0)
 
 
 @summing_subroutine

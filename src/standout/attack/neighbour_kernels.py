@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
-from standout.core.simd import any_counter_reaches, count_rows, counters_reaching, prefetch
-from standout.core.simd_fallback import LOW_PLANES, PLANE_BITS, PLANE_WORDS, ROW_GROUP, ROWS_AHEAD
 
 __all__ = [
     "BATCH",
@@ -52,7 +50,92 @@ __all__ = [
     "number_rows",
 ]
 
-# Memory for the bit counters of `core.simd`: aligned to cache lines, and in large pages.
+# Counting by bits: a plane is one binary digit of 256 counters. A row of a bitmap says which of 256 neighbours
+# have an item. A full adder turns three rows of the same weight into one row of that weight and one of twice
+# the weight; sixteen rows pass through a tree of adders, and only the carry moves up to the higher planes.
+
+
+PLANE_WORDS, LOW_PLANES, ROW_GROUP = 4, 4, 16
+PLANE_BITS = 64 * PLANE_WORDS
+NO_BITS, ALL_BITS = np.uint64(0), np.uint64(2**64 - 1)
+
+
+@inline
+def _adder(a: Int, b: Int, c: Int) -> tuple[Int, Int]:
+    """The sum and the carry of three rows."""
+    either = a ^ b
+    return either ^ c, (a & b) | (either & c)
+
+
+@subroutine
+def count_rows(bits: Array, row: Array, begin: Int, end: Int, column: Int, planes: Array, digits: Int) -> None:
+    """Count rows row[begin] … row[end - 1] of a column.
+
+    bits and planes are vectors of PLANE_WORDS words: vector column + row of the bitmap has the bits of a row,
+    vector p of planes becomes the p-th digit of all counters. The number of rows is a multiple of ROW_GROUP.
+    There are as many digits as the counters need, and at least LOW_PLANES.
+    """
+    for i in range(digits * PLANE_WORDS):
+        planes[i] = NO_BITS
+    x = np.empty(ROW_GROUP, np.uint64)
+    for j in range(begin, end, ROW_GROUP):
+        for i in range(ROW_GROUP):
+            x[i] = U(np.int64(row[j + i]) + column) * U(PLANE_WORDS)
+        for w in range(U(PLANE_WORDS)):
+            one, two, four = planes[w], planes[w + U(4)], planes[w + U(8)]
+            one, two_a = _adder(one, bits[x[0] + w], bits[x[1] + w])
+            one, two_b = _adder(one, bits[x[2] + w], bits[x[3] + w])
+            two, four_a = _adder(two, two_a, two_b)
+            one, two_a = _adder(one, bits[x[4] + w], bits[x[5] + w])
+            one, two_b = _adder(one, bits[x[6] + w], bits[x[7] + w])
+            two, four_b = _adder(two, two_a, two_b)
+            four, eight_a = _adder(four, four_a, four_b)
+            one, two_a = _adder(one, bits[x[8] + w], bits[x[9] + w])
+            one, two_b = _adder(one, bits[x[10] + w], bits[x[11] + w])
+            two, four_a = _adder(two, two_a, two_b)
+            one, two_a = _adder(one, bits[x[12] + w], bits[x[13] + w])
+            one, two_b = _adder(one, bits[x[14] + w], bits[x[15] + w])
+            two, four_b = _adder(two, two_a, two_b)
+            four, eight_b = _adder(four, four_a, four_b)
+            planes[w], planes[w + U(4)], planes[w + U(8)] = one, two, four
+            planes[w + U(12)], carry = _adder(planes[w + U(12)], eight_a, eight_b)
+            at = w + U(16)
+            while carry != NO_BITS and at < U(digits * PLANE_WORDS):
+                plane = planes[at]
+                planes[at] = plane ^ carry
+                carry &= plane
+                at += U(PLANE_WORDS)
+
+
+@subroutine
+def counters_reaching(planes: Array, digits: Int, needed: Int, limit: Array, out: Array) -> Flag:
+    """Set a bit of `out` for each counter that is at least `needed`, or its own limit; return if any.
+
+    `limit` is stored in planes, like the counters; `needed` has no more digits than the counters.
+    """
+    reached = False
+    for w in range(PLANE_WORDS):
+        below_limit, below_needed = NO_BITS, NO_BITS
+        for p in range(digits):
+            plane, limit_plane = planes[p * PLANE_WORDS + w], limit[p * PLANE_WORDS + w]
+            common = ALL_BITS if (needed >> p) & 1 else NO_BITS
+            below_limit = (~plane & limit_plane) | (~(plane ^ limit_plane) & below_limit)
+            below_needed = (~plane & common) | (~(plane ^ common) & below_needed)
+        out[w] = ~(below_limit & below_needed)
+        reached |= out[w] != NO_BITS
+    return reached
+
+
+@subroutine
+def any_counter_reaches(counter: Array, begin: Int, needed: Int, limit: Array) -> Flag:
+    """Whether some counter of a column, from `begin` on, is at least `needed`, or its own limit."""
+    reached = False
+    for i in range(begin, begin + PLANE_BITS):
+        reached |= (counter[i] >= needed) | (counter[i] >= limit[i])
+    return reached
+
+
+# Memory for the bit counters: aligned to cache lines, and in large pages.
 
 
 LARGE_PAGE_BYTES = 1 << 22
@@ -172,7 +255,7 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, longest: int) -> "Work":
         """Arrays for records of up to this length."""
-        rows = max(longest, BATCH_ENTRIES) + (BATCH + 1) * ROW_GROUP + ROWS_AHEAD
+        rows = max(longest, BATCH_ENTRIES) + (BATCH + 1) * ROW_GROUP
         row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
         planes, digits, limit, hit = (aligned_words(DIGITS * PLANE_WORDS) for _ in range(4))
         ends = np.zeros((2, BATCH + 1), np.int64)
@@ -412,8 +495,6 @@ U1_RANGE_KERNELS = U_RANGE_KERNELS(1)
 LANE_BITS = TILE.bit_length() - 1
 ENTRIES_PER_BUCKET = 2
 """Mean number of entries of an item in a bucket, at least."""
-LINES, LINE = 4, 16
-"""Number of cache lines to prefetch before counting, and words per line."""
 
 
 class KeyRanges(NamedTuple):
@@ -599,8 +680,6 @@ def _count_similar(entries: Entries, record: Int, ranged: RangedTile, thread: Ra
         bucket, off = U_RANGE_KERNELS(base[item]), U_RANGE_KERNELS(shift[item])
         begin[i] = first[bucket + (U_RANGE_KERNELS(least) >> off)]
         end[i] = first[bucket + (U_RANGE_KERNELS(most) >> off) + U1_RANGE_KERNELS]
-        for line in range(LINES):
-            prefetch(word, begin[i] + line * LINE)
     key_shift, lane_mask = U_RANGE_KERNELS(LANE_BITS + second_bits), U_RANGE_KERNELS(TILE - 1)
     level_mask = (U1_RANGE_KERNELS << U_RANGE_KERNELS(second_bits)) - U1_RANGE_KERNELS
     for i in range(n):

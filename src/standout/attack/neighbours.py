@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from standout.attack.neighbour_kernels import (
     BATCH,
     BATCH_ENTRIES,
+    PLANE_BITS,
+    PLANE_WORDS,
     TILE,
     Batch,
     Best,
@@ -36,7 +38,6 @@ from standout.attack.neighbour_kernels import (
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.core.simd_fallback import PLANE_BITS, PLANE_WORDS
 from standout.core.threads import current_pool, map_on_threads, run_in_slices
 from standout.data.release import Levels, RecordEntries, Release, read_only
 from standout.data.store import SharedIndex

@@ -6,10 +6,9 @@ error_model    "numpy": Python's division checks for zero at every step, which p
 forceinline    for small helpers: a call per byte would cost more than the work on the byte
 fastmath       for sums in double precision only: reordering them allows vectorisation; NaN stays NaN
 
-In single precision the compiler must not fuse a product and a sum: it does so only on some processors, and
-results would differ in the seventh digit. `multiply_add` fuses them on every processor (see `simd`). Only a
-`summing_subroutine` allows fusing, because squares of single-precision numbers are exact in double precision.
-Numba applies the fastmath of a function to all functions that it calls.
+The compiler must not fuse a product and a sum, or reorder a sum: it does so only on some processors, and ties
+would depend on it. Only a `summing_subroutine` allows it, for sums of which the last digits do not matter. Numba
+applies the fastmath of a function to all functions that it calls.
 
 Use np.uint64 for array indices where speed matters: Numba tests a signed index for being negative at every
 access.
@@ -18,7 +17,6 @@ With NUMBA_DISABLE_JIT=1 the kernels run as plain Python, so that coverage can t
 warn where 64-bit hashes overflow on purpose; the decorator silences only that warning.
 """
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -28,8 +26,6 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-PLAIN_KERNELS = os.environ.get("STANDOUT_PLAIN_KERNELS", "") not in ("", "0")
-"""Whether kernels do without the intrinsics of `simd`."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 Array = NDArray[Any]
@@ -69,7 +65,7 @@ def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if forceinline else _interpreted(function)
     options |= {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
-    return cast(F, numba.njit(cache=not PLAIN_KERNELS, **options)(function))
+    return cast(F, numba.njit(cache=True, **options)(function))
 
 
 def _interpreted(function: F) -> F:
