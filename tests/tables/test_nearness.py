@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from naive import tables as naive
 from standout.data.column import Column, near_levels
-from standout.ingest.hierarchies import hierarchy_rows, with_hierarchy
+from standout.ingest.schema import hierarchy_rows, with_hierarchy
 
 
 def ranges(column, error):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from naive import tables as naive
-from standout.ingest.hierarchies import hierarchy_rows
+from standout.ingest.schema import hierarchy_rows
 
 FRAME = pl.DataFrame(
     {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.ingest.header import table_has_header as has_header
+from standout.ingest.first_rows import table_has_header as has_header
 from standout.ingest.options import Options
 
 ROW = st.tuples(st.integers(18, 90).map(str), st.sampled_from(["f", "m"]), st.sampled_from(["a", "b", "c"]))

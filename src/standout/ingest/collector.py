@@ -25,9 +25,6 @@ from standout.ingest.times import TimeReader
 from standout.ingest.tokens import Window
 from standout.ingest.value_levels import LevelMap
 
-# The entries of a source that was read to its end, from which a release is built.
-
-
 TitleReader = Callable[[Labels], dict[str, str]]
 
 

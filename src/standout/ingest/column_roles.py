@@ -9,9 +9,17 @@ import numpy as np
 
 from standout.core.errors import ColumnError
 from standout.data.labels import ColumnKind, Labels, Provenance, UnusedColumn
-from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
 from standout.ingest.column_names import CELLS_DECIDE, PLACE_ROLES, name_rank, recognise
-from standout.ingest.header import are_names, is_repeated, table_hint
+from standout.ingest.first_rows import (
+    Sample,
+    are_names,
+    column_cells,
+    column_kinds,
+    has_decimals,
+    is_repeated,
+    looks_like_dates,
+    table_hint,
+)
 from standout.ingest.options import ColumnName, Options
 
 LONGEST_NUMBER, LISTED = 10, 20

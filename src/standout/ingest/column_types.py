@@ -30,8 +30,7 @@ from standout.ingest.cells import (
     sets_in,
 )
 from standout.ingest.column_names import default_role, has_id_name, is_category_name, is_code_name, is_person_name
-from standout.ingest.hierarchies import PREFIX, with_hierarchy
-from standout.ingest.schema import ColumnSchema
+from standout.ingest.schema import PREFIX, ColumnSchema, with_hierarchy
 
 MISSING = -1
 INFERRED = ColumnSchema()

@@ -16,8 +16,8 @@ from standout.data.labels import UnusedColumn
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
 from standout.ingest.column_roles import Roles, numbered_names
 from standout.ingest.diagnosis import merge_unused
+from standout.ingest.first_rows import history_has_header, table_has_header
 from standout.ingest.formats import SourceFile
-from standout.ingest.header import history_has_header, table_has_header
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
 from standout.ingest.rejects import RejectLog

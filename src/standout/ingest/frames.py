@@ -19,9 +19,9 @@ from standout.core.progress import Progress
 from standout.data.build_kernels import TIME_BIAS
 from standout.data.code_blocks import MemoryPlan
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
-from standout.ingest.column_kinds import NESTED
 from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.diagnosis import merge_unused
+from standout.ingest.first_rows import NESTED
 from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog

@@ -16,10 +16,6 @@ from standout.ingest.diagnosis import PYTHON, reading_warnings
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 
-__all__ = ["index", "write_index"]
-
-Source = str | Path | list[str | Path]
-
 
 @with_progress
 @on_client

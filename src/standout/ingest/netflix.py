@@ -25,8 +25,6 @@ from standout.ingest.sources import Stream
 from standout.ingest.times import civil_day
 from standout.ingest.tokens import Window
 
-__all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]
-
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)*\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
 BAD_LINE, NO_FILM = Reason.NOT_A_RATING_LINE, Reason.NO_FILM_YET
@@ -35,24 +33,9 @@ ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
 NOT_ALLOWED = {
-    "geohash",
-    "grid",
-    "latitude",
-    "longitude",
-    "record",
-    "item",
-    "ignore",
-    "separator",
-    "header",
-    "skip_lines",
-    "record_from_name",
-    "sql_table",
-    "quote",
-    "encoding",
-    "time_format",
-    "value_type",
-    "value_bin",
-}
+    "geohash", "grid", "latitude", "longitude", "record", "item", "ignore", "separator", "header", "skip_lines",
+    "record_from_name", "sql_table", "quote", "encoding", "time_format", "value_type", "value_bin",
+}  # fmt: skip
 
 
 class Lines(NamedTuple):
@@ -74,13 +57,9 @@ class Lines(NamedTuple):
     @classmethod
     def empty(cls, count: int) -> "Lines":
         """Return space for `count` lines."""
-
-        def numbers() -> NDArray[np.int64]:
-            return np.empty(count, np.int64)
-
-        codes = np.empty(count, np.uint32), np.empty(count, np.uint32)
-        spans = numbers(), numbers(), *codes, numbers(), numbers(), numbers()
-        return cls(numbers(), np.empty(count, np.uint8), *spans)
+        start, end, film, film_start, film_end, line = np.empty((6, count), np.int64)
+        rating, time = np.empty((2, count), np.uint32)
+        return cls(line, np.empty(count, np.uint8), start, end, rating, time, film, film_start, film_end)
 
 
 def is_netflix(head: bytes) -> bool:
@@ -116,33 +95,23 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
         if len(lines.line) < window.most_rows:
             lines = Lines.empty(window.most_rows)
         rows, films, known, used, next_line = _parse(window.buffer, window.end, window.line, units, film != NONE, lines)
-        film_codes = _add_rows(collector, window, lines, rows, films, film)
+        status, no_status = lines.status[:rows], np.zeros(films, np.uint8)
+        new_films = collector.items.codes(window.buffer, lines.film_start[:films], lines.film_end[:films], no_status)
+        film_codes = np.append(film, new_films).astype(np.uint32)  # the film before the window first
+        collector.add_codes(
+            lines.line[:rows],
+            status,
+            collector.records.codes(window.buffer, lines.start[:rows], lines.end[:rows], status),
+            film_codes[lines.film[:rows]],
+            lines.rating[:rows] if collector.values is not None else np.full(rows, NONE),
+            lines.time[:rows] if collector.times is not None else np.zeros(rows, np.uint32),
+        )
         film = film_codes[-1] if known else NONE
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
     collector.note_encoding(window)
     if window.end:
         raise SourceError(f"{stream.name} line {window.line} is not a line of a Netflix Prize file: check the file")
-
-
-def _add_rows(
-    collector: Collector, window: Window, lines: Lines, rows: int, films: int, film: np.uint32
-) -> NDArray[np.uint32]:
-    """Pass the rows to the collector; return the codes of the films, the one before the window first."""
-    status = lines.status[:rows]
-    new_films = collector.items.codes(
-        window.buffer, lines.film_start[:films], lines.film_end[:films], np.zeros(films, np.uint8)
-    )
-    film_codes = np.append(film, new_films).astype(np.uint32)
-    collector.add_codes(
-        lines.line[:rows],
-        status,
-        collector.records.codes(window.buffer, lines.start[:rows], lines.end[:rows], status),
-        film_codes[lines.film[:rows]],
-        lines.rating[:rows] if collector.values is not None else np.full(rows, NONE),
-        lines.time[:rows] if collector.times is not None else np.zeros(rows, np.uint32),
-    )
-    return film_codes
 
 
 @inline

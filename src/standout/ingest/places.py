@@ -17,8 +17,6 @@ from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
 from standout.ingest.rejects import Reason
 
-__all__ = ["LETTERS", "MOST_LETTERS", "UNIT", "Geohash", "Grid", "PlaceCells", "PlaceReader", "places_of"]
-
 # Resolutions of places: squares of a grid in degrees, or geohashes of some length.
 #
 # A place is an item. A square of a grid is named by its south-west corner, such as `37.75,-122.40`. Degrees are

@@ -14,8 +14,6 @@ from standout.core.errors import ParameterError, SourceError
 from standout.data.release import Levels
 from standout.ingest.rejects import Reason
 
-__all__ = ["MOST_LEVELS", "LevelMap", "ValueReader", "ValueType"]
-
 ValueType = Literal["auto", "number", "text"]
 MOST_LEVELS = 65_536
 MOST_TEXTS = 16 * MOST_LEVELS
@@ -115,9 +113,7 @@ def _with_points(cells: list[str]) -> list[str]:
 
 def _number(cell: str) -> float:
     """Number in a cell; infinity if it is not finite, NaN if it is not a number."""
-    if NUMBER.fullmatch(cell):
-        return float(cell)
-    return math.inf if NOT_FINITE.fullmatch(cell) else math.nan
+    return float(cell) if NUMBER.fullmatch(cell) else math.inf if NOT_FINITE.fullmatch(cell) else math.nan
 
 
 def _round_down(number: float, width: float) -> float:
