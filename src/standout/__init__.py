@@ -84,7 +84,6 @@ _MODULES = {
     "Step": "sanitizing.step",
     "StoreError": "core.errors",
     "TableAdvice": "advising.table_advice",
-    "TableAudit": "auditing.audit_table",
     "TableSimulation": "evaluate.simulate_table",
     "TableUtility": "sanitizing.table_utility",
     "TargetEntries": "know.observation",

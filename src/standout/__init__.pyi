@@ -15,7 +15,6 @@ from standout.attack.verdict import Candidate, Lineup, Part, PosteriorVerdict, V
 from standout.attack.verdicts import Verdicts
 from standout.attack.warm_up import warm_up
 from standout.auditing.audit import Audit, audit
-from standout.auditing.audit_table import TableAudit
 from standout.auditing.ladder import Rung, ladder
 from standout.core.errors import (
     BuildRunning,
@@ -135,7 +134,6 @@ __all__ = [
     "Step",
     "StoreError",
     "TableAdvice",
-    "TableAudit",
     "TableSimulation",
     "TableUtility",
     "TargetEntries",

@@ -123,7 +123,7 @@ def test_a_result_of_standout_is_not_read_as_a_release(result):
 
 
 SHOWN = "Release Sanitized Verdict PosteriorVerdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
-TABLES = "TableAudit TableAdvice"
+TABLES = "TableAdvice"
 
 
 @pytest.mark.parametrize("name", f"{SHOWN} {TABLES}".split())

@@ -14,7 +14,7 @@ import standout as so
 from naive import table_audit as naive
 from standout.attack import column_evidence as evidence
 from standout.auditing import table_checks, table_runs
-from standout.auditing.audit_table import audit_table
+from standout.auditing.runs import AuditPlan
 from standout.core.errors import ParameterError
 from standout.data.labels import Labels
 from standout.evaluate.simulate_table import TableSimulation
@@ -40,7 +40,7 @@ def marked_table(rows=80):
 
 def plan_of(table, targets, budget=0.01):
     settings = {"phi": 1.5, "posterior": 0.95, "budget": budget, "population": None, "seed": 2, "threads": 1}
-    return table_runs.TablePlan(table=table, targets=targets, knows=(1,), **settings)
+    return AuditPlan(release=table, targets=targets, facts=(1,), top=10, work=None, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_nobody_s_cell_or_id_is_shown(audited, tmp_path):
 
 
 def test_neither_threads_nor_repetition_change_a_number():
-    one, two = (audit_table(marked_table(), **(SETTINGS | {"threads": n})) for n in (1, 2))
+    one, two = (so.audit(marked_table(), **(SETTINGS | {"threads": n})) for n in (1, 2))
     assert json_text(one.findings) == json_text(two.findings)
 
 
@@ -115,7 +115,7 @@ def test_only_the_headline_adversary_has_a_curve(audited):
 def test_the_curve_reaches_the_answer_in_a_table_with_few_attributes():
     rng = np.random.default_rng(4)
     columns = [so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"]
-    headline = audit_table(so.Release.of_columns(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
+    headline = so.audit(so.Release.of_columns(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
     assert headline.knows == 5
     assert [point.facts for point in headline.attacks[0].curve] == [1, 5]
 
@@ -131,21 +131,9 @@ def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_tha
 
 def test_what_the_right_row_shows_equals_a_count_over_cells():
     table = so.Release.of_columns(tuple(column for column in made_table(50).columns if column.kind != "set"))
-    result = audit_table(table, ladder={"x": so.Adversary(knows=3)}, **SETTINGS)
+    result = so.audit(table, ladder={"x": so.Adversary(knows=3)}, **SETTINGS)
     run = table_runs.run_table_adversary(
-        table_runs.TablePlan(
-            table=table,
-            targets=30,
-            knows=(1,),
-            phi=1.5,
-            posterior=0.95,
-            budget=0.01,
-            population=None,
-            seed=2,
-            threads=1,
-        ),
-        table_runs.Rung("x", "x", so.Adversary(knows=3)),
-        lambda *_: None,
+        plan_of(table, 30), table_runs.Rung("x", "x", so.Adversary(knows=3)), lambda *_: None
     )
     facts = run.facts
     known = [
@@ -192,7 +180,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch):
         return window._replace(outside=window.outside + 2.0)
 
     monkeypatch.setattr(evidence.ColumnEvidence, "_covered", wrong)
-    result = audit_table(marked_table(), **SETTINGS)
+    result = so.audit(marked_table(), **SETTINGS)
     failed = {check.name for check in result.findings.trust.checks if not check.passed}
     assert "recomputed" in failed
     assert not result.trusted
@@ -200,7 +188,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch):
 
 
 def test_wrong_counts_of_classes_are_noticed(monkeypatch):
-    from standout.auditing import audit_table as module
+    from standout.auditing import table_measures as module
 
     right = module.identity_findings
 
@@ -209,21 +197,21 @@ def test_wrong_counts_of_classes_are_noticed(monkeypatch):
         return replace(findings, k=findings.k + 1), risk
 
     monkeypatch.setattr(module, "identity_findings", wrong)
-    failed = [check.name for check in audit_table(marked_table(), **SETTINGS).findings.trust.checks if not check.passed]
+    failed = [check.name for check in so.audit(marked_table(), **SETTINGS).findings.trust.checks if not check.passed]
     assert failed == ["classes"]
 
 
 def test_many_rows_are_compared_with_all_others_instead_of_counted(monkeypatch):
     monkeypatch.setattr(table_checks, "MOST_COUNTED", 10)
-    assert audit_table(marked_table(), **SETTINGS).trusted
+    assert so.audit(marked_table(), **SETTINGS).trusted
 
 
 def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("standout.auditing.audit_table.run_curve", interrupted)
-    result = audit_table(marked_table(), **SETTINGS)
+    monkeypatch.setattr("standout.auditing.audit.run_curve", interrupted)
+    result = so.audit(marked_table(), **SETTINGS)
     assert not result.complete
     assert result.findings.classes is None
     assert "The audit was interrupted, so some results are missing." in result.findings.limits
@@ -234,14 +222,14 @@ def test_ignored_columns_are_named_as_a_limit(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60)))
     table = so.read(path, ignore="zip", record=False)
-    findings = audit_table(table, **SETTINGS).findings
+    findings = so.audit(table, **SETTINGS).findings
     assert [column.name for column in findings.reading[0].unused] == ["zip"]
     assert any("not audited: zip" in limit for limit in findings.limits)
 
 
 def test_a_history_of_the_same_people_is_attacked_too():
     table, _ = mixed(2)
-    findings = audit_table(table, **SETTINGS).findings
+    findings = so.audit(table, **SETTINGS).findings
     friend = next(each for each in findings.adversaries if each.name == "friend")
     assert friend.description.endswith("Also knows 4 entries of the person's history.")
     assert friend.gate

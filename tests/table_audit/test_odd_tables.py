@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.auditing.audit_table import audit_table
 from standout.core.errors import ParameterError
 from standout.data.column import ColumnSimilarity, code_dtype
 from standout.report.audit_page import audit_page
@@ -42,7 +41,7 @@ def test_odd_tables_are_audited_and_trusted(seed):
     table = odd_table(seed)
     people = table.n_records * 3
     try:
-        result = audit_table(table, targets=8, facts=[1, 2, 4], threads=1, seed=seed, population=people)
+        result = so.audit(table, targets=8, facts=[1, 2, 4], threads=1, seed=seed, population=people)
     except ParameterError as error:
         assert "no adversary of the ladder applies" in str(error)
         return

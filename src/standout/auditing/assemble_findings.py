@@ -1,7 +1,7 @@
 """From the results of an audit to its findings: the content of findings.json."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from standout.auditing.exposure import (
 )
 from standout.auditing.grids import GridRun, grid_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_of_cell, envelope
+from standout.auditing.table_assembly import table_adversary
+from standout.auditing.table_measures import RiskResults
+from standout.auditing.table_runs import TableCurve, TableRun
 from standout.auditing.theory_section import theory_findings, yardstick
 from standout.data.release import Release
 from standout.evaluate.cell import SimulationCell
@@ -66,47 +69,56 @@ class AuditRequest:
     name: str
     limits: tuple[str, ...]
     sensitive: SensitiveList | None
+    quasi_identifiers: tuple[str, ...] = ()
+    quasi_identifiers_reason: str = ""
+    sensitive_columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AuditResults:
-    """What the audit computed: adversaries in the order of the ladder, checks, grids, nearest neighbours."""
+    """What the audit computed so far: adversaries in the order of the ladder, checks, and sections."""
 
-    runs: Sequence[AdversaryRun]
-    checks: Sequence[Check]
-    grids: Sequence[GridRun] | None
-    sparsity: Sparsity | None
-    before: Sequence[AdversaryBeforeAfter]
-    complete: bool
+    runs: dict[str, AdversaryRun] = field(default_factory=dict)
+    table_runs: dict[str, TableRun] = field(default_factory=dict)
+    curve: TableCurve | None = None
+    checks: list[Check] = field(default_factory=list)
+    grids: Sequence[GridRun] | None = None
+    sparsity: Sparsity | None = None
+    risks: RiskResults = field(default_factory=RiskResults)
+    before: list[AdversaryBeforeAfter] = field(default_factory=list)
+    complete: bool = False
 
 
 def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFindings:
     """The findings of an audit."""
-    plan, release = request.plan, request.plan.release
-    people, data, original = plan.people.original.n_records, summary(release, request.name), original_findings(release)
-    runs = [run for run in results.runs if run.named_cell is not None]
-    adversaries = tuple(_adversary(run, plan) for run in runs)
-    index = next(i for i, run in enumerate(runs) if run.rung.name == request.headline)
-    headline, headline_run = adversaries[index], runs[index]
-    assert headline_run.as_named is not None
+    plan, release, risks = request.plan, request.plan.release, results.risks
+    people, data, original = plan.original.n_records, summary(release, request.name), original_findings(release)
+    runs = {name: run for name, run in results.runs.items() if run.named_cell is not None}
+    adversaries = tuple(_adversary(run, plan) for run in runs.values())
+    if results.table_runs:
+        curves = {request.headline: results.curve}
+        adversaries = tuple(table_adversary(plan, run, curves.get(name)) for name, run in results.table_runs.items())
+    headline = next(each for each in adversaries if each.name == request.headline)
     trusted = bool(results.checks) and all(check.passed for check in results.checks)
     sensitive_limit = request.sensitive.limit if request.sensitive else ""
-    return AuditFindings(
+    read, entries = readings(release), runs.get(request.headline)
+    findings = AuditFindings(
         complete=results.complete,
         run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
         data=data,
         original=original,
-        reading=readings(release),
+        reading=read,
         settings=_settings(request),
         trust=Trust(trusted=trusted, checks=tuple(results.checks)),
         answer=sentences.answer(headline, people, data, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
-        error_grids=grid_findings(plan, headline_run, results.grids),
-        yardstick=_yardstick(request, headline_run),
-        exposure=_exposure(headline_run, request),
-        theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
-        verdict=sentences.verdict(adversaries, headline, data, plan.budget, (), None, trusted),
+        classes=risks.classes,
+        column_sets=risks.column_sets,
+        disclosure=risks.disclosure,
+        learned=risks.learned,
+        population=risks.population,
+        verdict=sentences.verdict(adversaries, headline, data, plan.budget, risks.disclosure, risks.learned, trusted),
         threshold=checked_threshold(request.fail_above, adversaries),
         limits=sentences.limits(
             headline,
@@ -115,11 +127,22 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
             complete=results.complete,
             quick=request.quick,
             has_original=original is not None,
-            ignored=(),
+            ignored=[column.name for reading in read for column in reading.unused] if data.columns else (),
             further=[*request.limits, *filter(None, [sensitive_limit])],
         ),
         versions=software_versions(),
         before_after=before_after(results.before, request.headline),
+    )
+    if entries is None:
+        return findings
+    assert entries.as_named is not None
+    similarity = entries.as_named.criteria.similarity
+    return replace(
+        findings,
+        error_grids=grid_findings(plan, entries, results.grids),
+        yardstick=_yardstick(request, entries),
+        exposure=_exposure(entries, request),
+        theory=theory_findings(release, similarity, results.sparsity, list(runs.values())),
     )
 
 
@@ -142,6 +165,10 @@ def _settings(request: AuditRequest) -> Settings:
         fail_above=request.fail_above,
         headline=request.headline,
         ladder=request.ladder,
+        quasi_identifiers=request.quasi_identifiers,
+        quasi_identifiers_reason=request.quasi_identifiers_reason,
+        sensitive=request.sensitive_columns,
+        population=plan.population,
     )
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,57 +14,53 @@ from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.audit_table import audit_table
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.exposure import read_sensitive_list
-from standout.auditing.grids import GridRun, measure_grids
+from standout.auditing.grids import measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.risk_table import risk_table
 from standout.auditing.run_checks import check_runs
 from standout.auditing.runs import AdversaryRun, AuditPlan, attack_original, run_adversary
 from standout.auditing.selfcheck import SelfCheck
+from standout.auditing.table_checks import check_table_findings, check_table_runs
+from standout.auditing.table_measures import measure_risks
+from standout.auditing.table_runs import TableRun, attack_original_table, run_curve, run_table_adversary
 from standout.auditing.theory_section import measure_sparsity
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
-from standout.core.files import make_folder
+from standout.core.files import make_folder, write_atomically
+from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
+from standout.core.results import FrameExport, ResultView
 from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
+from standout.data.export import inert
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.advice import AdviceFindings
-from standout.findings.audit import AuditFindings, Check
+from standout.findings.audit import AuditFindings
+from standout.findings.gate import answer_line
+from standout.findings.json_types import json_text, to_json_object
 from standout.ingest.diagnosis import PYTHON, require_no_overlooked
 from standout.ingest.read import as_release, read
 from standout.know.adversary import Adversary
-from standout.measure.sparsity import Sparsity
-from standout.report.audit_output import AuditOutput
-
-__all__ = [
-    "Audit",
-    "audit",
-    "fact_counts",
-    "is_share",
-    "only_attack",
-    "only_for_releases",
-    "only_for_tables",
-    "own_attacks",
-]
+from standout.measure.equivalence import KnownColumns, known_columns
 
 # Checks of an audit's parameters.
 
 
-FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
+FACTS, MOST_KNOWN, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 3, 4, 6, 8, 10, 12), (1, 2, 4, 8)
+"""Numbers of facts in the curves: of entries, of attributes, and of a quick audit."""
 MOST_FACTS = 1000
 
 
-def fact_counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
+def fact_counts(facts: Sequence[int] | None, quick: bool, default: tuple[int, ...] = FACTS) -> tuple[int, ...]:
     """The numbers of facts in the curves, ascending."""
     if facts is None:
-        return QUICK_FACTS if quick else FACTS
+        return QUICK_FACTS if quick else default
     if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
         raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
     counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
@@ -125,7 +122,7 @@ def only_for_tables(parameters: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(AuditOutput):
+class Audit(ResultView, FrameExport):
     """Result of an audit.
 
     Attributes
@@ -154,15 +151,95 @@ class Audit(AuditOutput):
     threads: int | None = None
     attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
 
-    def _make_tables(self) -> dict[str, pl.DataFrame]:
+    def __repr__(self) -> str:
+        return f"<Audit: {answer_line(self.findings)}>"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the audit passed its self-check."""
+        return self.findings.trust.trusted
+
+    @property
+    def exceeded(self) -> bool | None:
+        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
+        return self.findings.threshold.exceeded
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The findings as frames by name: `adversaries`, `curves`, `checks` and others."""
         from standout.report.frames import result_frames
 
         return result_frames(self.findings)
 
-    def _page(self) -> str:
+    def _frame(self) -> pl.DataFrame:
+        return self.tables["adversaries"]
+
+    def _shown(self) -> AuditFindings:
+        return self.findings
+
+    def finished_at(self, time: str) -> "Audit":
+        """The audit with the time at which its report is written.
+
+        Parameters
+        ----------
+        time : str
+            A time in ISO 8601.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.run.finished_at` set.
+        """
+        return replace(self, findings=self.findings.finished_at(time))
+
+    def to_dict(self) -> JsonObject:
+        """The findings as plain JSON values.
+
+        Returns
+        -------
+        dict
+            The content of findings.json.
+        """
+        return to_json_object(self.findings)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write findings.json.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        """
+        text = json_text(self.findings)
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
+
+    @with_progress
+    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
+        """Write the report as one HTML file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        progress : bool or callable, optional
+            True shows a bar while the charts are drawn.
+        """
         from standout.report.audit_page import audit_page
 
-        return audit_page(self.findings)
+        text = audit_page(self.findings)
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
+
+    def to_csv(self, folder: str | Path) -> None:
+        """Write every frame of `tables` as a CSV file of the same name.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is created if it is missing.
+        """
+        target = make_folder(Path(folder))
+        for name, frame in self.tables.items():
+            write_atomically(target / f"{name}.csv", inert(frame).write_csv)
 
     def with_advice(self, advice: AdviceFindings) -> "Audit":
         """The audit with advice on what would help, which the report then shows.
@@ -237,16 +314,17 @@ class Audit(AuditOutput):
 
 
 QUICK_TARGETS, TOP = 200, 10
-CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST = 0.3, 0.3, 1.0, 0.3
+CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST, RISK_COST = 0.3, 0.3, 1.0, 0.3, 0.5
 """Approximate relative costs of the parts of an audit, for its progress."""
 ORIGINAL_COST = 0.5
 """The same for one adversary on the original of a sanitized release."""
+NO_COLUMNS = KnownColumns((), (), "")
 
 
 @with_progress
 @on_client
 def audit(
-    release: Release | Release | Any,
+    release: Release | Any,
     *,
     table: bool = False,
     ladder: LadderSource = None,
@@ -270,7 +348,7 @@ def audit(
     progress: ProgressOption = no_progress,
     work: str | Path | None = None,
     client: Any = None,
-) -> Any:
+) -> Audit:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
     Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B] and with
@@ -280,7 +358,7 @@ def audit(
 
     Parameters
     ----------
-    release : Release, Release, path or frame
+    release : Release, path or frame
         The data that would be published. A path or frame is read with the default options of `standout.read`.
     table : bool
         Whether a path or frame is a table with one row per person; default: recognised.
@@ -333,7 +411,7 @@ def audit(
 
     Returns
     -------
-    Audit or TableAudit
+    Audit
         Findings, report and tables.
 
     Raises
@@ -356,39 +434,23 @@ def audit(
     release = read(release, kind="table") if table and not isinstance(release, Release) else as_release(release)
     if release.columns:
         only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
-        return audit_table(
-            release,
-            ladder=ladder,
-            headline=headline,
-            targets=targets,
-            facts=facts,
-            quasi_identifiers=quasi_identifiers,
-            sensitive_columns=sensitive_columns,
-            population=population,
-            phi=phi,
-            posterior=posterior,
-            budget=budget,
-            fail_above=fail_above,
-            quick=quick,
-            name=name,
-            seed=seed,
-            threads=threads,
-            progress=progress,
+    else:
+        only_for_tables(
+            {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
         )
-    only_for_tables(
-        {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
-    )
-    release = as_release(release)
     resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
-    if fail_above is not None:
+    if fail_above is not None and not release.columns:
         require_no_overlooked(release.provenance, PYTHON)
     if not is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
-    fitted = fit_ladder(resolved, truth)
+    if release.columns and release.n_records < 2:
+        raise ParameterError(f"the table must have at least 2 rows to be audited, got {release.n_records}")
+    columns = known_columns(truth, quasi_identifiers, sensitive_columns) if release.columns else NO_COLUMNS
+    fitted = fit_ladder(resolved, truth, columns.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
         raise ParameterError(
             "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
@@ -397,7 +459,7 @@ def audit(
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
-        facts=fact_counts(facts, quick),
+        facts=fact_counts(facts, quick, MOST_KNOWN if release.columns else FACTS),
         phi=check_phi(phi),
         posterior=positive_share("posterior", posterior),
         budget=float(budget),
@@ -407,6 +469,7 @@ def audit(
         work=None if work is None else make_folder(Path(work), private=True),
         own_attacks=named_attacks,
         only=only_attack(attack, named_attacks),
+        population=_population(truth, population),
     )
     request = AuditRequest(
         plan=plan,
@@ -417,48 +480,70 @@ def audit(
         name=printable(str(name)),
         limits=(*fitted.limits, *plan.limits),
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
+        quasi_identifiers=columns.quasi_identifiers,
+        quasi_identifiers_reason=_reason(truth, quasi_identifiers) or columns.reason,
+        sensitive_columns=columns.sensitive,
     )
-    results = _run(request, fitted, progress)
+    results = _run_columns(request, fitted, progress) if release.columns else _run_entries(request, fitted, progress)
+    findings = assemble_findings(request, results)
+    if release.columns:
+        findings = check_table_findings(findings, request, results)
+    else:
+        findings = checked_findings(findings, list(results.runs.values()), results.grids or (), plan.people)
     return Audit(
         release,
-        checked_findings(assemble_findings(request, results), results.runs, results.grids or (), plan.people),
+        findings,
         {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
         plan.threads,
-        {run.rung.name: run.strongest.attack for run in results.runs},
+        {name: run.strongest.attack for name, run in results.runs.items()},
     )
 
 
-def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
+def _population(original: Release, population: int | None) -> int | None:
+    if population is None:
+        return None
+    people = whole_number("population", population, 1)
+    if people < original.n_records:
+        raise ParameterError(f"population must be at least the number of rows, {original.n_records:,}, got {people:,}")
+    return people
+
+
+def _reason(original: Release, named: Sequence[str] | None) -> str:
+    """Why columns are quasi-identifiers if their roles say so; empty otherwise."""
+    if named is not None or not original.columns_with_role("quasi-identifier"):
+        return ""
+    source = original.provenance
+    if "schema" in source.settings:
+        return "by their roles, in the schema or recognised by their names"
+    return "recognised by their names" if source.column_notes else "by their roles"
+
+
+def _run_entries(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
     """Run the self-check, the headline adversary, the others, the grids and the nearest-neighbour search.
 
     An interruption before the first result of the headline adversary is raised again.
     """
-    plan = request.plan
+    plan, done = request.plan, AuditResults()
     order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
     cost = CHECKS_COST + ADVERSARY_COST * len(order) + GRIDS_COST + SPARSITY_COST
-    meter = ProgressMeter("auditing", cost, progress)
-    checks: list[Check] = []
-    runs: dict[str, AdversaryRun] = {}
-    grids: tuple[GridRun, ...] | None = None
-    nearest: Sparsity | None = None
+    meter, runs = ProgressMeter("auditing", cost, progress), dict[str, AdversaryRun]()
     try:
         with meter.part(CHECKS_COST):
-            selfcheck = SelfCheck.of(plan.release, order[0], plan.budget, plan.seed, plan.threads)
-            checks = selfcheck.run(meter)
+            done.checks = SelfCheck.of(plan.release, order[0], plan.budget, plan.seed, plan.threads).run(meter)
         for rung in order:
             with meter.part(ADVERSARY_COST):
                 runs[rung.name] = run_adversary(plan, rung, meter)
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
-        checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline), plan.threads)
+        done.checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline), plan.threads)
         with meter.part(GRIDS_COST):
-            grids = measure_grids(plan, runs[request.headline], meter)
+            done.grids = measure_grids(plan, runs[request.headline], meter)
         with meter.part(SPARSITY_COST):
             simulation = runs[request.headline].as_named
             assert simulation is not None
-            nearest = measure_sparsity(
+            done.sparsity = measure_sparsity(
                 plan.release,
                 simulation.criteria.similarity,
                 quick=request.quick,
@@ -469,11 +554,43 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
     except KeyboardInterrupt:
         if request.headline not in runs or runs[request.headline].named_cell is None:
             raise
-    finished = [runs[rung.name] for rung in fitted.rungs if rung.name in runs]
-    before, before_complete = _attack_original(plan, finished, progress) if nearest else ([], False)
-    return AuditResults(
-        runs=finished, checks=checks, grids=grids, sparsity=nearest, before=before, complete=before_complete
-    )
+    done.runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
+    if done.sparsity is not None:
+        done.before, done.complete = _attack_original(plan, list(done.runs.values()), progress)
+    return done
+
+
+def _run_columns(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
+    """Run the headline adversary, its checks, the other adversaries, the curve and the risk measures.
+
+    An interruption before the checks of the headline adversary is raised again.
+    """
+    plan, done = request.plan, AuditResults()
+    order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
+    originals = fitted.rungs if plan.people.is_sanitized else ()
+    cost = ADVERSARY_COST * (len(order) + 1) + CHECKS_COST + RISK_COST + ORIGINAL_COST * len(originals)
+    meter, runs = ProgressMeter("auditing", cost, progress), dict[str, TableRun]()
+    try:
+        for rung in order:
+            with meter.part(ADVERSARY_COST):
+                runs[rung.name] = run_table_adversary(plan, rung, meter)
+            if rung.name == request.headline:
+                with meter.part(CHECKS_COST):
+                    done.checks = check_table_runs(plan, runs[rung.name])
+        headline = runs[request.headline]
+        with meter.part(ADVERSARY_COST):
+            done.curve = run_curve(plan, headline.rung.adversary, meter)
+        with meter.part(RISK_COST):
+            done.risks = measure_risks(plan, request.quasi_identifiers, request.sensitive_columns, headline, meter)
+        for rung in originals:
+            with meter.part(ORIGINAL_COST):
+                done.before.append(attack_original_table(plan, runs[rung.name], meter))
+        done.complete = True
+    except KeyboardInterrupt:
+        if not done.checks:
+            raise
+    done.table_runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
+    return done
 
 
 def _attack_original(

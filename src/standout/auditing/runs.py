@@ -58,6 +58,7 @@ class AuditPlan:
     work: Path | None
     own_attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
     only: str | AnyAttack | None = None
+    population: int | None = None
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -66,6 +67,11 @@ class AuditPlan:
             return ()
         name = next(iter(_attacks(self, Adversary())))
         return (f"The audit tried one attack only ({printable(name)}). Another attack may identify more people.",)
+
+    @property
+    def original(self) -> Release:
+        """The data that adversaries know facts about."""
+        return self.people.original
 
     @property
     def people(self) -> Population:

@@ -1,119 +1,15 @@
-"""From the results of an audit of a table to its findings."""
+"""Findings about adversaries who attack columns."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.adversary_text import column_errors, describe_adversary
-from standout.auditing.assemble_findings import original_findings, readings, summary
-from standout.auditing.runs import control_of, envelope
-from standout.auditing.table_measures import RiskResults
-from standout.auditing.table_runs import TableAttackRun, TableCurve, TablePlan, TableRun
+from standout.auditing.runs import AuditPlan, control_of
+from standout.auditing.table_runs import TableAttackRun, TableCurve, TableRun
 from standout.evaluate.estimates import mean
-from standout.findings.adversaries import (
-    AdversaryBeforeAfter,
-    AdversaryFindings,
-    AttackFindings,
-    CurvePoint,
-    Measures,
-    PopulationClaims,
-    before_after,
-)
-from standout.findings.audit import AuditFindings, Check, Run, Settings, Trust
-from standout.findings.gate import checked_threshold
-from standout.findings.json_types import software_versions
-
-TOP = 10
+from standout.findings.adversaries import AdversaryFindings, AttackFindings, CurvePoint, Measures, PopulationClaims
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRequest:
-    """What the caller asked of the audit."""
-
-    plan: TablePlan
-    headline: str
-    ladder: str
-    quick: bool
-    fail_above: float | None
-    name: str
-    quasi_identifiers: tuple[str, ...]
-    quasi_identifiers_reason: str
-    sensitive: tuple[str, ...]
-    limits: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableResults:
-    """What the audit computed: adversaries in the order of the ladder, the curve, risks and checks."""
-
-    runs: Sequence[TableRun]
-    curve: TableCurve | None
-    risks: RiskResults
-    checks: Sequence[Check]
-    before: Sequence[AdversaryBeforeAfter]
-    complete: bool
-
-
-def assemble_table_findings(request: TableRequest, results: TableResults) -> AuditFindings:
-    """The findings of an audit of a table."""
-    plan, risks = request.plan, results.risks
-    people, data, original = plan.original.n_records, summary(plan.table, request.name), original_findings(plan.table)
-    adversaries = tuple(
-        _adversary(plan, run, results.curve if run.rung.name == request.headline else None) for run in results.runs
-    )
-    headline = next(each for each in adversaries if each.name == request.headline)
-    trusted = bool(results.checks) and all(check.passed for check in results.checks)
-    read = readings(plan.table)
-    return AuditFindings(
-        complete=results.complete,
-        run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
-        data=data,
-        original=original,
-        reading=read,
-        settings=Settings(
-            targets=plan.targets,
-            facts=plan.knows,
-            phi=plan.phi,
-            posterior=plan.posterior,
-            budget=plan.budget,
-            top=TOP,
-            quick=request.quick,
-            fail_above=request.fail_above,
-            headline=request.headline,
-            ladder=request.ladder,
-            quasi_identifiers=request.quasi_identifiers,
-            quasi_identifiers_reason=request.quasi_identifiers_reason,
-            sensitive=request.sensitive,
-            population=plan.population,
-        ),
-        trust=Trust(trusted=trusted, checks=tuple(results.checks)),
-        answer=sentences.answer(headline, people, data, original),
-        adversaries=adversaries,
-        envelope=envelope(adversaries),
-        classes=risks.identity,
-        column_sets=risks.column_sets,
-        disclosure=risks.disclosure,
-        learned=risks.learned,
-        population=risks.population,
-        verdict=sentences.verdict(adversaries, headline, data, plan.budget, risks.disclosure, risks.learned, trusted),
-        threshold=checked_threshold(request.fail_above, adversaries),
-        limits=sentences.limits(
-            headline,
-            people=people,
-            parts=data.parts,
-            complete=results.complete,
-            quick=request.quick,
-            has_original=original is not None,
-            ignored=[column.name for reading in read for column in reading.unused],
-            further=request.limits,
-        ),
-        versions=software_versions(),
-        before_after=before_after(results.before, request.headline),
-    )
-
-
-def _adversary(plan: TablePlan, run: TableRun, curve: TableCurve | None) -> AdversaryFindings:
+def table_adversary(plan: AuditPlan, run: TableRun, curve: TableCurve | None) -> AdversaryFindings:
+    """Findings about one adversary; only the headline adversary has a curve."""
     rung, adversary = run.rung, run.rung.adversary
     attacks = tuple(_attack(plan, attack, adversary.knows, curve) for attack in run.attacks)
     return AdversaryFindings(
@@ -147,7 +43,7 @@ def _adversary(plan: TablePlan, run: TableRun, curve: TableCurve | None) -> Adve
     )
 
 
-def _attack(plan: TablePlan, run: TableAttackRun, knows: int, curve: TableCurve | None) -> AttackFindings:
+def _attack(plan: AuditPlan, run: TableAttackRun, knows: int, curve: TableCurve | None) -> AttackFindings:
     points = () if curve is None else tuple(zip(curve.knows, curve.identified[run.name], strict=True))
     return AttackFindings(
         name=run.name,
@@ -158,7 +54,7 @@ def _attack(plan: TablePlan, run: TableAttackRun, knows: int, curve: TableCurve 
     )
 
 
-def _measures(plan: TablePlan, run: TableAttackRun, knows: int) -> Measures:
+def _measures(plan: AuditPlan, run: TableAttackRun, knows: int) -> Measures:
     simulation, rates = run.simulation, run.simulation.population
     return Measures(
         facts=knows,

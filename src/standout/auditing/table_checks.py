@@ -16,9 +16,10 @@ import numpy as np
 
 from standout.attack.column_scores import ColumnVerdicts, attack_columns, attack_named
 from standout.auditing import sentences
+from standout.auditing.assemble_findings import AuditRequest, AuditResults
 from standout.auditing.plain_rows import PlainVerdict, plain_verdict
-from standout.auditing.table_assembly import TableRequest, TableResults
-from standout.auditing.table_runs import ATTACKS, TableAttackRun, TablePlan, TableRun
+from standout.auditing.runs import AuditPlan
+from standout.auditing.table_runs import ATTACKS, TableAttackRun, TableRun
 from standout.core.rng import generator
 from standout.data.column import Column
 from standout.data.release import Release
@@ -28,8 +29,6 @@ from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts, cell_facts
 from standout.know.sanitized import Sanitized
 from standout.measure.equivalence import cell_codes
-
-__all__ = ["check_table_findings", "check_table_runs", "planted_table"]
 
 RECOMPUTED, REBUILT, PAIRS, THREADED = 4, 3, 200, 40
 """Numbers of targets of the checks."""
@@ -42,15 +41,15 @@ MOST_COUNTED = 200_000
 COMPARED = 30
 
 
-def check_table_runs(plan: TablePlan, run: TableRun) -> list[Check]:
+def check_table_runs(plan: AuditPlan, run: TableRun) -> list[Check]:
     """The checks of the attacks of one adversary."""
     checks = [_recomputed(plan, run), _planted(plan), _guessing(plan, run), _absent(plan, run)]
-    if not isinstance(plan.table, Sanitized) and plan.table.n_records > 2:
+    if not isinstance(plan.release, Sanitized) and plan.release.n_records > 2:
         checks.append(_rebuilt(plan, run))
     return [*checks, _threads(plan, run)]
 
 
-def _few(plan: TablePlan, facts: KnownFacts, most: int) -> KnownFacts:
+def _few(plan: AuditPlan, facts: KnownFacts, most: int) -> KnownFacts:
     """The first queries of some facts, without what is known of a history."""
     n = min(most, len(facts))
     return cell_facts(plan.original, facts.cells.of(np.arange(n)))
@@ -61,7 +60,7 @@ def _without_history(adversary: Adversary) -> Adversary:
 
 
 def _attack(
-    plan: TablePlan,
+    plan: AuditPlan,
     facts: KnownFacts,
     name: Any,
     adversary: Adversary,
@@ -71,7 +70,7 @@ def _attack(
     threads: int | None = None,
 ) -> ColumnVerdicts:
     return attack_columns(
-        plan.table if table is None else table,
+        plan.release if table is None else table,
         facts,
         attack_named(name, adversary),
         absent=absent,
@@ -79,7 +78,7 @@ def _attack(
     )
 
 
-def _recomputed(plan: TablePlan, run: TableRun) -> Check:
+def _recomputed(plan: AuditPlan, run: TableRun) -> Check:
     """Some targets are attacked again by a plain implementation, present and absent."""
     adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, RECOMPUTED)
     agree = total = 0
@@ -90,7 +89,7 @@ def _recomputed(plan: TablePlan, run: TableRun) -> Check:
         for absent in (False, True):
             verdicts = _attack(plan, facts, name, known, absent=absent)
             for query in range(len(facts)):
-                plain = plain_verdict(plan.table, facts, query, name, known, absent)
+                plain = plain_verdict(plan.release, facts, query, name, known, absent)
                 agree += _agree(verdicts, query, plain, name)
                 total += 1
     return _check(
@@ -130,12 +129,12 @@ def planted_table(table: Release, seed: int) -> tuple[Release, int]:
     return Release.of_columns(tuple(columns)), count
 
 
-def _planted(plan: TablePlan) -> Check:
+def _planted(plan: AuditPlan) -> Check:
     """Invented rows among the real ones must be found by exact knowledge of them.
 
     Sets are left out: who knows one member of a set of two rather expects a set of one.
     """
-    table, count = planted_table(plan.table, plan.seed)
+    table, count = planted_table(plan.release, plan.seed)
     names = [name for name, parts in table.attributes.items() if all(table.columns[i].starts is None for i in parts)]
     filled = np.zeros(count, np.int64)
     for name in names:
@@ -160,14 +159,14 @@ def _planted(plan: TablePlan) -> Check:
     )
 
 
-def _guessing(plan: TablePlan, run: TableRun) -> Check:
+def _guessing(plan: AuditPlan, run: TableRun) -> Check:
     """Facts about somebody else must not identify a target more often than guessing does."""
     adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, PAIRS)
     swapped = replace(facts, cells=facts.cells._replace(target=np.roll(facts.cells.target, 1)))
     verdicts = _attack(plan, swapped, run.strongest.name, adversary)
     differ = facts.cells.target != swapped.cells.target
     hits, n = math.floor(math.fsum(verdicts.found[differ]) + 1e-9), int(differ.sum())
-    chance = 1.0 / plan.table.n_records
+    chance = 1.0 / plan.release.n_records
     passed = n < 2 or binomial_tail(hits, n, min(chance, 1.0)) >= RARE
     return _check(
         "guessing",
@@ -180,7 +179,7 @@ def _guessing(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def _absent(plan: TablePlan, run: TableRun) -> Check:
+def _absent(plan: AuditPlan, run: TableRun) -> Check:
     """Absent people must not be claimed more often than the budget allows, by thresholds of others."""
     attack: TableAttackRun = run.strongest
     claims, n = attack.within.absent_claims, attack.within.absent_claims.n
@@ -201,14 +200,14 @@ def _absent(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
+def _rebuilt(plan: AuditPlan, run: TableRun) -> Check:
     """A target counted as absent must give what a table without the row gives."""
     adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, REBUILT)
     name, agree = run.strongest.name, 0
     counted = _attack(plan, facts, name, adversary, absent=True)
     for query, row in enumerate(facts.cells.target.tolist()):
-        others = np.delete(np.arange(plan.table.n_records), row)
-        rest = Release.of_columns(tuple(column.rows(others) for column in plan.table.columns))
+        others = np.delete(np.arange(plan.release.n_records), row)
+        rest = Release.of_columns(tuple(column.rows(others) for column in plan.release.columns))
         alone = cell_facts(rest, facts.cells.of(np.array([query]))._replace(target=np.array([-1])))
         verdict = _attack(plan, alone, name, adversary, table=rest)
         agree += int(verdict.ties[0]) == int(counted.ties[query]) and math.isclose(
@@ -225,7 +224,7 @@ def _rebuilt(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def _threads(plan: TablePlan, run: TableRun) -> Check:
+def _threads(plan: AuditPlan, run: TableRun) -> Check:
     """One thread and two give the same results."""
     adversary, facts = _without_history(run.rung.adversary), _few(plan, run.facts, THREADED)
     one, two = (_attack(plan, facts, run.strongest.name, adversary, threads=n) for n in (1, 2))
@@ -240,7 +239,7 @@ def _threads(plan: TablePlan, run: TableRun) -> Check:
     )
 
 
-def check_table_findings(findings: AuditFindings, request: TableRequest, results: TableResults) -> AuditFindings:
+def check_table_findings(findings: AuditFindings, request: AuditRequest, results: AuditResults) -> AuditFindings:
     """The findings, after a check that their numbers add up and follow from what was measured."""
     checks = (
         *findings.trust.checks,
@@ -279,10 +278,10 @@ def _intervals(findings: AuditFindings) -> Check:
     )
 
 
-def _rates(findings: AuditFindings, results: TableResults) -> Check:
+def _rates(findings: AuditFindings, results: AuditResults) -> Check:
     """The reported rates follow from the outcomes, counted in plain Python."""
     good = total = 0
-    for adversary, run in zip(findings.adversaries, results.runs, strict=True):
+    for adversary, run in zip(findings.adversaries, results.table_runs.values(), strict=True):
         for attack, part in zip(adversary.attacks, run.attacks, strict=True):
             found = [float(share) for share in part.simulation.verdicts.found]
             measures, total = attack.as_named, total + 1
@@ -303,12 +302,12 @@ def _rates(findings: AuditFindings, results: TableResults) -> Check:
     )
 
 
-def _classes(findings: AuditFindings, plan: TablePlan) -> list[Check]:
+def _classes(findings: AuditFindings, plan: AuditPlan) -> list[Check]:
     """k, unique rows and classes, counted again."""
     identity = findings.classes
     if identity is None:
         return []
-    table = plan.table
+    table = plan.release
     columns = [table.column(name) for name in identity.columns]
     total = sum(band.rows for band in identity.sizes)
     if table.n_records <= MOST_COUNTED:

@@ -8,7 +8,8 @@ import numpy as np
 
 from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.ladder import with_enough_cells, with_facts
-from standout.auditing.table_runs import TablePlan, TableRun
+from standout.auditing.runs import AuditPlan
+from standout.auditing.table_runs import TableRun
 from standout.core import elementary
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
@@ -34,16 +35,6 @@ from standout.measure.disclosure import attribute_disclosure
 from standout.measure.equivalence import IdentityRisk, identity_risk
 from standout.measure.population import population_risk
 
-__all__ = [
-    "RiskResults",
-    "class_sizes",
-    "column_sets",
-    "disclosures",
-    "identity_findings",
-    "learned",
-    "population_findings",
-]
-
 BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 MOST_VOTES = 20_000_000
 """Number of (target, value) pairs that are kept at once when a column is guessed."""
@@ -53,13 +44,30 @@ LN2 = math.log(2.0)
 
 @dataclass(frozen=True, slots=True)
 class RiskResults:
-    """What was counted and guessed on a table. `rows` are k, unique rows and classes for the checks."""
+    """What was counted and guessed on columns."""
 
-    identity: Classes | None
-    column_sets: tuple[ColumnSet, ...]
-    disclosure: tuple[Disclosure, ...]
-    learned: Learned | None
-    population: PopulationEstimate | None
+    classes: Classes | None = None
+    column_sets: tuple[ColumnSet, ...] = ()
+    disclosure: tuple[Disclosure, ...] = ()
+    learned: Learned | None = None
+    population: PopulationEstimate | None = None
+
+
+def measure_risks(
+    plan: AuditPlan, quasi_identifiers: Sequence[str], sensitive: Sequence[str], headline: TableRun, progress: Progress
+) -> RiskResults:
+    """Classes, column sets, disclosure, what the right row shows, and the population."""
+    identity = identity_findings(plan.release, quasi_identifiers)
+    others = [name for name in plan.release.column_names if name not in sensitive]
+    return RiskResults(
+        classes=None if identity is None else identity[0],
+        column_sets=column_sets(plan, others, progress),
+        disclosure=tuple(
+            _disclosure(plan, headline.rung.adversary, name, quasi_identifiers, progress) for name in sensitive
+        ),
+        learned=learned(plan.release, headline),
+        population=population_findings(None if identity is None else identity[1], plan.population, plan.seed),
+    )
 
 
 def identity_findings(table: Release, columns: Sequence[str]) -> tuple[Classes, IdentityRisk] | None:
@@ -107,12 +115,12 @@ def class_sizes(risk: IdentityRisk) -> tuple[ClassSize, ...]:
     )
 
 
-def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> tuple[ColumnSet, ...]:
+def column_sets(plan: AuditPlan, columns: Sequence[str], progress: Progress) -> tuple[ColumnSet, ...]:
     """For each size, the set of columns that makes most rows unique."""
-    known = [name for name in columns if name in plan.table.column_names]
+    known = [name for name in columns if name in plan.release.column_names]
     if not known:
         return ()
-    search = find_keys(plan.table, known, threads=plan.threads, progress=progress)
+    search = find_keys(plan.release, known, threads=plan.threads, progress=progress)
     return tuple(
         ColumnSet(
             columns=found.columns, unique=found.unique.value, exhaustive=found.search == "exhaustive", tried=found.tried
@@ -121,19 +129,8 @@ def column_sets(plan: TablePlan, columns: Sequence[str], progress: Progress) -> 
     )
 
 
-def disclosures(
-    plan: TablePlan,
-    adversary: Adversary,
-    sensitive: Sequence[str],
-    quasi_identifiers: Sequence[str],
-    progress: Progress,
-) -> tuple[Disclosure, ...]:
-    """How well each sensitive column is guessed, and what the classes say about it."""
-    return tuple(_disclosure(plan, adversary, name, quasi_identifiers, progress) for name in sensitive)
-
-
 def _disclosure(
-    plan: TablePlan, adversary: Adversary, name: str, quasi_identifiers: Sequence[str], progress: Progress
+    plan: AuditPlan, adversary: Adversary, name: str, quasi_identifiers: Sequence[str], progress: Progress
 ) -> Disclosure:
     column = plan.original.column(name)
     counts = column.counts[:-1]
@@ -146,20 +143,20 @@ def _disclosure(
         diversity=None,
         note="",
     )
-    if name not in plan.table.column_names:
+    if name not in plan.release.column_names:
         return replace(nothing, note="the table lacks this column")
-    if not len(counts) or not plan.table.column(name).counts[:-1].sum():
+    if not len(counts) or not plan.release.column(name).counts[:-1].sum():
         return replace(nothing, note="the column has no values")
-    findings = replace(nothing, diversity=_diversity(plan.table, name, quasi_identifiers))
+    findings = replace(nothing, diversity=_diversity(plan.release, name, quasi_identifiers))
     others = _without(adversary, column, plan.original)
-    targets = min(plan.targets, MOST_VOTES // (plan.table.column(name).n_levels + 1))
+    targets = min(plan.targets, MOST_VOTES // (plan.release.column(name).n_levels + 1))
     if column.starts is not None:
         return replace(findings, note="a set is not guessed")
     if others is None or targets < min(plan.targets, FEWEST_TARGETS):
         reason = "no other column can be known" if others is None else "it has too many different values"
         return replace(findings, note=f"not guessed: {reason}")
     inference = infer_column(
-        plan.table, others, name, targets=targets, seed=plan.seed, threads=plan.threads, progress=progress
+        plan.release, others, name, targets=targets, seed=plan.seed, threads=plan.threads, progress=progress
     )
     return replace(
         findings,

@@ -8,29 +8,17 @@ import numpy as np
 from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
+from standout.auditing.runs import AuditPlan
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.progress import Progress
 from standout.core.rng import key
-from standout.data.release import Release
 from standout.evaluate.claims import ClaimRates, RatesWithinBudget, rates_within_budget
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulate_table import TableSimulation, population_rates, table_targets
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
-from standout.know.sanitized import original_of, representatives_of
-
-__all__ = [
-    "ATTACKS",
-    "TableAttackRun",
-    "TableCurve",
-    "TablePlan",
-    "TableRun",
-    "attack_original_table",
-    "run_curve",
-    "run_table_adversary",
-    "strongest_verdicts",
-]
+from standout.know.sanitized import representatives_of
 
 ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
 PILOT_TARGETS = 300
@@ -45,26 +33,6 @@ CURVE_WORK = 400_000_000
 """A curve has fewer targets if the table has so many rows that targets · rows would exceed this."""
 STRONGEST = 12.0
 """Largest strength of a claim: a posterior of 1 − 10^−12 counts as certain, even if it is not quite 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TablePlan:
-    """Settings that all attacks share."""
-
-    table: Release
-    targets: int
-    knows: tuple[int, ...]
-    phi: float
-    posterior: float
-    budget: float
-    population: int | None
-    seed: int
-    threads: int | None
-
-    @property
-    def original(self) -> Release:
-        """The table that adversaries know facts about."""
-        return original_of(self.table)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -122,10 +90,10 @@ class TableCurve:
     identified: dict[str, tuple[Estimate, ...]]
 
 
-def run_table_adversary(plan: TablePlan, rung: Rung, progress: Progress) -> TableRun:
+def run_table_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> TableRun:
     """All attacks of an adversary exactly as it is named."""
     adversary = rung.adversary
-    rows, left_out = table_targets(plan.table, adversary, plan.targets, plan.seed)
+    rows, left_out = table_targets(plan.release, adversary, plan.targets, plan.seed)
     facts = adversary.observe_all(plan.original, rows, plan.seed)
     strongest = _strongest(plan, adversary, rows, progress)
     names = sorted(ATTACKS, key=lambda name: name != strongest)
@@ -134,18 +102,18 @@ def run_table_adversary(plan: TablePlan, rung: Rung, progress: Progress) -> Tabl
 
 
 def strongest_verdicts(
-    plan: TablePlan, adversary: Adversary, facts: KnownFacts, progress: Progress
+    plan: AuditPlan, adversary: Adversary, facts: KnownFacts, progress: Progress
 ) -> tuple[str, ColumnVerdicts]:
     """Name of the strongest attack, chosen on other targets, and its verdicts."""
     strongest = _strongest(plan, adversary, facts.cells.target, progress)
     return strongest, _verdicts(plan, adversary, strongest, facts, progress)
 
 
-def _strongest(plan: TablePlan, adversary: Adversary, reported: Ints, progress: Progress) -> AttackName:
+def _strongest(plan: AuditPlan, adversary: Adversary, reported: Ints, progress: Progress) -> AttackName:
     """Name of the attack that identifies most people other than those it is reported on."""
-    order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
+    order, _ = table_targets(plan.release, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
-    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_records, PILOT_TARGETS // 3))
+    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.release.n_records, PILOT_TARGETS // 3))
     pilot = (others if len(others) >= FEWEST else order)[:targets]
     facts = adversary.observe_all(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
     success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
@@ -153,7 +121,7 @@ def _strongest(plan: TablePlan, adversary: Adversary, reported: Ints, progress: 
 
 
 def _verdicts(
-    plan: TablePlan,
+    plan: AuditPlan,
     adversary: Adversary,
     name: AttackName,
     facts: KnownFacts,
@@ -163,7 +131,7 @@ def _verdicts(
     probabilities: bool = False,
 ) -> ColumnVerdicts:
     return attack_columns(
-        plan.table,
+        plan.release,
         facts,
         attack_named(name, adversary),
         absent=absent,
@@ -174,7 +142,7 @@ def _verdicts(
 
 
 def _run_attack(
-    plan: TablePlan, adversary: Adversary, name: AttackName, facts: KnownFacts, left_out: int, progress: Progress
+    plan: AuditPlan, adversary: Adversary, name: AttackName, facts: KnownFacts, left_out: int, progress: Progress
 ) -> TableAttackRun:
     verdicts = _verdicts(plan, adversary, name, facts, progress, probabilities=True)
     absent = _verdicts(plan, adversary, name, facts, progress, absent=True, probabilities=plan.population is not None)
@@ -190,9 +158,9 @@ def _run_attack(
         _strength(verdicts, by_posterior)[:, None],
         (verdicts.found == 1.0).astype(np.float64)[:, None],
         _strength(absent, by_posterior)[:, None],
-        0.0 if by_posterior else 2.0 / max(plan.table.n_records, 2),
+        0.0 if by_posterior else 2.0 / max(plan.release.n_records, 2),
     )
-    present = representatives_of(plan.table)[facts.cells.target] >= 0
+    present = representatives_of(plan.release)[facts.cells.target] >= 0
     return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
 
 
@@ -204,7 +172,7 @@ def _strength(verdicts: ColumnVerdicts, by_posterior: bool) -> Floats:
     return np.where(verdicts.ties > 0, strength, -1.0)
 
 
-def run_curve(plan: TablePlan, adversary: Adversary, progress: Progress) -> TableCurve:
+def run_curve(plan: AuditPlan, adversary: Adversary, progress: Progress) -> TableCurve:
     """What each attack identifies with other numbers of attributes, on the same targets.
 
     The known attributes of a point are the first that the adversary of the largest point learns. So a smaller
@@ -212,10 +180,10 @@ def run_curve(plan: TablePlan, adversary: Adversary, progress: Progress) -> Tabl
     """
     most = _most_attributes(plan, adversary)
     longest = with_facts(adversary, most)
-    targets = min(plan.targets, max(CURVE_WORK // plan.table.n_records, FEWEST))
-    rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
+    targets = min(plan.targets, max(CURVE_WORK // plan.release.n_records, FEWEST))
+    rows, left_out = table_targets(plan.release, longest, targets, plan.seed, "curve")
     facts = longest.observe_all(plan.original, rows, plan.seed)
-    knows = tuple(sorted({*(size for size in plan.knows if size < most), most}))
+    knows = tuple(sorted({*(size for size in plan.facts if size < most), most}))
     identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}
     for size in knows:
         known = replace(facts, cells=facts.cells.first_attributes(plan.original, size))
@@ -226,15 +194,15 @@ def run_curve(plan: TablePlan, adversary: Adversary, progress: Progress) -> Tabl
     return TableCurve(longest, knows, left_out, {name: tuple(points) for name, points in identified.items()})
 
 
-def _most_attributes(plan: TablePlan, adversary: Adversary) -> int:
+def _most_attributes(plan: AuditPlan, adversary: Adversary) -> int:
     """The largest number of attributes in the curve.
 
     If the table has too few attributes for a larger one, it is the adversary's own: the curve reaches the
     answer.
     """
     names = plan.original.attributes if adversary.columns is None else adversary.columns
-    own = {adversary.knows} if adversary.knows < max(plan.knows) else set()
-    for size in sorted({*plan.knows, *own}, reverse=True):
+    own = {adversary.knows} if adversary.knows < max(plan.facts) else set()
+    for size in sorted({*plan.facts, *own}, reverse=True):
         if size <= len(names) and eligible_share(with_facts(adversary, size), plan.original) >= CURVE_SHARE:
             return size
     return 1
@@ -243,12 +211,12 @@ def _most_attributes(plan: TablePlan, adversary: Adversary) -> int:
 # What the adversaries of an audit identify in the original table, to compare with the sanitized one.
 
 
-def attack_original_table(plan: TablePlan, run: TableRun, progress: Progress) -> AdversaryBeforeAfter:
+def attack_original_table(plan: AuditPlan, run: TableRun, progress: Progress) -> AdversaryBeforeAfter:
     """Attack the original table with the same targets and facts as the sanitized one.
 
     The attack is the strongest on the original, chosen on other targets, as it is for the sanitized table.
     """
-    before_plan = replace(plan, table=plan.original)
+    before_plan = replace(plan, release=plan.original)
     name, before = strongest_verdicts(before_plan, run.rung.adversary, run.facts, progress)
     after = run.strongest.simulation.verdicts
     return compare_before_after(

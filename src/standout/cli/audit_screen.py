@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table as ScreenTable
 
     from standout.auditing.audit import Audit
-    from standout.auditing.audit_table import TableAudit
     from standout.findings.audit import AuditFindings
 
 __all__ = ["TableAuditOptions", "only_for_histories", "show_audit", "table_audit_options"]
@@ -29,7 +28,7 @@ TITLE_WIDTH = 10
 ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
 
 
-def show_audit(result: "Audit | TableAudit", folder: Path, as_json: bool) -> None:
+def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
     """Print the findings as JSON, or a small table and the answer in sentences."""
     if as_json:
         print_json(result.to_dict())
@@ -38,7 +37,7 @@ def show_audit(result: "Audit | TableAudit", folder: Path, as_json: bool) -> Non
     print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
 
 
-def _sentences(result: "Audit | TableAudit") -> list[str]:
+def _sentences(result: "Audit") -> list[str]:
     from standout.evaluate.estimates import percent
 
     findings = result.findings

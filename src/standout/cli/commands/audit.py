@@ -31,7 +31,6 @@ from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from standout.auditing.audit import Audit
-    from standout.auditing.audit_table import TableAudit
     from standout.core.progress import Progress
 
 __all__ = ["audit", "exit_code", "write_audit"]
@@ -305,7 +304,7 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def _write_gate(files: GateFiles, result: "Audit | TableAudit", data: str) -> None:
+def _write_gate(files: GateFiles, result: "Audit", data: str) -> None:
     """Write what --junit, --sarif and --markdown ask for."""
     from standout.findings.gate import audit_gate
 
@@ -313,7 +312,7 @@ def _write_gate(files: GateFiles, result: "Audit | TableAudit", data: str) -> No
         files.write(audit_gate(result.findings), data)
 
 
-def exit_code(result: "Audit | TableAudit") -> int:
+def exit_code(result: "Audit") -> int:
     """Return the exit code; a failed self-check outweighs everything else."""
     if not result.trusted:
         return NOT_TRUSTED
