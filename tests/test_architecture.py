@@ -7,7 +7,6 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import get_args
 
 import click
 import pytest
@@ -226,8 +225,8 @@ def classes_shown_by_functions():
     functions = [function for name in so.__all__ if inspect.isfunction(function := getattr(so, name))]
     shown = [function for function in functions if section(inspect.getdoc(function), "Examples")]
     annotations = [inspect.signature(function).return_annotation for function in shown]
-    returned = [part for annotation in annotations for part in get_args(annotation) or (annotation,)]
-    return {getattr(part, "__name__", None) for part in returned}
+    texts = [text if isinstance(text, str) else inspect.formatannotation(text) for text in annotations]
+    return {name for text in texts for name in re.findall(r"\w+", text)}
 
 
 def test_every_public_name_has_a_numpy_docstring_that_fits_its_signature():

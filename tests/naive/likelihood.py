@@ -8,6 +8,7 @@ missing or not known. Times are whole units of the wall clock since 1970.
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 
 from naive.attack import fact_list
 from naive.release import all_cells, cells_of, lengths, ranks, support, without
@@ -184,8 +185,13 @@ def _time_chances(off, span, mistakes):
         is_near = abs(off) <= mistakes.reach
         return is_near / width, (not is_near) / (span - width if span > width else span)
     reach = min(math.ceil(10 * mistakes.time_scale), span)
-    total = math.fsum(math.exp(-abs(d) / mistakes.time_scale) for d in range(-reach, reach + 1))
+    total = _laplace_total(mistakes.time_scale, reach)
     return math.exp(-abs(off) / mistakes.time_scale) / total if abs(off) <= reach else 0.0, 1 / span
+
+
+@cache
+def _laplace_total(scale, reach):
+    return math.fsum(math.exp(-abs(d) / scale) for d in range(-reach, reach + 1))
 
 
 def _likelihood(entries, value, time, level, entry_time, mistakes):

@@ -8,12 +8,12 @@ import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -180,11 +180,13 @@ def _install() -> None:
 _MAPS: list[weakref.ref[mmap.mmap]] = []
 
 
-def file_array(folder: Path, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def file_array(folder: Path, shape: int | tuple[int, ...], dtype: "DTypeLike") -> "NDArray[Any]":
     """A new array in a file of this folder that has no name: nothing is left of it when it is not used any more.
 
     Its space is reserved, because a full disk would end the process at a later write.
     """
+    import numpy as np
+
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if not size:
         return np.empty(shape, dtype)
