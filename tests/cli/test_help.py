@@ -105,7 +105,7 @@ MISTYPED = [
     (["unicity", "x.csv", "--within-vlaue", "1"], "'--within-value'"),
     (["sanitize", "x.csv", "-o", "y.csv", "--step", "round-tme month"], "did you mean 'round-time'?"),
     (["sanitize", "x.csv", "-o", "y.csv", "--step", "Drop_Rare_Items 10"], "did you mean 'drop-rare-items'?"),
-    (["sanitize", "x.csv", "-o", "y.csv", "--step", "rond:age=5"], "did you mean 'round'?"),
+    (["sanitize", "x.csv", "-o", "y.csv", "--step", "rond age 5"], "did you mean 'round'?"),
     (["advise", "x.csv", "--try", "round-tme month + drop-entries 0.5"], "did you mean 'round-time'?"),
     (["simulate", "x.csv", "--items", "rarset"], "did you mean 'rarest'?"),
 ]

@@ -114,7 +114,6 @@ COSTLY = {
     "--nearest",
     "--precision",
     "--top",
-    "--risk-sample",
     "--threads",
     "--knows",
     "-k",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from standout.cli.option_groups import ADVERSARY, ATTACK, grouped_option
+from standout.cli.option_groups import ADVERSARY, ATTACK, option
 from standout.cli.options import parse_number_or_none
 from standout.cli.reading import Command
 from standout.core.errors import ParameterError
@@ -30,33 +30,38 @@ __all__ = [
     "within",
 ]
 
-option = functools.partial(grouped_option, ADVERSARY, show_default=True)
 OPTIONS = [
-    option("--knows", default=8, metavar="N", help="Number of known facts."),
-    option("--wrong", default=0, metavar="N", help="Number of known facts that are wrong."),
+    option("--knows", "N", "Number of known facts.", group=ADVERSARY, default=8),
+    option("--wrong", "N", "Number of known facts that are wrong.", group=ADVERSARY, default=0),
     option(
         "--wrong-facts",
+        "",
+        "What is wrong: the value and date; an item that the target does not have, "
+        "chosen by popularity; or any such item.",
+        group=ADVERSARY,
         type=click.Choice(["values", "items", "any items"]),
         default="values",
-        help="What is wrong: the value and date; an item that the target does not have, "
-        "chosen by popularity; or any such item.",
     ),
-    option("--value-error", default="1", metavar="E|none", help="Error of known values; none: unknown."),
-    option("--time-error", default="14", metavar="DAYS|none", help="Error of known dates; none: unknown."),
+    option("--value-error", "E|none", "Error of known values; none: unknown.", group=ADVERSARY, default="1"),
+    option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", group=ADVERSARY, default="14"),
     option(
         "--items",
+        "NAME",
+        "Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number).",
+        group=ADVERSARY,
         default="any",
-        metavar="NAME",
-        help="Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number).",
     ),
     option(
         "--length-error",
+        "SHARE",
+        "Relative error of the known record length.",
+        group=ADVERSARY,
         type=float,
-        metavar="SHARE",
-        help="Relative error of the known record length.",
         show_default="unknown",
     ),
-    option("--joined-error", type=float, metavar="DAYS", help="Error of the known first date.", show_default="unknown"),
+    option(
+        "--joined-error", "DAYS", "Error of the known first date.", group=ADVERSARY, type=float, show_default="unknown"
+    ),
 ]
 
 
@@ -122,57 +127,58 @@ APPLIES = {
 CLAIMS = ("phi", "posterior")
 """Options about claims."""
 OPTIONS_ATTACK_OPTIONS = [
-    grouped_option(
-        ATTACK,
+    option(
         "--posterior",
+        "SHARE",
+        "likelihood: minimum posterior probability for a claim.",
+        group=ATTACK,
         type=float,
-        metavar="SHARE",
-        help="likelihood: minimum posterior probability for a claim.",
         show_default=f"{POSTERIOR:g}",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--coverage",
+        "SHARE",
+        "likelihood: chance that the target's own record has a known item.",
+        group=ATTACK,
         type=float,
-        metavar="SHARE",
-        help="likelihood: chance that the target's own record has a known item.",
         show_default="0.98, or less if items can be wrong",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--present",
+        "SHARE",
+        "likelihood: prior probability that the target is in the data.",
+        group=ATTACK,
         type=float,
-        metavar="SHARE",
-        help="likelihood: prior probability that the target is in the data.",
         show_default="0.5",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--phi",
+        "FLOAT",
+        "paper and Algorithm 1A: minimum eccentricity for a claim.",
+        group=ATTACK,
         type=float,
-        metavar="FLOAT",
-        help="paper and Algorithm 1A: minimum eccentricity for a claim.",
         show_default=f"{PHI:g}",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--value-scale",
-        metavar="E|none",
-        help="paper: scale with which the similarity of values decays; none: ignore them.",
+        "E|none",
+        "paper: scale with which the similarity of values decays; none: ignore them.",
+        group=ATTACK,
         show_default=f"{VALUE_SCALE:g}",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--time-scale",
-        metavar="DAYS|none",
-        help="paper: scale with which the similarity of dates decays; none: ignore them.",
+        "DAYS|none",
+        "paper: scale with which the similarity of dates decays; none: ignore them.",
+        group=ATTACK,
         show_default=f"{TIME_SCALE:g}",
     ),
-    grouped_option(
-        ATTACK,
+    option(
         "--weights",
+        "",
+        "paper: weight of an item that n records have: 1/ln n, 1 or 1/n.",
+        group=ATTACK,
         type=click.Choice(["rarity", "one", "inverse"]),
-        help="paper: weight of an item that n records have: 1/ln n, 1 or 1/n.",
         show_default="rarity",
     ),
 ]
@@ -247,9 +253,7 @@ def attack_options(choices: Sequence[str], default: str, help_text: str) -> Call
             options.check()
             command(attack=options, **parameters)
 
-        choice = grouped_option(
-            ATTACK, "--attack", type=click.Choice(choices), default=default, show_default=True, help=help_text
-        )
+        choice = option("--attack", "", help_text, group=ATTACK, type=click.Choice(choices), default=default)
         for add_option in reversed([choice, *OPTIONS_ATTACK_OPTIONS]):
             run = add_option(run)
         return run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
-from standout.cli.option_groups import ADVERSARY, grouped_option
+from standout.cli.option_groups import ADVERSARY, option
 from standout.cli.reading import Command
 from standout.core.errors import ParameterError
 from standout.core.text import estimate_text, interval_text
@@ -151,29 +151,28 @@ def only_for_histories(options: Mapping[str, object]) -> None:
 
 
 OPTIONS = [
-    grouped_option(
-        ADVERSARY,
+    option(
         "--quasi-identifiers",
-        metavar="NAMES",
-        help="Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
+        "NAMES",
+        "Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
+        group=ADVERSARY,
         show_default="columns with this role",
     ),
-    grouped_option(
-        ADVERSARY,
-        "--sensitive-column",
-        "sensitive_columns",
-        metavar="NAME",
+    option(
+        "--sensitive-column sensitive_columns",
+        "NAME",
+        "Sensitive column of a table: nobody should learn its values. Repeat for several.",
+        group=ADVERSARY,
         multiple=True,
-        help="Sensitive column of a table: nobody should learn its values. Repeat for several.",
         show_default="columns with this role",
     ),
-    grouped_option(
-        ADVERSARY,
+    option(
         "--population",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Size of the population, if a table is a sample. The report then gives two risks: for a target "
+        "N",
+        "Size of the population, if a table is a sample. The report then gives two risks: for a target "
         "who is known to be in the table, and for one who may not be.",
+        group=ADVERSARY,
+        type=click.IntRange(1),
     ),
 ]
 

@@ -38,7 +38,7 @@ from standout.cli.error_lines import (
     set_up_output,
     with_option_name,
 )
-from standout.cli.option_groups import format_commands
+from standout.cli.option_groups import format_commands, option
 from standout.core import memory as bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
@@ -101,7 +101,7 @@ def _options(command: click.Command) -> list[str]:
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH})
 @click.version_option(__version__, prog_name="standout")
-@click.option("--debug", is_flag=True, help="Show where an unexpected error comes from.")
+@option("--debug", "", "Show where an unexpected error comes from.", is_flag=True)
 def cli(debug: bool) -> None:
     """Measure how many people can be identified in anonymised data.
 

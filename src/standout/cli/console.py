@@ -16,7 +16,7 @@ import click
 
 from standout._version import __version__
 from standout.cli.error_lines import as_options, options_of_context
-from standout.cli.option_groups import GENERAL, grouped_option
+from standout.cli.option_groups import GENERAL, option
 from standout.core.progress import progress_bar as progress
 from standout.core.text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
 from standout.ingest.remote import public_url
@@ -163,13 +163,14 @@ def _remember(context: click.Context, parameter: click.Parameter, verbose: bool)
     context.meta[VERBOSE] = verbose
 
 
-VERBOSE_OPTION = grouped_option(
-    GENERAL,
+VERBOSE_OPTION = option(
     "--verbose",
+    "",
+    "Show in detail how the data was read.",
+    group=GENERAL,
     is_flag=True,
     expose_value=False,
     callback=_remember,
-    help="Show in detail how the data was read.",
 )
 """The flag is kept in the context, because commands do not need it: every read shows how it went."""
 

@@ -20,7 +20,7 @@ __all__ = [
     "GroupedOption",
     "command",
     "format_commands",
-    "grouped_option",
+    "option",
 ]
 
 OPTIONS = "Options"
@@ -81,9 +81,14 @@ def format_commands(group: click.Group, formatter: click.HelpFormatter) -> None:
         formatter.write_dl(rows)
 
 
-def grouped_option(group: str, *names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
-    """`click.option` for an option under a heading."""
-    return click.option(*names, cls=GroupedOption, group=group, **settings)
+def option(
+    names: str, metavar: str, text: str, *, group: str = OPTIONS, **settings: Any
+) -> Callable[[Decorated], Decorated]:
+    """`click.option` for an option under a heading: its names, what it takes ("" for a flag), and its help."""
+    settings.setdefault("show_default", settings.get("default") not in (None, "", ()))
+    return click.option(
+        *names.split(" "), cls=GroupedOption, group=group, metavar=metavar or None, help=text, **settings
+    )
 
 
 def command() -> Callable[[Callable[..., Any]], GroupedCommand]:

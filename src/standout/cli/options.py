@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from standout.cli.option_groups import ADVERSARY, GENERAL, grouped_option
+from standout.cli.option_groups import ADVERSARY, GENERAL, option
 from standout.core.errors import ParameterError
 from standout.core.files import check_output_file, check_output_files, make_folder
 
@@ -77,33 +77,25 @@ def _is_same(path: Path, source: Path) -> bool:
 MOST_DIGITS = 18
 TABLE_SUFFIXES = (".csv", ".parquet", ".json")
 
-json_option = grouped_option(GENERAL, "--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-threads_option = grouped_option(
-    GENERAL, "--threads", type=click.IntRange(1), metavar="N", help="Number of threads.", show_default="all cores"
+json_option = option("--json as_json", "", "Print JSON instead of text.", group=GENERAL, is_flag=True)
+threads_option = option(
+    "--threads", "N", "Number of threads.", group=GENERAL, type=click.IntRange(1), show_default="all cores"
 )
-seed_option = grouped_option(
-    GENERAL,
-    "--seed",
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Random seed; the same seed gives the same numbers.",
-)
-ladder_option = grouped_option(
-    ADVERSARY,
+seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", group=GENERAL, default=0)
+ladder_option = option(
     "--ladder",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="TOML file with your own adversaries (see docs/ladder.toml). "
+    "FILE",
+    "TOML file with your own adversaries (see docs/ladder.toml). "
     'Errors are numbers or shares of the data, such as "33 %".',
+    group=ADVERSARY,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
     show_default="the built-in ladder, whose errors fit the data",
 )
-table_option = click.option(
-    "-o",
-    "--output",
+table_option = option(
+    "-o --output",
+    "FILE",
+    "Also write the table to NAME.csv, NAME.parquet or NAME.json.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also write the table to NAME.csv, NAME.parquet or NAME.json.",
 )
 
 

@@ -17,7 +17,7 @@ import click
 
 from standout.cli.console import VERBOSE_OPTION, print_line, print_warning, show_reading, show_table
 from standout.cli.error_lines import READ_SETTINGS, as_options, naming_next_command, options_of_context
-from standout.cli.option_groups import ORIGINAL, READING, grouped_option
+from standout.cli.option_groups import ORIGINAL, READING, option
 from standout.cli.options import output_file
 from standout.core.errors import ColumnError, ParameterError, RejectedRows, SourceError, did_you_mean
 from standout.core.files import check_csv_name
@@ -276,27 +276,28 @@ READ_HELP = (
     "Files: separator, header, quote, encoding, member, sql_table, skip_lines, missing, max_rejects, rejects. "
     "See docs/reading.md."
 )
-option = functools.partial(grouped_option, READING)
 OPTIONS = [
-    option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
-    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
-    option("--value", metavar="COLUMN|none", help="Column of the value; none: ignore values."),
-    option("--time", metavar="COLUMN|none", help="Column of the time; none: ignore times."),
-    option("--table", is_flag=True, help="DATA is a table: one row per person, not one per entry."),
-    option("--id", metavar="COLUMN|none", help="Column of a table with the ids of its rows."),
-    option("--schema", metavar="FILE", help="Schema of a table: a TOML file that `standout schema` writes."),
+    option("--record", "COLUMN", "Column of the record id: its name, or its number from 1.", group=READING),
+    option("--item", "COLUMN", "Column of the item; repeat to join several.", group=READING, multiple=True),
+    option("--value", "COLUMN|none", "Column of the value; none: ignore values.", group=READING),
+    option("--time", "COLUMN|none", "Column of the time; none: ignore times.", group=READING),
+    option("--table", "", "DATA is a table: one row per person, not one per entry.", group=READING, is_flag=True),
+    option("--id", "COLUMN|none", "Column of a table with the ids of its rows.", group=READING),
+    option("--schema", "FILE", "Schema of a table: a TOML file that `standout schema` writes.", group=READING),
     option(
         "--history",
-        metavar="FILE",
-        help="Entries of the people of a table, such as ratings; --record, --item, … then describe this file.",
+        "FILE",
+        "Entries of the people of a table, such as ratings; --record, --item, … then describe this file.",
+        group=READING,
     ),
     option(
         "--ignore",
-        metavar="COLUMN",
+        "COLUMN",
+        "Column to leave out on purpose; repeat for several. It causes no warning and does not block a gate.",
+        group=READING,
         multiple=True,
-        help="Column to leave out on purpose; repeat for several. It causes no warning and does not block a gate.",
     ),
-    option("--read", "read", metavar="NAME=VALUE", multiple=True, help=READ_HELP),
+    option("--read read", "NAME=VALUE", READ_HELP, group=READING, multiple=True),
 ]
 
 
@@ -334,7 +335,7 @@ def second_source(prefix: str, data: str, group: str) -> Callable[[Command], Com
             command(**{f"{prefix}_source": Source(settings, f"{prefix}-")}, **parameters)
 
         help_text = f"How to read {data}: record=COLUMN, item=COLUMN and all that --read takes."
-        return grouped_option(group, f"--{prefix}-read", metavar="NAME=VALUE", multiple=True, help=help_text)(run)
+        return option(f"--{prefix}-read", "NAME=VALUE", help_text, group=group, multiple=True)(run)
 
     return decorate
 
@@ -384,17 +385,17 @@ def original_options(command: Command) -> Command:
         command(original=Original(original, key, original_source), **others)
 
     decorated = second_source("original", "the original", ORIGINAL)(run)
-    decorated = grouped_option(
-        ORIGINAL,
+    decorated = option(
         "--key",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Key file written by `standout sanitize --key`. Needed for a table, if ids are new, or if one record "
+        "FILE",
+        "Key file written by `standout sanitize --key`. Needed for a table, if ids are new, or if one record "
         "represents several people.",
+        group=ORIGINAL,
+        type=click.Path(path_type=Path),
     )(decorated)
-    return grouped_option(
-        ORIGINAL,
+    return option(
         "--original",
-        metavar="IN",
-        help="Data that `standout sanitize` made DATA from. Known facts are taken from it.",
+        "IN",
+        "Data that `standout sanitize` made DATA from. Known facts are taken from it.",
+        group=ORIGINAL,
     )(decorated)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import GATE, WORKERS, grouped_option
+from standout.cli.option_groups import GATE, WORKERS, option
 from standout.cli.options import output_file, threads_option
 from standout.cli.reading import Command
 from standout.core.errors import ParameterError
@@ -45,21 +45,25 @@ def _with_workers(command: Command, shared: str, data: str) -> Command:
         with _workers(workers, scheduler, insecure, others.get("data")):
             command(**others)
 
-    run = grouped_option(
-        WORKERS, "--insecure", is_flag=True, help="Allow a tcp:// scheduler on another machine, without encryption."
+    run = option(
+        "--insecure",
+        "",
+        "Allow a tcp:// scheduler on another machine, without encryption.",
+        group=WORKERS,
+        is_flag=True,
     )(run)
-    run = grouped_option(
-        WORKERS,
+    run = option(
         "--scheduler",
-        metavar="ADDRESS",
-        help=f"Dask scheduler whose workers can read {data}, such as tls://host:8786 (see docs/lab/scale.md).",
+        "ADDRESS",
+        f"Dask scheduler whose workers can read {data}, such as tls://host:8786 (see docs/lab/scale.md).",
+        group=WORKERS,
     )(run)
-    return grouped_option(
-        WORKERS,
+    return option(
         "--workers",
+        "N",
+        f"Number of worker processes on this machine. {shared}",
+        group=WORKERS,
         type=click.IntRange(1, 1024),
-        metavar="N",
-        help=f"Number of worker processes on this machine. {shared}",
         show_default="threads of one process",
     )(run)
 
@@ -83,10 +87,10 @@ def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str
         raise ParameterError("--workers and --scheduler cannot be used together: choose one")
     from standout.data.store import is_index
 
-    option = "--workers" if scheduler is None else "--scheduler"
+    typed = "--workers" if scheduler is None else "--scheduler"
     if data is not None and not is_index(Path(data)):
         raise ParameterError(
-            f"{option} needs an index, which all workers open: run standout index DATA -o NAME.index first, "
+            f"{typed} needs an index, which all workers open: run standout index DATA -o NAME.index first, "
             "then use NAME.index"
         )
     from standout.cluster.dask_workers import (
@@ -98,7 +102,7 @@ def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str
     )
 
     debug = "--debug" in sys.argv[1:]
-    with naming_options(scheduler="--scheduler", workers=option):
+    with naming_options(scheduler="--scheduler", workers=typed):
         if scheduler is not None:
             check_address("scheduler", scheduler, insecure)
         import_distributed()
@@ -146,8 +150,8 @@ class GateFiles:
 
         if any(path.parent == output for path in self._paths.values()):
             make_folder(output)
-        for option, path in self._paths.items():
-            output_file(path, option, [data, *inputs])
+        for name, path in self._paths.items():
+            output_file(path, name, [data, *inputs])
         if len({path.resolve() for path in self._paths.values()}) < len(self._paths):
             raise ParameterError(f"{' and '.join(self._paths)} must be different files")
         self.write(undecided_gate(command, limit), data)
@@ -164,8 +168,8 @@ class GateFiles:
             "--sarif": lambda: sarif_text(gate, _uri(data)),
             "--markdown": lambda: markdown_text(gate, _location(data)),
         }
-        for option, path in self._paths.items():
-            write_content(path, texts[option]())
+        for name, path in self._paths.items():
+            write_content(path, texts[name]())
 
 
 def _location(data: str) -> str:
@@ -183,7 +187,7 @@ def _uri(data: str) -> str:
 
 
 OPTIONS = [
-    grouped_option(GATE, name, type=click.Path(path_type=Path), metavar="FILE", help=text)
+    option(name, "FILE", text, group=GATE, type=click.Path(path_type=Path))
     for name, text in (
         ("--junit", "Write the result of the check as JUnit XML: one test case per condition."),
         ("--sarif", "Write the conditions that are not met as SARIF 2.1.0."),

@@ -11,7 +11,7 @@ import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
-from standout.cli.option_groups import ADVERSARY, GATE, command, grouped_option
+from standout.cli.option_groups import ADVERSARY, GATE, command, option
 from standout.cli.options import (
     data_stem,
     json_option,
@@ -48,56 +48,44 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 
 @command()
 @path_argument("data")
-@click.option(
-    "-o",
-    "--output",
+@option(
+    "-o --output",
+    "FOLDER",
+    "Folder to write; NAME is the name of DATA.",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Folder to write; NAME is the name of DATA.",
     show_default="NAME-advice",
 )
-@click.option(
+@option(
     "--limit",
+    "SHARE",
+    "Largest acceptable share of people identified.",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
-    show_default=True,
-    metavar="SHARE",
-    help="Largest acceptable share of people identified.",
 )
-@click.option(
+@option(
     "--among",
+    "",
+    "Whom the limit applies to: everybody in DATA, or the people whom the sanitized release still represents.",
     type=click.Choice(["everybody", "released"]),
     default="released",
-    show_default=True,
-    help="Whom the limit applies to: everybody in DATA, or the people whom the sanitized release still represents.",
 )
-@click.option(
-    "--try",
-    "candidates",
+@option(
+    "--try candidates",
+    "STEPS",
+    "Candidate to try instead of the built-in ones, like 'round-time month + drop-entries 0.5'. Repeat for several.",
     multiple=True,
-    metavar="STEPS",
-    help="Candidate to try instead of the built-in ones, like 'round-time month + drop-entries 0.5'. "
-    "Repeat for several.",
 )
 @ladder_option
-@grouped_option(ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder to protect against.")
-@click.option(
-    "--targets",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of targets for the best candidates.",
-)
-@click.option(
+@option("--headline", "NAME", "Adversary of the ladder to protect against.", group=ADVERSARY)
+@option("--targets", "N", "Number of targets for the best candidates.", type=click.IntRange(1), default=1000)
+@option(
     "--people",
+    "N",
+    "Number of people whose entries are held out to measure utility; not for tables.",
     type=click.IntRange(1),
     default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of people whose entries are held out to measure utility; not for tables.",
 )
-@grouped_option(GATE, "--fail", is_flag=True, help="Exit with code 4 if no candidate meets the limit.")
+@option("--fail", "", "Exit with code 4 if no candidate meets the limit.", group=GATE, is_flag=True)
 @gate_options
 @seed_option
 @threads_option

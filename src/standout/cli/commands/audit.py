@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.attack_options import BOTH, AttackOptions, attack_options
+from standout.cli.attack_options import BOTH
 from standout.cli.audit_screen import TableAuditOptions, only_for_histories, show_audit, table_audit_options
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
-from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
+from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, option
 from standout.cli.options import (
     data_stem,
     json_option,
@@ -43,65 +43,52 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 
 @command()
 @path_argument("data")
-@click.option(
-    "-o",
-    "--output",
+@option(
+    "-o --output",
+    "FOLDER",
+    "Folder to write; NAME is the name of DATA.",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Folder to write; NAME is the name of DATA.",
     show_default="NAME-audit",
 )
-@click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
+@option("--quick", "", "Fewer targets and shorter curves; wider intervals.", is_flag=True)
 @ladder_option
-@grouped_option(ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder that the answer is about.")
-@click.option(
-    "--targets",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of targets for each adversary.",
-)
-@grouped_option(
-    GATE,
+@option("--headline", "NAME", "Adversary of the ladder that the answer is about.", group=ADVERSARY)
+@option("--targets", "N", "Number of targets for each adversary.", type=click.IntRange(1), default=1000)
+@option(
     "--fail-above",
+    "SHARE",
+    "Exit with code 4 if more than this share of people may be identified.",
+    group=GATE,
     type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Exit with code 4 if more than this share of people may be identified.",
 )
 @gate_options
-@click.option(
+@option(
     "--sensitive",
+    "FILE",
+    "List of sensitive items, one per line. The report shows how many people would have one revealed.",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="List of sensitive items, one per line. The report shows how many people would have one revealed.",
 )
-@click.option(
-    "--risk-table",
-    "risk_path",
+@option(
+    "--risk-table risk_path",
+    "FILE",
+    "Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
 )
-@click.option(
-    "--risk-sample", type=click.IntRange(1), metavar="N", help="Number of people in the risk table.", show_default="all"
-)
-@click.option(
-    "--advise",
-    "with_advice",
-    is_flag=True,
-    help="Also search for steps that reduce the risk, as `standout advise` does. The limit is 0.05, or "
+@option(
+    "--advise with_advice",
+    "",
+    "Also search for steps that reduce the risk, as `standout advise` does. The limit is 0.05, or "
     "--fail-above if given.",
+    is_flag=True,
 )
-@attack_options((BOTH, "likelihood", "paper"), BOTH, ATTACK_HELP)
-@grouped_option(
-    ATTACK,
+@option("--attack", "", ATTACK_HELP, group=ATTACK, type=click.Choice((BOTH, "likelihood", "paper")), default=BOTH)
+@option(
     "--budget",
+    "SHARE",
+    "False claim budget: the largest share of absent people that may be claimed.",
+    group=ATTACK,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.01,
-    show_default=True,
-    metavar="SHARE",
-    help="False claim budget: the largest share of absent people that may be claimed.",
 )
 @seed_option
 @worker_options
@@ -123,9 +110,8 @@ def audit(
     gate_files: GateFiles,
     sensitive: Path | None,
     risk_path: Path | None,
-    risk_sample: int | None,
     with_advice: bool,
-    attack: AttackOptions,
+    attack: str,
     budget: float,
     seed: int,
     threads: int | None,
@@ -176,7 +162,7 @@ def audit(
     )
     from standout.auditing.audit import audit as run_audit
 
-    _check_options(original, with_advice, risk_path, risk_sample)
+    _check_options(original, with_advice, risk_path)
     folder = output_folder(output, *REPORT_FILES)
     if risk_path is not None:
         output_file(risk_path, "--risk-table", [data, original.data, original.key])
@@ -184,8 +170,6 @@ def audit(
         "ladder": ladder,
         "headline": headline,
         "targets": targets,
-        "phi": attack.least_phi,
-        "posterior": attack.least_posterior,
         "budget": budget,
         "fail_above": fail_above,
         "quick": quick,
@@ -197,13 +181,7 @@ def audit(
         release = original.read(data, source, report, strict=fail_above is not None)
     if release.columns:
         only_for_histories(
-            {
-                "--advise": with_advice,
-                "--risk-table": risk_path,
-                "--sensitive": sensitive,
-                "--attack": attack.attack != BOTH,
-                "--attack ": any(attack.is_changed(name) for name in attack.names),
-            }
+            {"--advise": with_advice, "--risk-table": risk_path, "--sensitive": sensitive, "--attack": attack != BOTH}
         )
         with progress() as report:
             audited = run_audit(release, **of_table.parameters, **common, progress=report)
@@ -216,8 +194,7 @@ def audit(
     with progress() as report:
         result = run_audit(
             release,
-            attacks={name: attack.built(name) for name in attack.names if attack.is_changed(name)} or None,
-            attack=None if attack.attack == BOTH else attack.attack,
+            attack=None if attack == BOTH else attack,
             sensitive=sensitive,
             progress=report,
             work=folder / CHECKPOINTS,
@@ -228,13 +205,13 @@ def audit(
             result = _add_advice(result, data, source, named, folder / CHECKPOINTS, targets, report)
         result = write_audit(result, folder)
         if risk_path is not None:
-            result.risk_table(risk_path, records=risk_sample or "all", progress=report)
+            result.risk_table(risk_path, progress=report)
         _write_gate(gate_files, result, data)
     show_audit(result, folder, as_json)
     sys.exit(exit_code(result))
 
 
-def _check_options(original: Original, with_advice: bool, risk_path: Path | None, risk_sample: int | None) -> None:
+def _check_options(original: Original, with_advice: bool, risk_path: Path | None) -> None:
     """Reject combinations of options that have no meaning, before any work is done."""
     if with_advice and original.data is not None:
         raise ParameterError(
@@ -244,8 +221,6 @@ def _check_options(original: Original, with_advice: bool, risk_path: Path | None
         from standout.report.page import table_form
 
         table_form(risk_path)
-    elif risk_sample is not None:
-        raise ParameterError("--risk-sample needs --risk-table, the file to write")
 
 
 def _add_advice(

@@ -16,7 +16,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import ADVERSARY, command, grouped_option
+from standout.cli.option_groups import ADVERSARY, command, option
 from standout.cli.options import (
     check_table_path,
     json_option,
@@ -46,39 +46,16 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 @command()
 @path_argument("data", required=False)
-@click.option("--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given.")
-@click.option("--epsilon", default=0.01, show_default=True, metavar="FLOAT", help="ε of the theorems.")
-@click.option("--delta", default=0.5, show_default=True, metavar="FLOAT", help="δ to check on DATA.")
-@click.option("-k", default=10, show_default=True, metavar="N", help="Length of the lineup to check on DATA.")
-@click.option(
-    "--lambda",
-    "lam",
-    default=8.0,
-    show_default=True,
-    metavar="FLOAT",
-    help="λ of Theorem 5: a record is in the sample with probability 1/λ.",
-)
-@click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
-@grouped_option(
-    ADVERSARY, "--wrong", default=0, show_default=True, metavar="N", help="Number of known facts that are wrong."
-)
-@grouped_option(
-    ADVERSARY,
-    "--value-error",
-    default="0",
-    show_default=True,
-    metavar="E|none",
-    help="Error of known values; none: unknown.",
-)
-@grouped_option(
-    ADVERSARY,
-    "--time-error",
-    default="0",
-    show_default=True,
-    metavar="DAYS|none",
-    help="Error of known dates; none: unknown.",
-)
-@click.option("--targets", default=200, show_default=True, metavar="N", help="Number of targets.")
+@option("--records", "N", "Number of records, if DATA is not given.", type=click.IntRange(1))
+@option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
+@option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
+@option("-k", "N", "Length of the lineup to check on DATA.", default=10)
+@option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
+@option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
+@option("--wrong", "N", "Number of known facts that are wrong.", group=ADVERSARY, default=0)
+@option("--value-error", "E|none", "Error of known values; none: unknown.", group=ADVERSARY, default="0")
+@option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", group=ADVERSARY, default="0")
+@option("--targets", "N", "Number of targets.", default=200)
 @seed_option
 @threads_option
 @table_option

@@ -7,7 +7,7 @@ import click
 
 from standout.cli.audit_screen import show_audit
 from standout.cli.commands.audit import REPORT_FILES, exit_code, write_audit
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import output_folder, threads_option
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
@@ -18,24 +18,9 @@ SEED = 2008
 
 
 @command()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("demo"),
-    show_default=True,
-    metavar="FOLDER",
-    help="Folder for the report.",
-)
-@click.option(
-    "--records",
-    type=click.IntRange(100),
-    default=5_000,
-    show_default=True,
-    metavar="N",
-    help="Number of synthetic people, at least 100.",
-)
-@click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
+@option("-o --output", "FOLDER", "Folder for the report.", type=click.Path(path_type=Path), default=Path("demo"))
+@option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
+@option("--quick", "", "Fewer targets and shorter curves; wider intervals.", is_flag=True)
 @threads_option
 def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
     """Run the whole audit on built-in synthetic data.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import print_line, suggest_index
-from standout.cli.option_groups import SERVER, command, grouped_option
+from standout.cli.option_groups import SERVER, command, option
 from standout.cli.options import path_argument
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, install_command
@@ -32,35 +32,28 @@ OFF_LOOPBACK = (
 
 @command()
 @path_argument("data")
-@click.option(
-    "--what-if",
-    "what_if",
-    metavar="DATA2",
-    help="Another version of DATA to compare with: an output of `standout sanitize`, or an index.",
+@option(
+    "--what-if what_if",
+    "DATA2",
+    "Another version of DATA to compare with: an output of `standout sanitize`, or an index.",
 )
-@click.option(
+@option(
     "--key",
+    "FILE",
+    "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.",
 )
-@click.option(
-    "--audit",
-    "audit_folder",
+@option(
+    "--audit audit_folder",
+    "FOLDER",
+    "Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
 )
-@grouped_option(SERVER, "--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
-@grouped_option(
-    SERVER,
-    "--port",
-    type=click.IntRange(1, 65535),
-    metavar="N",
-    show_default="8421, or a free one",
-    help="Port to listen at.",
+@option("--host", "HOST", "Address to listen at.", group=SERVER, default=LOOPBACK)
+@option(
+    "--port", "N", "Port to listen at.", group=SERVER, type=click.IntRange(1, 65535), show_default="8421, or a free one"
 )
-@grouped_option(SERVER, "--no-browser", is_flag=True, help="Print the address only, and open no browser.")
+@option("--no-browser", "", "Print the address only, and open no browser.", group=SERVER, is_flag=True)
 @reading_options
 def explore(
     data: str,

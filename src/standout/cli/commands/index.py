@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import print_json, print_line, reading_json
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import json_option, path_argument
 from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import reading_worker_options
@@ -21,13 +21,11 @@ __all__ = ["index"]
 
 @command()
 @path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Index to write."
-)
-@click.option(
+@option("-o --output", "FOLDER", "Index to write.", required=True, type=click.Path(path_type=Path))
+@option(
     "--memory",
-    metavar="SIZE",
-    help="Memory that the build may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
+    "SIZE",
+    "Memory that the build may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
     show_default="60 % of what is available",
 )
 @reading_worker_options

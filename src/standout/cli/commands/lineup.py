@@ -7,7 +7,7 @@ import click
 
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.console import print_json, suggest_index
-from standout.cli.option_groups import ADVERSARY, command, grouped_option
+from standout.cli.option_groups import ADVERSARY, command, option
 from standout.cli.options import json_option, path_argument
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
@@ -29,69 +29,63 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
 
 @command()
 @path_argument("data")
-@grouped_option(
-    ADVERSARY,
+@option(
     "--knows",
-    multiple=True,
-    metavar="ITEM[=VALUE][@DATE]",
-    help="A known fact: an item by title or id, with its value and date if known, each with its own error if "
+    "ITEM[=VALUE][@DATE]",
+    "A known fact: an item by title or id, with its value and date if known, each with its own error if "
     "that is known, and ? if it is doubtful: Brazil=4±1@2005-03-01±14? (or +-). For a table: COLUMN=VALUE. "
     "Repeat for several.",
+    group=ADVERSARY,
+    multiple=True,
 )
-@grouped_option(
-    ADVERSARY,
-    "--aux",
-    "aux_path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="CSV file of known facts with the columns item and, if known, value, time, value_error, time_error "
+@option(
+    "--aux aux_path",
+    "FILE",
+    "CSV file of known facts with the columns item and, if known, value, time, value_error, time_error "
     "(in days), doubt (from 0 to below 1).",
+    group=ADVERSARY,
+    type=click.Path(path_type=Path),
 )
-@grouped_option(
-    ADVERSARY, "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
-)
-@grouped_option(
-    ADVERSARY, "--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28."
-)
+@option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", group=ADVERSARY)
+@option("--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", group=ADVERSARY)
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
-@grouped_option(
-    ADVERSARY,
+@option(
     "--wrong",
+    "N",
+    "likelihood: how many of the facts may be wrong.",
+    group=ADVERSARY,
     type=int,
-    metavar="N",
-    help="likelihood: how many of the facts may be wrong.",
     show_default="1 in 10; 0 if another error is given",
 )
-@grouped_option(
-    ADVERSARY,
+@option(
     "--value-error",
+    "E",
+    "likelihood, algorithm-1a: largest error of known values.",
+    group=ADVERSARY,
     type=float,
-    metavar="E",
-    help="likelihood, algorithm-1a: largest error of known values.",
     show_default="roughly right; 1 if another error is given",
 )
-@grouped_option(
-    ADVERSARY,
+@option(
     "--time-error",
+    "DAYS",
+    "likelihood, algorithm-1a: largest error of known dates.",
+    group=ADVERSARY,
     type=float,
-    metavar="DAYS",
-    help="likelihood, algorithm-1a: largest error of known dates.",
     show_default="roughly right; 14 if another error is given",
 )
-@click.option(
-    "--top", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of records to show."
-)
-@click.option(
+@option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
+@option(
     "--allow-unknown",
+    "",
+    "Accept item names that resemble an item but match none, and unknown categories.",
     is_flag=True,
-    help="Accept item names that resemble an item but match none, and unknown categories.",
 )
-@grouped_option(
-    ADVERSARY,
+@option(
     "--population",
+    "N",
+    "Size of the population, if a table is a sample. Only for tables.",
+    group=ADVERSARY,
     type=click.IntRange(1),
-    metavar="N",
-    help="Size of the population, if a table is a sample. Only for tables.",
     show_default="the person is in the table",
 )
 @reading_options
@@ -221,9 +215,9 @@ class Errors(NamedTuple):
         """Refuse options that do not apply to the attack."""
         if self.wrong is not None:
             check_applies(attack, "--wrong", ("likelihood",))
-        for option, error in (("--value-error", self.value), ("--time-error", self.time)):
+        for typed, error in (("--value-error", self.value), ("--time-error", self.time)):
             if error is not None:
-                check_applies(attack, option, ("likelihood", "algorithm-1a"))
+                check_applies(attack, typed, ("likelihood", "algorithm-1a"))
 
     @property
     def of_values(self) -> float:

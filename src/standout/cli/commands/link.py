@@ -10,7 +10,7 @@ import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, grouped_option
+from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, option
 from standout.cli.options import json_option, output_file, output_folder, path_argument, seed_option
 from standout.cli.reading import Source, reading_options, second_source
 from standout.cli.worker_options import worker_options
@@ -40,76 +40,68 @@ GROUP_TITLES = {
 @command()
 @path_argument("data")
 @path_argument("public")
-@grouped_option(
-    ALIGNMENT,
+@option(
     "--items",
+    "METHOD",
+    "How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
+    group=ALIGNMENT,
     default="auto",
-    show_default=True,
-    metavar="METHOD",
-    help="How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
 )
-@grouped_option(
-    ALIGNMENT,
+@option(
     "--values",
+    "METHOD",
+    "How to align values: auto, same, quantiles, none, or SCALE,SHIFT.",
+    group=ALIGNMENT,
     default="auto",
-    show_default=True,
-    metavar="METHOD",
-    help="How to align values: auto, same, quantiles, none, or SCALE,SHIFT.",
 )
-@grouped_option(
-    ALIGNMENT,
+@option(
     "--review",
+    "FILE",
+    "Doubtful pairs of items with your decisions, in the format of review.csv.",
+    group=ALIGNMENT,
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Doubtful pairs of items with your decisions, in the format of review.csv.",
 )
-@grouped_option(
-    ALIGNMENT,
+@option(
     "--dates",
+    "",
+    "Compare dates, ignore them, or try both for each profile.",
+    group=ALIGNMENT,
     type=click.Choice(["use", "ignore", "learn"]),
     default="use",
-    show_default=True,
-    help="Compare dates, ignore them, or try both for each profile.",
 )
-@grouped_option(
-    ATTACK,
+@option(
     "--by",
+    "",
+    "What decides about a claim.",
+    group=ATTACK,
     type=click.Choice(["evidence", "eccentricity"]),
-    help="What decides about a claim.",
     show_default="evidence; with --phi: eccentricity, as in the paper",
 )
-@grouped_option(
-    ATTACK,
-    "--phi",
-    type=float,
-    metavar="FLOAT",
-    help="Minimum eccentricity for a claim.",
-    show_default="learned from decoys",
+@option(
+    "--phi", "FLOAT", "Minimum eccentricity for a claim.", group=ATTACK, type=float, show_default="learned from decoys"
 )
-@grouped_option(
-    ATTACK,
+@option(
     "--budget",
+    "SHARE",
+    "False claim budget: the largest share of absent people that may be claimed.",
+    group=ATTACK,
     default=0.01,
-    show_default=True,
-    metavar="SHARE",
-    help="False claim budget: the largest share of absent people that may be claimed.",
 )
-@grouped_option(ATTACK, "--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind.")
-@grouped_option(ATTACK, "--assign", is_flag=True, help="Let only the best profile claim a record.")
-@click.option(
+@option("--decoys", "N", "Number of decoys of each kind.", group=ATTACK, default=2000)
+@option("--assign", "", "Let only the best profile claim a record.", group=ATTACK, is_flag=True)
+@option(
     "--truth",
+    "FILE",
+    "CSV file with the columns profile and record: the right links, to measure precision and recall.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="CSV file with the columns profile and record: the right links, to measure precision and recall.",
 )
 @seed_option
 @worker_options
-@click.option(
-    "-o",
-    "--output",
+@option(
+    "-o --output",
+    "FOLDER|FILE",
+    "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
     type=click.Path(path_type=Path),
-    metavar="FOLDER|FILE",
-    help="Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
 )
 @second_source("public", "PUBLIC", PUBLIC)
 @reading_options
@@ -146,7 +138,8 @@ def link(
     \b
     Example:
       standout link release.index public.csv -o links
-      standout link release.csv imdb.csv --public-read record=user --truth truth.csv
+      standout link release.csv imdb.csv --public-read record=user \\
+          --truth truth.csv
 
     \b
     Exit codes:

@@ -16,7 +16,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import json_option, output_folder, seed_option
 from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import worker_options
@@ -34,37 +34,26 @@ __all__ = ["paper"]
 
 
 @command()
-@click.option("--data", metavar="DATA", help="Index or source, instead of the stand-in.")
-@click.option(
+@option("--data", "DATA", "Index or source, instead of the stand-in.")
+@option(
     "--records",
+    "N",
+    "Number of people in the stand-in.",
     type=click.IntRange(1),
-    metavar="N",
-    help="Number of people in the stand-in.",
     show_default="480189, as in the paper",
 )
-@click.option(
-    "--targets",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of targets for each bar.",
-)
-@click.option(
-    "--only", metavar="FIGURES", help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all"
-)
-@click.option(
+@option("--targets", "N", "Number of targets for each bar.", type=click.IntRange(1), default=1000)
+@option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
+@option(
     "--qualifying",
+    "FILE",
+    "Test entries of the Netflix Prize.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Test entries of the Netflix Prize.",
     show_default="qualifying.txt next to DATA",
 )
 @seed_option
 @worker_options
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the results."
-)
+@option("-o --output", "FOLDER", "Folder for the results.", required=True, type=click.Path(path_type=Path))
 @reading_options
 @json_option
 def paper(

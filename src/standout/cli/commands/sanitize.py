@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, reading_json
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import json_option, path_argument, threads_option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
@@ -43,48 +43,48 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 
 @command()
 @path_argument("data")
-@click.option(
-    "-o",
-    "--output",
+@option(
+    "-o --output",
+    "OUT",
+    "NAME.csv, NAME.parquet, or any other name for an index.",
     required=True,
     type=click.Path(path_type=Path),
-    metavar="OUT",
-    help="NAME.csv, NAME.parquet, or any other name for an index.",
 )
-@click.option(
-    "--step",
-    "steps",
+@option(
+    "--step steps",
+    "STEP",
+    "A change, like 'round-time month'. Repeat for several; they are applied in order.",
     multiple=True,
-    metavar="STEP",
-    help="A change, like 'round-time month'. Repeat for several; they are applied in order.",
 )
-@click.option(
+@option(
     "--list-steps",
+    "",
+    "Show all steps and their syntax, and exit.",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_list_steps,
-    help="Show all steps and their syntax, and exit.",
 )
-@click.option(
+@option(
     "--seed",
+    "N",
+    "Random seed that makes noise repeatable. Keep it secret.",
     type=int,
-    metavar="N",
-    help="Random seed that makes noise repeatable. Keep it secret.",
     show_default="a random one, not saved",
 )
-@click.option("--renumber", is_flag=True, help="Give records new ids, 1 to N in random order.")
-@click.option(
+@option("--renumber", "", "Give records new ids, 1 to N in random order.", is_flag=True)
+@option(
     "--key",
+    "FILE",
+    "Write which record represents which person to this CSV file. It is as private as DATA.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write which record represents which person to this CSV file. It is as private as DATA.",
 )
-@click.option("--force", is_flag=True, help="Overwrite existing output.")
-@click.option(
+@option("--force", "", "Overwrite existing output.", is_flag=True)
+@option(
     "--inert",
+    "",
+    "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.",
     is_flag=True,
-    help="Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.",
 )
 @threads_option
 @reading_options

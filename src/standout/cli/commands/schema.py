@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import json_option, output_file, path_argument
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
@@ -26,14 +26,8 @@ WIDEST = 250
 
 @command()
 @path_argument("data")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the schema to this TOML file.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+@option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
+@option("--overwrite", "", "Replace the file if it exists.", is_flag=True)
 @reading_options
 @json_option
 def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import click
 from standout.cli.attack_options import AdversaryOptions, AttackOptions, adversary_options, attack_options, within
 from standout.cli.console import print_json, reading_json, suggest_index
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.option_groups import ATTACK, command, grouped_option
+from standout.cli.option_groups import ATTACK, command, option
 from standout.cli.options import (
     check_table_path,
     json_option,
@@ -37,48 +37,39 @@ ATTACK_HELP = (
 @path_argument("data")
 @adversary_options
 @attack_options(ATTACKS, "both", ATTACK_HELP)
-@click.option(
-    "--facts", metavar="N,…", help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all"
-)
-@click.option("--targets", default="1000", show_default=True, metavar="N|all", help="Number of targets.")
-@click.option(
+@option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
+@option("--targets", "N|all", "Number of targets.", default="1000")
+@option(
     "--precision",
+    "SHARE",
+    "Stop as soon as the interval of the share identified is at most ± SHARE.",
     type=float,
-    metavar="SHARE",
-    help="Stop as soon as the interval of the share identified is at most ± SHARE.",
     show_default="use all targets",
 )
-@click.option("--draws", default=1, show_default=True, metavar="N", help="Draws of known facts per target.")
-@grouped_option(
-    ATTACK,
+@option("--draws", "N", "Draws of known facts per target.", default=1)
+@option(
     "--budget",
+    "SHARE",
+    "False claim budget: the largest share of absent targets that may be claimed.",
+    group=ATTACK,
     default=0.01,
-    show_default=True,
-    metavar="SHARE",
-    help="False claim budget: the largest share of absent targets that may be claimed.",
 )
-@click.option(
-    "--theta",
-    default=0.5,
-    show_default=True,
-    metavar="FLOAT",
-    help="Minimum similarity to count a wrong record as similar to the target.",
-)
-@click.option("--top", default=10, show_default=True, metavar="N", help="Length of the lineup.")
-@click.option(
+@option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)
+@option("--top", "N", "Length of the lineup.", default=10)
+@option(
     "--absent/--no-absent",
+    "",
+    "Also attack with the target removed from the data, to count false claims.",
     default=True,
-    show_default=True,
-    help="Also attack with the target removed from the data, to count false claims.",
 )
 @seed_option
 @worker_options
 @table_option
-@click.option(
+@option(
     "--save",
+    "FILE",
+    "Name of the checkpoint files. An interrupted run resumes from them.",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Name of the checkpoint files. An interrupted run resumes from them.",
 )
 @original_options
 @reading_options

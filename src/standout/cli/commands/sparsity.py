@@ -18,7 +18,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import check_table_path, json_option, path_argument, seed_option, table_option
 from standout.cli.reading import Source, reading_options
 from standout.cli.worker_options import worker_options
@@ -33,21 +33,21 @@ __all__ = ["sparsity"]
 
 @command()
 @path_argument("data")
-@click.option(
+@option(
     "--within-value",
+    "E",
+    "Largest difference between values that counts as equal.",
     type=float,
-    metavar="E",
-    help="Largest difference between values that counts as equal.",
     show_default="values do not matter",
 )
-@click.option(
+@option(
     "--within-days",
+    "DAYS",
+    "Largest difference between dates that counts as equal.",
     type=float,
-    metavar="DAYS",
-    help="Largest difference between dates that counts as equal.",
     show_default="dates do not matter",
 )
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine.", show_default="all")
+@option("--sample", "N", "Number of records to examine.", type=click.IntRange(1), show_default="all")
 @seed_option
 @worker_options
 @table_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from standout.cli.console import borderless_table, console, print_json, print_line, print_text, release_stamp
-from standout.cli.option_groups import command
+from standout.cli.option_groups import command, option
 from standout.cli.options import json_option, output_file, seed_option, threads_option
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.progress import progress_bar as progress
@@ -24,57 +24,44 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
 
 
 @command()
-@click.option(
+@option(
     "--like",
+    "",
+    "quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; flat: no structure.",
     type=click.Choice(["quick", "netflix", "flat"]),
     default="quick",
-    show_default=True,
-    help="quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; flat: no structure.",
 )
-@click.option("--records", type=int, metavar="N", help="Number of records.", show_default="10,000; netflix: 480,189")
-@click.option(
-    "--items",
-    type=int,
-    metavar="N",
-    help="Number of items.",
-    show_default="2,000; netflix: as many of 17,770 as the records have",
+@option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
+@option(
+    "--items", "N", "Number of items.", type=int, show_default="2,000; netflix: as many of 17,770 as the records have"
 )
-@click.option(
-    "--entries", type=int, metavar="N", help="Number of entries.", show_default="50 per record; netflix: 209 per record"
-)
-@click.option(
+@option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
+@option(
     "--scale",
+    "X",
+    "With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
     type=float,
-    metavar="X",
-    help="With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
 )
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="Memory to use for an index, like 500MB, 4GB or 2GiB.",
-    show_default="60 % of what is available",
+@option(
+    "--memory", "SIZE", "Memory to use for an index, like 500MB, 4GB or 2GiB.", show_default="60 % of what is available"
 )
 @seed_option
 @threads_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="NAME.csv, NAME.parquet, or any other name for an index.",
+@option(
+    "-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.", type=click.Path(path_type=Path)
 )
-@click.option(
+@option(
     "--check",
+    "",
+    "With --like netflix: compare its statistics with those published about the Netflix Prize data.",
     is_flag=True,
-    help="With --like netflix: compare its statistics with those published about the Netflix Prize data.",
 )
-@click.option(
+@option(
     "--nearest",
+    "N",
+    "Number of records whose nearest neighbours --check examines; 0: none.",
     type=click.IntRange(0),
     default=2_000,
-    show_default=True,
-    metavar="N",
-    help="Number of records whose nearest neighbours --check examines; 0: none.",
 )
 @json_option
 def synthesize(

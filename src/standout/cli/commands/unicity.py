@@ -17,7 +17,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import command, grouped_option
+from standout.cli.option_groups import command, option
 from standout.cli.options import (
     json_option,
     output_file,
@@ -43,60 +43,43 @@ __all__ = ["show_grid", "unicity"]
 
 @command()
 @path_argument("data")
-@click.option(
-    "-k",
-    "--points",
-    "entry_counts",
-    default="1-4",
-    show_default=True,
-    metavar="K,…",
-    help="Numbers of known entries: 4, or 1,2,4, or 1-4.",
-)
-@click.option(
-    "--within-value",
-    default="0",
-    show_default=True,
-    metavar="E|none",
-    help="Accuracy of known values; none: values are unknown.",
-)
-@click.option(
+@option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
+@option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
+@option(
     "--bin-days",
+    "DAYS",
+    "Accuracy of known dates: bins of this many days.",
     type=float,
-    metavar="DAYS",
-    help="Accuracy of known dates: bins of this many days.",
     show_default="dates are unknown",
 )
-@click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
-@grouped_option(
-    "Resolution of places and times",
-    "--grid",
-    "grids",
+@option("--targets", "N", "Number of targets.", default=1000)
+@option(
+    "--grid grids",
+    "DEGREES",
+    "Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
+    group="Resolution of places and times",
     multiple=True,
-    metavar="DEGREES",
-    help="Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
 )
-@grouped_option(
-    "Resolution of places and times",
-    "--geohash",
-    "geohashes",
+@option(
+    "--geohash geohashes",
+    "N",
+    "Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
+    group="Resolution of places and times",
     multiple=True,
-    metavar="N",
-    help="Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
 )
-@grouped_option(
-    "Resolution of places and times",
-    "--time-bin",
-    "time_bins",
-    multiple=True,
-    metavar="WIDTH",
-    help="Resolution of times: minute, hour, day, week or month, or a width like 15min, 6h or 2d; repeat "
+@option(
+    "--time-bin time_bins",
+    "WIDTH",
+    "Resolution of times: minute, hour, day, week or month, or a width like 15min, 6h or 2d; repeat "
     "for several with --grid or --geohash.",
+    group="Resolution of places and times",
+    multiple=True,
 )
-@click.option(
+@option(
     "--chart",
+    "FILE",
+    "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
     type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
 )
 @seed_option
 @worker_options
