@@ -19,7 +19,7 @@ def data(rows, titles=None, **options):
     """A release of rows (record, item[, value[, time]])."""
     names = ["record", "item", "value", "time"]
     frame = pl.DataFrame(rows, schema=names[: len(rows[0])], orient="row", infer_schema_length=None)
-    release = so.read(frame, **options)
+    release = so.read(frame, kind="history", **options)
     texts = Labels.of((titles or {}).get(item, "") for item in release.items)
     return release if titles is None else replace(release, titles=texts)
 

@@ -41,7 +41,7 @@ def read(rows, kind="number", timed=True):
     schema = {"record": pl.String, "item": pl.String} | ({"value": pl.Float64} if kind else {})
     schema |= {"time": pl.Datetime("us")} if timed else {}
     cells = [row[:2] + row[2:3] * bool(kind) + row[3:] * timed for row in rows]
-    return so.read(pl.DataFrame(cells, schema=schema, orient="row"))
+    return so.read(pl.DataFrame(cells, schema=schema, orient="row"), kind="history")
 
 
 @st.composite
