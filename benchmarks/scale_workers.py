@@ -1,8 +1,8 @@
-"""Threads, spawned processes and Dask workers at equal cores: the time of one simulation, and the overhead.
+"""Threads and Dask workers at equal cores: the time of one simulation, and the overhead.
 
 python -m benchmarks.scale_workers INDEX [--targets 1000] [--workers 2] [--rounds 3]
 
-All three attack the same targets of the index with the same facts, and their outcomes must be equal. Workers
+Both attack the same targets of the index with the same facts, and their outcomes must be equal. Workers
 have one thread each. Starting them and compiling kernels is not measured: a small simulation comes first.
 The goal is a time with Dask of at most 1.15 times that of threads. Runs are interleaved.
 """
@@ -14,7 +14,6 @@ from dataclasses import fields
 
 import standout as so
 from standout.cluster.dask_workers import local_workers
-from standout.cluster.workers import process_workers
 from standout.core.threads import WorkerPool
 
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
@@ -47,7 +46,6 @@ def main() -> None:
     with ExitStack() as stack:
         pools = {
             f"{given.workers} threads": None,
-            f"{given.workers} processes": stack.enter_context(process_workers(given.workers)),
             f"{given.workers} Dask workers": stack.enter_context(local_workers(given.workers)),
         }
         for pool in pools.values():

@@ -10,19 +10,12 @@ import pytest
 
 import standout as so
 from standout.cluster.dask_workers import local_workers
-from standout.cluster.workers import process_workers
 from standout.core.threads import use_pool
 from standout.ingest import file_parts
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with process_workers(2) as pool:
-        yield pool
 
 
 def write(folder, texts):

@@ -5,7 +5,7 @@ import pytest
 
 import standout as so
 from part_executors import check_same_columns
-from standout.cluster.workers import part_executor, process_workers
+from standout.cluster.workers import part_executor
 from standout.core.parts import attach_executor
 from standout.data.block_ranges import block_count
 
@@ -14,19 +14,13 @@ ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
 ATTACKS = [so.ScoreboardRH(), so.Likelihood(ADVERSARY), so.Scoreboard(so.Within(1, 14))]
 
 
-@pytest.fixture(scope="module")
-def processes():
-    with process_workers(2) as pool:
-        yield pool
-
-
-def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(processes, tmp_path, monkeypatch):
+def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(pool, tmp_path, monkeypatch):
     monkeypatch.setattr("standout.cluster.workers.FEWEST_ENTRIES", 0)
     made = so.synthesize(records=27_000, items=60, entries=90_000, seed=3)
     so.save(made, tmp_path / "made.index")
     some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]
     release, known = so.open(tmp_path / "made.index"), ADVERSARY.observe_all(made, some)
-    executor = part_executor(processes, release)
+    executor = part_executor(pool, release)
     assert len(executor.parts) == 2
     assert executor.parts[-1].last_block == block_count(release)
     attach_executor(release, executor)

@@ -1,7 +1,6 @@
-"""Workers, local processes or of Dask, give the results of one process, also when some are lost."""
+"""Workers give the results of one process, also when some are lost."""
 
 import os
-import signal
 from contextlib import closing
 from dataclasses import fields
 from itertools import pairwise
@@ -14,8 +13,7 @@ import pytest
 
 import standout as so
 from standout.cluster import workers as part_executor
-from standout.cluster.dask_workers import local_workers, scheduler_workers
-from standout.cluster.workers import process_workers
+from standout.cluster.dask_workers import scheduler_workers
 from standout.core.errors import StoreError
 from standout.core.threads import use_pool
 from standout.data.store import SharedIndex
@@ -32,18 +30,6 @@ def index(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def dask_pool():
-    with local_workers(2) as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def processes():
-    with process_workers(2) as pool:
-        yield pool
-
-
 def simulated(release, targets=200, **settings):
     result = so.simulate(release, ADVERSARY, facts=[2, 4], targets=targets, seed=3, **settings)
     columns = [getattr(cell.outcomes, field.name) for cell in result.cells for field in fields(cell.outcomes)]
@@ -53,11 +39,6 @@ def simulated(release, targets=200, **settings):
 def neighbours(release, similarity, **settings):
     result = so.sparsity(release, similarity, **settings)
     return result.nearest.tobytes(), result.neighbour.tobytes()
-
-
-@pytest.fixture(params=["dask_pool", "processes"])
-def pool(request):
-    return request.getfixturevalue(request.param)
 
 
 def process_id(_):
@@ -106,21 +87,21 @@ def test_attacks_on_parts_of_an_index_are_byte_identical(blocks, pool, monkeypat
     assert sent and all(args[1] is part_executor._run_on_part for args in sent)
 
 
-def test_links_found_on_parts_of_an_index_are_equal(index, processes, monkeypatch):
+def test_links_found_on_parts_of_an_index_are_equal(index, pool, monkeypatch):
     monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
     public = so.sanitize(so.open(index), "drop-entries 0.5", "cap-records 12", seed=3)
     alone, linked = (
-        so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict() for client in (None, processes)
+        so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict() for client in (None, pool)
     )
     assert linked == alone
 
 
-def test_an_index_has_a_part_for_each_worker(blocks, processes, monkeypatch):
+def test_an_index_has_a_part_for_each_worker(blocks, pool, monkeypatch):
     monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
-    parts = processes.executor_of(so.open(blocks)).parts
+    parts = pool.executor_of(so.open(blocks)).parts
     assert parts[0].first_block == 0 and parts[-1].last_block == 4 and len(parts) == 2
     assert all(part.last_block == after.first_block for part, after in pairwise(parts))
-    assert processes.executor_of(so.synthesize(records=30, items=10, entries=90, seed=1)) is None
+    assert pool.executor_of(so.synthesize(records=30, items=10, entries=90, seed=1)) is None
 
 
 def test_work_is_done_by_other_processes_and_each_opens_an_index_once(index, pool):
@@ -130,33 +111,18 @@ def test_work_is_done_by_other_processes_and_each_opens_an_index_once(index, poo
     assert len(seen) <= 2
 
 
-def kill_own_process(number, first):
-    """End the worker without a word, the first time that any worker gets here."""
-    try:
-        first.touch(exist_ok=False)
-    except FileExistsError:
-        return number
-    return os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_the_tasks_of_a_killed_worker_run_on_another_one(tmp_path, pool):
-    tasks = [(number, tmp_path / "killed") for number in range(30)]
-    assert list(pool.map(kill_own_process, tasks)) == [*range(30)]
-    assert (tmp_path / "killed").exists()
-
-
 def test_a_release_in_memory_stays_in_this_process(pool):
     release = so.synthesize(records=100, items=40, entries=1_000, seed=7)
     assert SharedIndex.of(release) is None
     assert simulated(release, client=pool) == simulated(release)
 
 
-def test_a_worker_refuses_an_index_of_another_fingerprint_and_is_named(tmp_path, dask_pool):
+def test_a_worker_refuses_an_index_of_another_fingerprint_and_is_named(tmp_path, pool):
     so.save(so.synthesize(records=50, items=20, entries=300, seed=7), tmp_path / "data.index")
     release = so.open(tmp_path / "data.index")
     so.save(so.synthesize(records=50, items=20, entries=300, seed=8), tmp_path / "data.index")
     with pytest.raises(StoreError, match=r"^worker tls://127\.0\.0\.1:\d+: .*its fingerprint differs"):
-        simulated(release, client=dask_pool)
+        simulated(release, client=pool)
 
 
 def test_a_worker_that_reads_other_files_checks_them(tmp_path, index, monkeypatch):
@@ -170,8 +136,8 @@ def test_a_worker_that_reads_other_files_checks_them(tmp_path, index, monkeypatc
     assert len(checked) == 1
 
 
-def test_scheduler_and_workers_listen_on_the_loopback_address_only(dask_pool):
-    info = dask_pool.client.scheduler_info(n_workers=-1)
+def test_scheduler_and_workers_listen_on_the_loopback_address_only(pool):
+    info = pool.client.scheduler_info(n_workers=-1)
     addresses = [info["address"], *info["workers"], *(each["nanny"] for each in info["workers"].values())]
     assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
     for page in ("", "status", "info/main/workers.html", "json/identity.json"):
@@ -179,31 +145,31 @@ def test_scheduler_and_workers_listen_on_the_loopback_address_only(dask_pool):
             urlopen(f"http://127.0.0.1:{info['services']['dashboard']}/{page}", timeout=20)
 
 
-def test_keys_of_tasks_are_numbers_and_logs_show_no_task(index, dask_pool):
-    with closing(dask_pool.map(np.square, [(424242,)] * 4)) as results:
+def test_keys_of_tasks_are_numbers_and_logs_show_no_task(index, pool):
+    with closing(pool.map(np.square, [(424242,)] * 4)) as results:
         next(results)
-        keys = dask_pool.client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+        keys = pool.client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
     assert keys and all(key.replace("-", "").isdigit() for key in keys)
-    logs = str(dask_pool.client.get_worker_logs()) + str(dask_pool.client.get_scheduler_logs())
+    logs = str(pool.client.get_worker_logs()) + str(pool.client.get_scheduler_logs())
     assert "424242" not in logs
 
 
-def test_a_scheduler_with_tls_is_used_with_the_certificates_of_dask_s_configuration(index, dask_pool):
-    security, address = dask_pool.client.security, dask_pool.client.scheduler.address
+def test_a_scheduler_with_tls_is_used_with_the_certificates_of_dask_s_configuration(index, pool):
+    security, address = pool.client.security, pool.client.scheduler.address
     certificates = {
         "distributed.comm.tls.ca-file": security.tls_ca_file,
         "distributed.comm.tls.client.cert": security.tls_client_cert,
         "distributed.comm.tls.client.key": security.tls_client_key,
     }
-    with dask.config.set(certificates), scheduler_workers(address) as pool:
-        assert simulated(so.open(index), client=pool) == simulated(so.open(index))
-        assert pool.size == 2
+    with dask.config.set(certificates), scheduler_workers(address) as again:
+        assert simulated(so.open(index), client=again) == simulated(so.open(index))
+        assert again.size == 2
 
 
-def test_a_client_of_dask_is_all_that_python_code_needs(index, dask_pool):
+def test_a_client_of_dask_is_all_that_python_code_needs(index, pool):
     settings = {"k": 2, "targets": 100}
     alone = so.unicity(so.open(index), **settings)
-    assert so.unicity(so.open(index), **settings, client=dask_pool.client) == alone
+    assert so.unicity(so.open(index), **settings, client=pool.client) == alone
 
 
 def test_a_client_must_be_one():

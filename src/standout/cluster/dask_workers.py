@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from standout.cluster.workers import (
@@ -26,20 +26,6 @@ from standout.cluster.workers import (
 )
 from standout.core.errors import ParameterError, StandoutError, WorkersLost, install_command
 from standout.core.threads import WorkerPool, use_pool
-
-__all__ = [
-    "DaskPool",
-    "check_address",
-    "check_versions",
-    "compare_versions",
-    "import_distributed",
-    "local_workers",
-    "quiet",
-    "scheduler_workers",
-    "use_lazily",
-    "version_differences",
-    "warn_without_tls",
-]
 
 GATHER_SECONDS = 60
 SILENCE_SECONDS = 30
@@ -186,38 +172,25 @@ class DaskPool:
 
 class _LazyPool:
     def __init__(self, start: Callable[[], WorkerPool]) -> None:
-        self.start = start
-        self.pool: WorkerPool | None = None
+        self.start, self.pool = start, cast(WorkerPool | None, None)
 
-    @property
-    def started(self) -> WorkerPool:
+    def __getattr__(self, name: str) -> Any:
         if self.pool is None:
             self.pool = self.start()
-        return self.pool
-
-    @property
-    def size(self) -> int:
-        return self.started.size
-
-    @property
-    def memory(self) -> int:
-        return self.started.memory
+        return getattr(self.pool, name)
 
     def executor_of(self, release: Any) -> Any:
-        return self.started.executor_of(release) if is_divided(release) else None
+        return self.__getattr__("executor_of")(release) if is_divided(release) else None
 
     @property
     def is_started(self) -> bool:
         return self.pool is not None
 
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
-        return self.started.map(function, tasks, places)
-
 
 @contextmanager
 def use_lazily(workers: AbstractContextManager[WorkerPool]) -> Iterator[None]:
     """Use these workers within the context; they are started when they are first needed."""
-    with ExitStack() as stack, use_pool(_LazyPool(lambda: stack.enter_context(workers))):
+    with ExitStack() as stack, use_pool(cast(WorkerPool, _LazyPool(lambda: stack.enter_context(workers)))):
         yield
 
 
@@ -314,22 +287,13 @@ def local_workers(count: int, debug: bool = False) -> Iterator[DaskPool]:
 
 CONNECT_SECONDS = 30
 WORKER_SECONDS = 60
-PACKAGES = ("standout", "numba")
 COMPARED = ("python", "standout", "numpy", "numba", "dask", "distributed")
 TLS_SETTINGS = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
 
 
 @contextmanager
 def scheduler_workers(address: str, insecure: bool = False, debug: bool = False) -> Iterator[DaskPool]:
-    """The workers of the scheduler at an address.
-
-    Raises
-    ------
-    ParameterError
-        If the address is not safe or is none.
-    StandoutError
-        If nobody answers, there are no workers, or a worker has another version of Standout.
-    """
+    """The workers of the scheduler at an address, unless that is not safe, or their Standout is another version."""
     check_address("scheduler", address, insecure)
     distributed = import_distributed()
     with ExitStack() as stack:
@@ -363,20 +327,16 @@ def check_address(name: str, address: str, insecure: bool) -> None:
         scheme, host, port = "", None, None
     if scheme not in ("tcp", "tls") or not host or not port:
         raise ParameterError(f"{name} must be an address such as tls://host:8786, got {address!r}")
-    if scheme == "tls" or insecure or _is_loopback(host):
+    if scheme == "tls" or insecure or host == "localhost":
         return
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            return
     raise ParameterError(
         f"{name} must be a tls:// address, or on this machine, got {address!r}: over tcp:// anybody on "
         "the network can read the results and run code on the workers. Set up TLS (docs/lab/scale.md), or add "
         "insecure=True"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _client(distributed: Any, address: str) -> Any:
@@ -439,18 +399,17 @@ def warn_without_tls(addresses: Iterable[str]) -> None:
 
 def check_versions(client: Any) -> None:
     """Compare the versions of this process with those of a client's scheduler and workers."""
-    compare_versions(client.get_versions(packages=list(PACKAGES)))
+    compare_versions(client.get_versions(packages=["standout", "numba"]))
 
 
 def compare_versions(versions: Mapping[str, Any]) -> None:
     """Refuse workers with another Standout; warn about other versions that differ."""
     differences = version_differences(versions)
-    if not differences:
-        return
     text = "; ".join(differences)
     if any(line.startswith("standout ") for line in differences):
         raise StandoutError(f"all workers need the same version of Standout: {text}")
-    warnings.warn(f"versions differ, so numbers may differ in the last digits: {text}", stacklevel=2)
+    if differences:
+        warnings.warn(f"versions differ, so numbers may differ in the last digits: {text}", stacklevel=2)
 
 
 def version_differences(versions: Mapping[str, Any]) -> list[str]:
@@ -458,25 +417,21 @@ def version_differences(versions: Mapping[str, Any]) -> list[str]:
 
     The scheduler computes nothing, so only Python and Dask matter there.
     """
-    own = _versions_of(versions["client"])
-    others = {"scheduler": _versions_of(versions["scheduler"])}
-    others |= {f"worker {address}": _versions_of(answer) for address, answer in versions["workers"].items()}
+
+    def version(answer: Mapping[str, Any], package: str) -> str | None:
+        found = {**dict(answer["packages"]), "python": dict(answer["host"]).get("python")}.get(package)
+        return str(found).split(".final")[0] if found else None
+
+    others = {"scheduler": versions["scheduler"]}
+    others |= {f"worker {address}": answer for address, answer in versions["workers"].items()}
     lines = []
     for package in COMPARED:
-        different: dict[str, list[str]] = {}
-        for name, found in others.items():
-            if name == "scheduler" and package not in ("python", "dask", "distributed"):
-                continue
-            if found.get(package) != own.get(package):
-                different.setdefault(found.get(package) or "missing", []).append(name)
-        for version, names in different.items():
+        own, different = version(versions["client"], package), dict[str, list[str]]()
+        for name, answer in others.items():
+            matters = name != "scheduler" or package in ("python", "dask", "distributed")
+            if matters and version(answer, package) != own:
+                different.setdefault(version(answer, package) or "missing", []).append(name)
+        for found, names in different.items():
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            lines.append(f"{package} {own.get(package)} here, {version} on {names[0]}{more}")
+            lines.append(f"{package} {own} here, {found} on {names[0]}{more}")
     return lines
-
-
-def _versions_of(answer: Mapping[str, Any]) -> dict[str, str | None]:
-    host = {name: str(version) for name, version in dict(answer["host"]).items() if name == "python"}
-    packages = {name: version and str(version) for name, version in dict(answer["packages"]).items()}
-    python = (host.get("python") or packages.get("python") or "").split(".final")[0]
-    return {**packages, "python": python}

@@ -6,7 +6,6 @@ result counts. Tasks are pure, so nothing of this changes a result.
 """
 
 import functools
-import multiprocessing
 import os
 import pickle
 import sys
@@ -14,9 +13,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
@@ -25,29 +22,12 @@ from statistics import median
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from standout._version import __version__
-from standout.core.errors import ParameterError, StandoutError, StoreError, WorkersLost
+from standout.core.errors import ParameterError, StandoutError, StoreError
 from standout.core.parts import Executor, Part, even_parts
 from standout.core.threads import WorkerPool, use_pool
 from standout.data.postings import BLOCK_BITS
 from standout.data.release import Release
 from standout.data.store import SharedIndex
-
-__all__ = [
-    "Backend",
-    "GroupLost",
-    "GroupResult",
-    "ProcessPool",
-    "TaskGroup",
-    "WorkerExecutor",
-    "is_divided",
-    "machine_memory",
-    "on_client",
-    "ordered_results",
-    "part_executor",
-    "pool_of_client",
-    "process_workers",
-    "run_group",
-]
 
 # What runs on a worker: a group of tasks. It returns errors instead of raising them.
 #
@@ -58,10 +38,7 @@ class TaskGroup:
     """Tasks that one worker computes one after the other. Its text shows nothing of them."""
 
     def __init__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], is_placed: bool = False) -> None:
-        self.is_placed = is_placed
-        self.function = function
-        self.tasks = tasks
-        self.version = __version__
+        self.function, self.tasks, self.is_placed, self.version = function, tasks, is_placed, __version__
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -94,17 +71,11 @@ def run_group(group: TaskGroup) -> GroupResult:
         for task in group.tasks:
             results.append(group.function(*task))
     except Exception as error:
-        return GroupResult([], _sendable(error), time.perf_counter() - start, _own_address())
+        distributed, address = sys.modules.get("distributed"), ""
+        with suppress(ValueError, AttributeError):  # not a worker of Dask
+            address = str(distributed.get_worker().address)  # type: ignore[union-attr]
+        return GroupResult([], _sendable(error), time.perf_counter() - start, address)
     return GroupResult(results, None, time.perf_counter() - start)
-
-
-def _own_address() -> str:
-    """Address of this worker of Dask; empty elsewhere."""
-    distributed = sys.modules.get("distributed")
-    try:
-        return "" if distributed is None else str(distributed.get_worker().address)
-    except ValueError:
-        return ""
 
 
 def machine_memory() -> int:
@@ -284,8 +255,10 @@ class _Run:
         if not is_local:
             raise error
         worker = f"worker {address}" if address else self.backend.worker_name(one.number, one.attempts - 1)
-        text = str(error) if isinstance(error, StoreError) else _reason(error)
-        raise (StoreError if isinstance(error, StoreError) else StandoutError)(f"{worker}: {text}") from error
+        if isinstance(error, StoreError):
+            raise StoreError(f"{worker}: {error}") from error
+        reason = "not enough memory" if isinstance(error, MemoryError) else getattr(error, "strerror", "") or "error"
+        raise StandoutError(f"{worker}: {reason}") from error
 
     def _send_late(self) -> None:
         limit = LATE_SECONDS + LATE_RATIO * median(self.durations or [UNKNOWN_SECONDS])
@@ -293,10 +266,6 @@ class _Run:
             if one.result is None and one.attempts < TRIES and time.monotonic() - one.sent > limit:
                 one.sent = time.monotonic()
                 self._send(one)
-
-
-def _reason(error: Exception) -> str:
-    return "not enough memory" if isinstance(error, MemoryError) else getattr(error, "strerror", "") or "error"
 
 
 def _cancel(future: Any) -> None:
@@ -382,99 +351,3 @@ def part_executor(pool: WorkerPool, release: Release) -> WorkerExecutor | None:
     if index is None or not is_divided(release):
         return None
     return WorkerExecutor(pool, index, even_parts(-(-release.n_records // BLOCK), pool.size))
-
-
-# Workers that are processes of this machine, without Dask.
-
-
-MOST_RESTARTS = 10
-
-
-class ProcessPool:
-    """Spawned processes. A process that dies is replaced, and its tasks run again."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.seconds: dict[str, float] = {}
-        self.restarts = 0
-        self.executor = self._start()
-        self.overhead = _measured_overhead(self)
-
-    @property
-    def size(self) -> int:
-        """Number of processes."""
-        return self.count
-
-    @property
-    def memory(self) -> int:
-        """As in `WorkerPool`."""
-        return machine_memory()
-
-    def executor_of(self, release: Any) -> Any:
-        """As in `WorkerPool`."""
-        return part_executor(self, release)
-
-    @property
-    def is_started(self) -> bool:
-        """As in `WorkerPool`."""
-        return True
-
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
-        """As in `WorkerPool`."""
-        return ordered_results(self, function, tasks, places)
-
-    def submit(self, group: TaskGroup, number: int, attempt: int) -> "Future[GroupResult]":
-        """Give a group to the next free process."""
-        try:
-            return self.executor.submit(run_group, group)
-        except BrokenProcessPool:
-            self._restart()
-            return self.executor.submit(run_group, group)
-
-    def result(self, future: "Future[GroupResult]") -> GroupResult:
-        """The result; GroupLost if a process died, which ends all that were running."""
-        try:
-            return future.result()
-        except (BrokenProcessPool, CancelledError) as error:
-            raise GroupLost from error
-
-    def worker_name(self, number: int, attempt: int) -> str:
-        """All processes are on this machine."""
-        return "a worker of this machine"
-
-    def check(self) -> None:
-        """Processes are replaced, so they cannot all be lost."""
-
-    def close(self) -> None:
-        """End the processes."""
-        self.executor.shutdown(wait=True, cancel_futures=True)
-
-    def _start(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context("spawn"))
-
-    def _restart(self) -> None:
-        self.restarts += 1
-        if self.restarts > MOST_RESTARTS:
-            raise WorkersLost(f"worker processes died {self.restarts} times: check the memory of this machine")
-        self.executor.shutdown(wait=False, cancel_futures=True)
-        self.executor = self._start()
-
-
-@contextmanager
-def process_workers(count: int) -> Iterator[ProcessPool]:
-    """A pool of processes that ends with the context."""
-    pool = ProcessPool(count)
-    try:
-        yield pool
-    finally:
-        pool.close()
-
-
-def _measured_overhead(pool: ProcessPool) -> float:
-    """Seconds for a group without tasks, once the process is there."""
-    empty, times = TaskGroup(os.getpid, []), []
-    for _ in range(5):
-        start = time.perf_counter()
-        pool.submit(empty, 0, 0).result()
-        times.append(time.perf_counter() - start)
-    return min(times)
