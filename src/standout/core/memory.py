@@ -59,48 +59,36 @@ def memory_limit(memory: int | str | None) -> int:
 
 def available_memory(system: Path = SYSTEM) -> int:
     """Bytes that the machine, or the container around this process, has left."""
-    limits = [_of_machine(system), _of_group(system, "memory.max", "memory.current", "")]
-    limits.append(_of_group(system, "memory.limit_in_bytes", "memory.usage_in_bytes", "memory"))
-    known = [limit for limit in limits if limit is not None]
+    known = [1024 * size for size in [_number(system / "proc/meminfo", "MemAvailable:")] if size is not None]
+    for limit, used, controller in (
+        ("memory.max", "memory.current", ""),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory"),
+    ):
+        folder, inside = system / "sys/fs/cgroup" / controller, _group_path(system, controller)
+        for path in [folder / inside, *(folder / parent for parent in inside.parents)]:
+            with suppress(OSError, ValueError):  # cached files do not count: the system frees them when needed
+                cached = _number(path / "memory.stat", "inactive_file ", "total_inactive_file ") or 0
+                known.append(int((path / limit).read_text()) - int((path / used).read_text()) + cached)
     return max(min(known, default=UNKNOWN), 0)
 
 
-def _of_machine(system: Path) -> int | None:
+def _number(file: Path, *names: str) -> int | None:
+    """The number on the first line of a file that begins with one of these names."""
     with suppress(OSError, ValueError):
-        for line in (system / "proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        for line in file.read_text().splitlines():
+            if line.startswith(names):
+                return int(line.split()[1])
     return None
 
 
-def _of_group(system: Path, limit: str, used: str, controller: str) -> int | None:
-    """What the control group of this process and those around it have left; cached files do not count."""
-    left: int | None = None
-    folder = system / "sys/fs/cgroup" / controller
-    inside = _group_path(system, controller)
-    for path in [folder / inside, *(folder / parent for parent in inside.parents)]:
-        with suppress(OSError, ValueError):
-            free = int((path / limit).read_text()) - int((path / used).read_text()) + _cached(path)
-            left = free if left is None else min(left, free)
-    return left
-
-
 def _group_path(system: Path, controller: str) -> Path:
+    """The control group of this process."""
     with suppress(OSError):
         for line in (system / "proc/self/cgroup").read_text().splitlines():
             _, names, path = line.split(":", 2)
             if controller in names.split(","):
                 return Path(path.lstrip("/"))
     return Path()
-
-
-def _cached(group: Path) -> int:
-    """Bytes of cached files in a control group, which the system frees when they are needed."""
-    with suppress(OSError, ValueError):
-        for line in (group / "memory.stat").read_text().splitlines():
-            if line.startswith(("inactive_file ", "total_inactive_file ")):
-                return int(line.split()[1])
-    return 0
 
 
 # One line instead of a silent end when a mapped file is cut while it is read.

@@ -183,16 +183,11 @@ def stage_text(stage: str) -> str:
 
 
 def _display() -> _Display | None:
-    if _in_notebook():
-        return _Notebook()
-    return _Terminal() if sys.stderr.isatty() else None
-
-
-def _in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and hasattr(shell, "kernel")
+    if shell is not None and hasattr(shell, "kernel"):  # this process is the kernel of a notebook
+        return _Notebook()
+    return _Terminal() if sys.stderr.isatty() else None
 
 
 class _Terminal:
