@@ -8,7 +8,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.auditing import sentences
-from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.adversary_text import column_errors, describe_adversary
 from standout.auditing.exposure import (
     SensitiveList,
     by_first_date,
@@ -18,14 +18,13 @@ from standout.auditing.exposure import (
     revealed_categories,
 )
 from standout.auditing.grids import GridRun, grid_findings
-from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_of_cell, envelope
-from standout.auditing.table_assembly import table_adversary
+from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_of, control_of_cell, envelope
 from standout.auditing.table_measures import RiskResults
-from standout.auditing.table_runs import TableCurve, TableRun
+from standout.auditing.table_runs import TableAttackRun, TableCurve, TableRun
 from standout.auditing.theory_section import theory_findings, yardstick
 from standout.data.release import Release
 from standout.evaluate.cell import SimulationCell
-from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.estimates import Estimate, mean, rate
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import (
@@ -34,6 +33,7 @@ from standout.findings.adversaries import (
     AttackFindings,
     CurvePoint,
     Measures,
+    PopulationClaims,
     before_after,
 )
 from standout.findings.audit import (
@@ -97,7 +97,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
     adversaries = tuple(_adversary(run, plan) for run in runs.values())
     if results.table_runs:
         curves = {request.headline: results.curve}
-        adversaries = tuple(table_adversary(plan, run, curves.get(name)) for name, run in results.table_runs.items())
+        adversaries = tuple(_table_adversary(plan, run, curves.get(name)) for name, run in results.table_runs.items())
     headline = next(each for each in adversaries if each.name == request.headline)
     trusted = bool(results.checks) and all(check.passed for check in results.checks)
     sensitive_limit = request.sensitive.limit if request.sensitive else ""
@@ -356,4 +356,77 @@ def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
         by_popularity=by_popularity(truth, cell, known),
         by_first_date=by_first_date(truth, cell),
         sensitive=sensitive,
+    )
+
+
+# Adversaries who attack columns.
+
+
+def _table_adversary(plan: AuditPlan, run: TableRun, curve: TableCurve | None) -> AdversaryFindings:
+    """Findings about one adversary; only the headline adversary has a curve."""
+    rung, adversary = run.rung, run.rung.adversary
+    attacks = tuple(_table_attack(plan, attack, adversary.knows, curve) for attack in run.attacks)
+    return AdversaryFindings(
+        name=rung.name,
+        title=rung.title,
+        description=f"Knows {describe_adversary(adversary, plan.original)}.",
+        gate=rung.gate,
+        knows=adversary.knows,
+        wrong=adversary.wrong,
+        items=str(adversary.items),
+        columns=adversary.columns,
+        errors=column_errors(adversary, plan.original),
+        note=rung.note,
+        too_few_items=run.n_left_out,
+        attack=run.strongest.name,
+        as_named=attacks[0].as_named,
+        control=control_of(*run.strongest.simulation.claims),
+        curve=attacks[0].curve,
+        attacks=attacks,
+        curve_note=""
+        if curve is None
+        else sentences.curve_note(
+            curve.adversary.knows,
+            curve.adversary.wrong,
+            curve.adversary.knows,
+            curve.adversary.wrong,
+            curve.n_left_out,
+            "cells",
+        ),
+        curve_too_few_items=0 if curve is None else curve.n_left_out,
+    )
+
+
+def _table_attack(plan: AuditPlan, run: TableAttackRun, knows: int, curve: TableCurve | None) -> AttackFindings:
+    points = () if curve is None else tuple(zip(curve.knows, curve.identified[run.name], strict=True))
+    return AttackFindings(
+        name=run.name,
+        as_named=_table_measures(plan, run, knows),
+        curve=tuple(
+            CurvePoint(facts=facts, enough_for=points[-1][0], identified=identified) for facts, identified in points
+        ),
+    )
+
+
+def _table_measures(plan: AuditPlan, run: TableAttackRun, knows: int) -> Measures:
+    simulation, rates = run.simulation, run.simulation.population
+    return Measures(
+        facts=knows,
+        targets=len(simulation.targets),
+        claims_by="posterior" if run.claims_by_posterior else "phi",
+        threshold=plan.posterior if run.claims_by_posterior else plan.phi,
+        identified=simulation.identified,
+        identified_in_release=run.identified_in_table,
+        correct_claims=simulation.correct_claims,
+        wrong_claims=simulation.wrong_claims,
+        absent_claims=simulation.absent_claims,
+        threshold_at_budget=run.threshold_at_budget,
+        correct_claims_at_budget=run.within.correct_claims,
+        absent_claims_at_budget=run.within.absent_claims,
+        bits_gained=simulation.bits_gained,
+        bits_left=mean(simulation.verdicts.bits_left),
+        stated_probability=float(min(simulation.verdicts.posterior.mean(), 1.0)),
+        population=None
+        if rates is None
+        else PopulationClaims(in_release=rates.in_table, identified=rates.identified, confidence=rates.confidence),
     )

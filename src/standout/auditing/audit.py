@@ -14,8 +14,8 @@ from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.exposure import read_sensitive_list
+from standout.auditing.findings_checks import checked_findings, runs_to_check
 from standout.auditing.grids import measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.risk_table import risk_table

@@ -21,20 +21,6 @@ from standout.evaluate.targets import Population
 from standout.findings.sections import FactsNeeded, Group, SensitiveCategory
 from standout.know.facts import KnownFacts
 
-__all__ = [
-    "ANY",
-    "NEVER",
-    "SensitiveList",
-    "by_first_date",
-    "by_length",
-    "by_popularity",
-    "facts_needed",
-    "rarest_known_rank",
-    "read_sensitive_list",
-    "revealed_categories",
-    "smallest_sufficient",
-]
-
 NEVER = np.iinfo(np.int64).max
 """In place of a number of facts: not identified with any number that was tried."""
 SMALLEST_GROUP = 0.04

@@ -6,16 +6,24 @@ an expansion of Student's quantile.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from standout.auditing import sentences
+from standout.auditing.grids import GridRun
+from standout.auditing.run_checks import CheckedRun
+from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats
 from standout.evaluate.cell import SimulationCell
+from standout.evaluate.compare import LIKELIHOOD
 from standout.evaluate.estimates import Estimate
+from standout.evaluate.targets import Population
 from standout.findings.adversaries import CurvePoint, Measures
-from standout.findings.audit import AuditFindings, Check
+from standout.findings.audit import AuditFindings, Check, Trust
+from standout.findings.sections import ErrorGrids
 
 Z = 1.959963984540054
 """A normal variable lies within ± Z with probability 0.95."""
@@ -47,27 +55,55 @@ class Number(NamedTuple):
     values: Floats
 
 
-def check_findings(
-    findings: AuditFindings, measured: Sequence[Measured], further: Sequence[Number] = (), agree: Sequence[bool] = ()
+def runs_to_check(runs: Sequence[AdversaryRun], headline: str) -> list[CheckedRun]:
+    """The attacks of all adversaries, those of the headline adversary first."""
+    ordered = sorted(runs, key=lambda run: run.rung.name != headline)
+    return [
+        CheckedRun(run.rung.adversary, part.name, part.attack, part.as_named, run.rung.name == headline)
+        for run in ordered
+        for part in run.attacks
+        if part.as_named is not None
+    ]
+
+
+def checked_findings(
+    findings: AuditFindings, runs: Sequence[AdversaryRun], grids: Sequence[GridRun], people: Population
+) -> AuditFindings:
+    """The findings, after a check that their numbers follow from the outcomes of the attacks."""
+    measured = list(_measured(findings, runs, people))
+    headline_run = next(run for run in runs if run.rung.name == findings.answer.adversary)
+    assert findings.error_grids is not None
+    in_grids, own_rows = _grid_numbers(findings.error_grids, grids), _own_rows_agree(headline_run, grids)
+    checks = (*findings.trust.checks, *_check_numbers(findings, measured, [*in_grids], [*own_rows]))
+    trusted = findings.trust.trusted and all(check.passed for check in checks)
+    return replace(
+        findings, trust=Trust(trusted=trusted, checks=checks), verdict=sentences.verdict_of(findings, trusted)
+    )
+
+
+def _measured(findings: AuditFindings, runs: Sequence[AdversaryRun], people: Population) -> Iterator[Measured]:
+    """All measures of the findings with their outcomes."""
+    by_name = {run.rung.name: run for run in runs}
+    for adversary in findings.adversaries:
+        run = by_name[adversary.name]
+        parts = {part.name: part for part in run.attacks}
+        strongest = adversary.attacks[0]
+        assert (strongest.as_named, strongest.curve) == (adversary.as_named, adversary.curve)
+        for attack in adversary.attacks:
+            part = parts[attack.name]
+            named = run.named_cell_of(part)
+            assert named is not None
+            cells = [named, *(cell for _, cell in run.points_of(part))]
+            every: list[Measures | CurvePoint] = [attack.as_named, *attack.curve]
+            for measures, cell in zip(every, cells, strict=True):
+                is_present = people.record_of(cell.targets) >= 0
+                yield Measured(measures, cell, is_present, findings.settings.budget)
+
+
+def _check_numbers(
+    findings: AuditFindings, measured: Sequence[Measured], further: Sequence[Number], agree: Sequence[bool]
 ) -> list[Check]:
-    """Check the numbers of the findings and their intervals.
-
-    Parameters
-    ----------
-    findings
-        What the audit reports.
-    measured
-        The measures of every adversary and attack with the outcomes that they summarise.
-    further
-        Further numbers of the findings.
-    agree
-        Whether other results that must be the same are.
-
-    Returns
-    -------
-    list of Check
-        The checks "rates" and "intervals".
-    """
+    """The checks "rates" and "intervals"; `agree` says whether other results that must be the same are."""
     numbers = [*(number for part in measured for number in _numbers(part)), *further]
     right = [_is_close(number.reported.value, number.expected) for number in numbers]
     right += [*_summaries(findings), *agree]
@@ -118,11 +154,6 @@ def _numbers(part: Measured) -> Iterator[Number]:
         if reported is not None:
             value = _middle(values) if kind == "median" else math.fsum(values) / max(len(values), 1)
             yield Number(name, reported, value, kind, values)
-
-
-def rate_number(name: str, reported: Estimate, successes: Floats) -> Number:
-    """A rate of the findings, and what it should be by the success of each trial."""
-    return Number(name, reported, math.fsum(successes) / max(len(successes), 1), "rate", successes)
 
 
 def _middle(values: Floats) -> float:
@@ -226,3 +257,41 @@ def _counted(name: str, title: str, results: Sequence[bool], explanation: str) -
         passed=right == n,
         explanation=f"{explanation} {'All agree' if right == n else f'{n - right:,} do not agree'}.",
     )
+
+
+# The cells of the grids once more: from the success of each attack, and from the adversary as named.
+
+
+def _grid_numbers(findings: ErrorGrids, grids: Sequence[GridRun]) -> Iterator[Number]:
+    """Every cell of the findings, and what it should be."""
+    for grid, run in zip(findings.grids, grids, strict=True):
+        for row, success in zip(grid.rows, run.success, strict=True):
+            for column, cell in enumerate(row.cells):
+                chosen = _by_halves({name: of[:, column] for name, of in success.items()})
+                yield Number("cell of a grid", cell.identified, math.fsum(chosen) / len(chosen), "rate", chosen)
+
+
+def _by_halves(successes: Mapping[str, Floats]) -> Floats:
+    """Success by target: every second target has the attack that is best for the others."""
+    chosen = np.zeros(len(next(iter(successes.values()))))
+    for half in (0, 1):
+        others = {name: math.fsum(success[1 - half :: 2]) for name, success in successes.items()}
+        best = max(others, key=lambda name: (others[name], name == LIKELIHOOD))
+        chosen[half::2] = successes[best][half::2]
+    return chosen
+
+
+def _own_rows_agree(headline: AdversaryRun, grids: Sequence[GridRun]) -> Iterator[bool]:
+    """Whether the row of the adversary's own error repeats what its own attacks achieved.
+
+    They have the same targets with the same facts, but were attacked in another run.
+    """
+    own = headline.rung.adversary
+    for run in grids:
+        for level, success in zip(run.levels, run.success, strict=True):
+            for part in headline.attacks if level.adversary == own else ():
+                cell = headline.named_cell_of(part)
+                assert cell is not None
+                place = {int(target): at for at, target in enumerate(cell.targets)}
+                at = [place[int(target)] for target in run.targets]
+                yield bool(np.array_equal(cell.outcomes.identified[at, 0], success[part.name][:, -1]))

@@ -5,7 +5,6 @@ grid costs one walk for each row and attack. There are no claims and no absent t
 targets than elsewhere, so that it takes a small share of the audit.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal
@@ -14,30 +13,17 @@ import numpy as np
 
 from standout.attack.any_attack import fit_attack
 from standout.auditing.adversary_text import time_text
-from standout.auditing.findings_checks import Number, rate_number
 from standout.auditing.ladder import DataSpread, RelativeError, eligible_share
 from standout.auditing.runs import AdversaryRun, AuditPlan
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress, ProgressMeter
 from standout.data.release import Release
-from standout.evaluate.compare import LIKELIHOOD, cross_fit
+from standout.evaluate.compare import cross_fit
 from standout.evaluate.estimates import rate
 from standout.evaluate.simulate import random_targets
 from standout.evaluate.target_attacks import TargetSuccess
 from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, GridCell
 from standout.know.adversary import Adversary, has_own_draws
-
-__all__ = [
-    "GRID_TARGETS",
-    "ErrorLevel",
-    "GridRun",
-    "error_levels",
-    "grid_findings",
-    "grid_numbers",
-    "grid_sizes",
-    "measure_grids",
-    "own_rows_agree",
-]
 
 Varies = Literal["time_error", "value_error"]
 GRID_TARGETS = 250
@@ -277,41 +263,3 @@ def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None
             "of facts varies: see the chart by number of known facts."
         )
     return f"The data has no {missing[0]}, so there is no grid of their errors."
-
-
-# The cells of the grids once more: from the success of each attack, and from the adversary as named.
-
-
-def grid_numbers(findings: ErrorGrids, grids: Sequence[GridRun]) -> Iterator[Number]:
-    """Every cell of the findings, and what it should be."""
-    for grid, run in zip(findings.grids, grids, strict=True):
-        for row, success in zip(grid.rows, run.success, strict=True):
-            for column, cell in enumerate(row.cells):
-                chosen = _by_halves({name: of[:, column] for name, of in success.items()})
-                yield rate_number("cell of a grid", cell.identified, chosen)
-
-
-def _by_halves(successes: Mapping[str, Floats]) -> Floats:
-    """Success by target: every second target has the attack that is best for the others."""
-    chosen = np.zeros(len(next(iter(successes.values()))))
-    for half in (0, 1):
-        others = {name: math.fsum(success[1 - half :: 2]) for name, success in successes.items()}
-        best = max(others, key=lambda name: (others[name], name == LIKELIHOOD))
-        chosen[half::2] = successes[best][half::2]
-    return chosen
-
-
-def own_rows_agree(headline: AdversaryRun, grids: Sequence[GridRun]) -> Iterator[bool]:
-    """Whether the row of the adversary's own error repeats what its own attacks achieved.
-
-    They have the same targets with the same facts, but were attacked in another run.
-    """
-    own = headline.rung.adversary
-    for run in grids:
-        for level, success in zip(run.levels, run.success, strict=True):
-            for part in headline.attacks if level.adversary == own else ():
-                cell = headline.named_cell_of(part)
-                assert cell is not None
-                place = {int(target): at for at, target in enumerate(cell.targets)}
-                at = [place[int(target)] for target in run.targets]
-                yield bool(np.array_equal(cell.outcomes.identified[at, 0], success[part.name][:, -1]))

@@ -18,8 +18,6 @@ from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
 from standout.know.sanitized import Channel, Sanitized
 
-__all__ = ["PlainVerdict", "plain_verdict"]
-
 UNIT = 2**20
 COVERAGE = 0.98
 NEARLY = 16

@@ -34,17 +34,6 @@ from standout.know.observation import Choice
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import Decay, Within
 
-__all__ = [
-    "LikelihoodAgain",
-    "Recomputation",
-    "RepeatedFacts",
-    "Reported",
-    "can_recompute",
-    "compare_repeated",
-    "has_reference",
-    "without_record",
-]
-
 # Scores of the Bayesian attack, computed a second time by `likelihood_reference`.
 
 

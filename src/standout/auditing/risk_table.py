@@ -22,8 +22,6 @@ from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
 from standout.report.page import private_table, table_form
 
-__all__ = ["risk_table"]
-
 BATCH = 256
 """Number of records that are attacked at a time; it changes no result."""
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)

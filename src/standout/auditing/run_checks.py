@@ -37,8 +37,6 @@ from standout.know.adversary import Adversary, has_own_draws, known_facts
 from standout.know.facts import ANY_LENGTH, KnownFacts, level_values
 from standout.know.observation import Choice
 
-__all__ = ["CheckedRun", "check_facts", "check_runs"]
-
 # Check of the facts that an adversary knew: as many are wrong, and by as much, as the adversary states.
 #
 # Facts are compared with the records of the people they are about. How many facts are wrong, and how far right

@@ -32,8 +32,6 @@ from standout.know.adversary import Adversary
 from standout.know.facts import Aux, KnownFacts, encode_auxes
 from standout.know.similarity import ROUNDING, Decay, Present
 
-__all__ = ["SelfCheck", "planted_release", "records_with_all_facts"]
-
 # Invented records for the self-check: each replaces the entries of one record of the release.
 
 

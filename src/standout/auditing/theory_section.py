@@ -30,17 +30,6 @@ from standout.know.similarity import Equal, Similarity, Within
 from standout.measure.sparsity import Sparsity, sparsity
 from standout.measure.theorem_bounds import facts_for_lineup, facts_needed
 
-__all__ = [
-    "FILE",
-    "YardstickRow",
-    "describe_similarity",
-    "measure_row",
-    "measure_sparsity",
-    "theory_findings",
-    "without",
-    "yardstick",
-]
-
 RECORDS, QUICK_RECORDS = 1000, 200
 """Number of records whose nearest neighbours are searched."""
 CURVE = tuple(i / 20 for i in range(1, 21))

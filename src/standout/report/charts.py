@@ -17,22 +17,6 @@ from standout.core.files import write_content
 from standout.core.text import map_texts, printable_lines
 from standout.report.drawing import DrawingError, draw
 
-__all__ = [
-    "ACCENT",
-    "GREY",
-    "GRID",
-    "INK",
-    "Axis",
-    "Bar",
-    "Chart",
-    "Measured",
-    "Point",
-    "bars",
-    "columns",
-    "curves",
-    "remove_charts",
-]
-
 ACCENT, GREY, INK, GRID = "#0b6e99", "#b5b5b5", "#1b1b1b", "#dedede"
 PALE_ACCENT = "#8fc3d9"
 """Of a second measurement next to the first."""

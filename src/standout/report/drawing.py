@@ -20,8 +20,6 @@ from typing import Any, Literal
 from standout.core.errors import StandoutError
 from standout.core.progress import activity
 
-__all__ = ["DrawingError", "draw"]
-
 SECONDS = 120.0
 """Maximum time for one picture."""
 MOST_FAILURES = 3

@@ -8,8 +8,6 @@ import json
 import sys
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main(folder: str) -> None:
     """Answer until the input ends. `folder` is where vl-convert is installed."""

@@ -15,8 +15,6 @@ from standout._version import __version__
 from standout.core.text import LONG, estimate_text, interval_text, percent, printable, shorten
 from standout.findings.gate import Gate, GateCondition, Rule
 
-__all__ = ["junit_text", "markdown_text", "sarif_text"]
-
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 NO_MEASURE: tuple[Rule, ...] = ("self-check-failed", "not-decided")
 """Rules that say nothing about the data: without a result there is an error, not a failure."""

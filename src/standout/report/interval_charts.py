@@ -17,22 +17,6 @@ from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = [
-    "MOST_DOTS",
-    "NARROW",
-    "PALE",
-    "WIDE",
-    "Box",
-    "HeatRow",
-    "PeopleDots",
-    "ShareBar",
-    "free_box",
-    "heat_map",
-    "people_dots",
-    "share_bars",
-    "share_curves",
-]
-
 # Where a label has space in a chart of curves: next to its point, but on no line and on no other label.
 #
 # All numbers are pixels; y grows downwards.

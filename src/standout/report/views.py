@@ -45,11 +45,10 @@ from standout.report.advice_page import advice_figure, candidates_table
 from standout.report.audit_charts import FIGURES, common_threshold
 from standout.report.charts import Axis, Chart, Point, curves
 from standout.report.drawing import DrawingError
-from standout.report.figures import Cells, Figure, Table
+from standout.report.figures import Cells, Figure, Table, View, share_bar, share_cell
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 from standout.report.linking_page import figures as link_figures
 from standout.report.page import render_part, template_text
-from standout.report.view import View, share_bar, share_cell
 
 if TYPE_CHECKING:
     import altair as alt

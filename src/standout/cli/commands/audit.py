@@ -180,11 +180,12 @@ def audit(
     with progress() as report:
         release = original.read(data, source, report, strict=fail_above is not None)
     if release.columns:
-        only_for_histories(
-            {"--advise": with_advice, "--risk-table": risk_path, "--sensitive": sensitive, "--attack": attack != BOTH}
-        )
+        only_for_histories({"--risk-table": risk_path, "--sensitive": sensitive, "--attack": attack != BOTH})
         with progress() as report:
             audited = run_audit(release, **of_table.parameters, **common, progress=report)
+            if with_advice and audited.complete:
+                named = None if ladder is None else ladder.name, headline
+                audited = _add_advice(audited, data, source, named, folder / CHECKPOINTS, targets, report)
             audited = write_audit(audited, folder)
             _write_gate(gate_files, audited, data)
         show_audit(audited, folder, as_json)
