@@ -13,9 +13,9 @@ from pathlib import Path
 
 import standout as so
 from standout.advising.advise import headline_adversary
+from standout.advising.built_in_steps import built_in_steps
 from standout.advising.runner import FIRST_COMBINATIONS, MORE_COMBINATIONS, CandidateRunner
 from standout.advising.search import FRESH_CANDIDATES, FULL_CANDIDATES
-from standout.advising.strongest_attack import built_in_steps
 
 STEPS = ("round-time none", "drop-entries 0.5")
 

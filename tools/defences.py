@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import standout as so
-from standout.advising.strongest_attack import identification_risk
+from standout.advising.risk import identification_risk
 from standout.sanitizing.step import Step
 
 PAGE = Path(__file__).parent.parent / "docs" / "defences.md"

@@ -4,7 +4,6 @@ from standout._version import __version__
 from standout.advising.advice import Advice
 from standout.advising.advise import advise
 from standout.advising.composition import Composition, composition
-from standout.advising.table_advice import TableAdvice
 from standout.attack.any_attack import FactEntries, fact_entries
 from standout.attack.eccentricity import Match
 from standout.attack.likelihood import Likelihood
@@ -69,7 +68,6 @@ from standout.sanitizing.output_files import write_sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import step
-from standout.sanitizing.table_utility import TableUtility
 from standout.sanitizing.utility import Utility, utility
 
 __all__ = [
@@ -133,9 +131,7 @@ __all__ = [
     "StandoutError",
     "Step",
     "StoreError",
-    "TableAdvice",
     "TableSimulation",
-    "TableUtility",
     "TargetEntries",
     "Unicity",
     "UnicityCell",

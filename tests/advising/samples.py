@@ -4,7 +4,7 @@ import math
 
 import standout as so
 from standout.advising.candidate import Candidate
-from standout.advising.strongest_attack import IdentificationRisk
+from standout.advising.risk import IdentificationRisk
 from standout.evaluate.estimates import Estimate, rate
 from standout.sanitizing.utility import Utility
 
@@ -22,8 +22,7 @@ def steps(*texts):
 def candidate(texts, identified, kept, *, n=1000, stage="quick", released=None, among="released"):
     """A candidate with these shares of people identified and of utility kept."""
     estimate = Estimate(kept, kept - 0.05, kept + 0.05, n, 0.0)
-    utility = {name: estimate if name in MEASURED else None for name in Utility.__dataclass_fields__}
-    utility |= {"steps": tuple(texts), "seed": 0, "fingerprint": "f"}
+    utility = dict.fromkeys(MEASURED, estimate) | {"steps": tuple(texts), "fingerprint": "f"}
     everybody = rate(identified * n, n)
     risk = IdentificationRisk(everybody, released or everybody, "")
     return Candidate(steps(*texts), risk, Utility(**utility), stage, among)

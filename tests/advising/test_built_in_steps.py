@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.advising.strongest_attack import built_in_steps, step_family
+from standout.advising.built_in_steps import built_in_steps, step_family
 
 pytestmark = pytest.mark.once
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advising.samples import candidate, steps
+from standout.advising.built_in_steps import step_family
 from standout.advising.candidate import Expectation, frontier, propose_combinations, select_for_full_stage, undominated
-from standout.advising.strongest_attack import step_family
 
 pytestmark = pytest.mark.once
 

@@ -6,6 +6,7 @@ import pytest
 
 import standout as so
 from advising.samples import ADVERSARY, steps
+from standout.advising.candidate import Candidate
 from standout.advising.runner import CandidateRunner
 
 pytestmark = pytest.mark.once
@@ -15,7 +16,7 @@ def test_a_checkpoint_gives_the_same_candidate(small_release):
     runner = CandidateRunner(small_release, ADVERSARY, targets=40, people=30, seed=1)
     candidate = runner.quick(steps("drop-entries 0.5"))
     text = json.dumps(candidate.to_checkpoint())
-    again = runner._restored(json.loads(text), candidate.steps)
+    again = Candidate.from_checkpoint(json.loads(text), candidate.steps, runner.among)
     assert json.dumps(again.to_checkpoint()) == text and repr(again.utility) == repr(candidate.utility)
     assert again.risk == candidate.risk and again.utility.steps == candidate.utility.steps
 

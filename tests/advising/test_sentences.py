@@ -6,9 +6,8 @@ import pytest
 
 from advising.samples import candidate, steps
 from standout.advising.composition import Composition
-from standout.advising.search import SearchResult
-from standout.advising.sentences import composition_text, limitations, sanitize_command, summary_sentences
-from standout.advising.unproven import unproven_candidates
+from standout.advising.search import SearchResult, unproven_candidates
+from standout.advising.sentences import HISTORIES, composition_text, limitations, sanitize_command, summary_sentences
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once
@@ -22,7 +21,7 @@ def result(*candidates, **other):
 
 def summary(search, limit=0.05, people=1_000_000):
     unproven = unproven_candidates(search, limit, people)
-    return " ".join(summary_sentences(search, unproven, "5 items", limit))
+    return " ".join(summary_sentences(search, unproven, "5 items", limit, HISTORIES))
 
 
 def test_the_recommended_candidate_is_named_with_its_rate_and_utility():

@@ -9,9 +9,9 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import ADVERSARY, MENU, people_table
+from standout.advising import runner as table_runner
 from standout.advising import search
-from standout.advising import table_advise as table_runner
-from standout.advising.table_advise import ATTACKS
+from standout.advising.risk import COLUMN_ATTACKS as ATTACKS
 from standout.evaluate.estimates import rate
 from standout.know.sanitized import representatives_of
 from table_sanitizing.sanitizing_tables import random_table
@@ -82,14 +82,14 @@ def test_if_nothing_meets_the_limit_the_closest_candidate_is_named(table):
 def test_a_safer_candidate_follows_one_that_fails_when_re_measured(table, monkeypatch):
     failed = []
 
-    class Unlucky(table_runner.TableCandidateRunner):
+    class Unlucky(table_runner.CandidateRunner):
         def fresh(self, steps):
             if not failed:
                 failed.append(steps)
                 return self.full(())
             return super().fresh(steps)
 
-    monkeypatch.setattr("standout.advising.table_advise.TableCandidateRunner", Unlucky)
+    monkeypatch.setattr("standout.advising.advise.CandidateRunner", Unlucky)
     advice = so.advise(table, ADVERSARY, LIMIT, candidates=MENU, targets=TARGETS, seed=SEED)
     first = next(each for each in advice.candidates if each.steps == failed[0])
     assert len(advice.search.failed) >= 1
@@ -97,7 +97,7 @@ def test_a_safer_candidate_follows_one_that_fails_when_re_measured(table, monkey
 
 
 def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
-    monkeypatch.setattr(table_runner, "ROUNDS", (3, 2))
+    monkeypatch.setattr(table_runner, "COLUMN_ROUNDS", (3, 2))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
     settings = {"limit": 0.2, "targets": 60, "work": tmp_path}
     advice = so.advise(table, ADVERSARY, **settings)
@@ -108,7 +108,7 @@ def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
 
 
 def test_columns_of_every_type_are_searched(monkeypatch):
-    monkeypatch.setattr(table_runner, "ROUNDS", (4,))
+    monkeypatch.setattr(table_runner, "COLUMN_ROUNDS", (4,))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
     table = random_table(120, 1)
     advice = so.advise(table, so.Adversary(knows=2, wrong=1), 0.3, targets=40)
@@ -149,7 +149,7 @@ def test_the_report_shows_the_parts_of_the_utility(advice, tmp_path):
         assert text in page, text
     assert "recommender" not in page and "seed" not in json.loads((tmp_path / "advice.json").read_text())
     assert {"kept", "information", "associations", "rows_kept"} < set(advice.table.columns)
-    assert repr(advice).startswith("<TableAdvice: 5 candidates; recommended")
+    assert repr(advice).startswith("<Advice: 5 candidates; recommended")
 
 
 def test_impossible_parameters_are_errors(table):

@@ -5,15 +5,15 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import people_table
-from standout.advising.table_candidates import (
+from standout.advising.built_in_steps import (
     CLASSES,
     MOST_STEPS,
-    TableUtilityBenchmark,
     _round_number,
     column_bits,
+    step_family,
     table_built_in_steps,
-    table_step_family,
 )
+from standout.advising.runner import ColumnBenchmark
 from standout.data.column import Column
 from standout.data.release import Release
 from table_sanitizing.sanitizing_tables import random_table
@@ -26,16 +26,16 @@ ANYBODY = so.Adversary(knows=2)
 def test_every_step_can_be_applied_and_loses_information(table):
     steps = table_built_in_steps(table, ANYBODY)
     assert len(steps) == len(set(steps)) > table.n_columns
-    utility = TableUtilityBenchmark(table, 100, 0)
+    utility = ColumnBenchmark(table, 100, 0)
     for step in steps:
         assert so.step(str(step)) == step
-        if table_step_family(step) != CLASSES:  # of which nothing may be left
+        if step_family(step) != CLASSES:  # of which nothing may be left
             assert utility.measure(so.sanitize(table, step, seed=1)).information.value < 1, str(step)
 
 
 def test_each_column_and_the_classes_are_families_of_alternatives():
     steps = table_built_in_steps(people_table(), ANYBODY)
-    families = {table_step_family(step) for step in steps}
+    families = {step_family(step) for step in steps}
     assert families == {CLASSES, *(f"column {name}" for name in people_table().column_names)}
 
 

@@ -10,7 +10,7 @@ import pytest
 import naive.table_utility as naive
 import standout as so
 from advising.tables_to_advise import people_table
-from standout.advising.table_candidates import TableUtilityBenchmark
+from standout.advising.runner import ColumnBenchmark
 
 STEPS = (
     (),
@@ -72,7 +72,7 @@ def associations(table, safer, pairs):
 def test_information_and_associations_equal_counts_by_hand(steps):
     table = people_table(120)
     safer = so.sanitize(table, *steps, seed=1)
-    benchmark = TableUtilityBenchmark(table, 10_000, 0)
+    benchmark = ColumnBenchmark(table, 10_000, 0)
     utility = benchmark.measure(safer)
     assert np.isclose(utility.information.value, information(table, safer))
     assert np.isclose(utility.associations.value, associations(table, safer, benchmark._before))
@@ -83,13 +83,13 @@ def test_information_and_associations_equal_counts_by_hand(steps):
 
 def test_only_pairs_that_chance_does_not_explain_count():
     for n_rows in (120, 2_000):
-        assert set(TableUtilityBenchmark(people_table(n_rows), n_rows, 0)._before) == {("age", "job")}
+        assert set(ColumnBenchmark(people_table(n_rows), n_rows, 0)._before) == {("age", "job")}
 
 
 def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
     table = people_table(4_000)
     safer = so.sanitize(table, "swap job 0.5", seed=1)
-    whole, sample = (TableUtilityBenchmark(table, rows, 0).measure(safer) for rows in (4_000, 2_000))
+    whole, sample = (ColumnBenchmark(table, rows, 0).measure(safer) for rows in (4_000, 2_000))
     assert math.isnan(sample.associations.low) and whole.associations.low == whole.associations.value
     assert abs(whole.associations.value - sample.associations.value) < 0.05
 
@@ -97,5 +97,5 @@ def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
 def test_a_table_without_associations_keeps_what_its_cells_keep():
     table = people_table(5_000)
     table = replace(table, columns=table.columns[:3])  # drawn independently
-    utility = TableUtilityBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round age 20", seed=1))
+    utility = ColumnBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round age 20", seed=1))
     assert utility.associations is None and utility.kept == utility.information

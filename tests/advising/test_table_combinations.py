@@ -8,26 +8,29 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import MENU
-from standout.advising.candidate import Candidate
-from standout.advising.strongest_attack import IdentificationRisk
-from standout.advising.table_candidates import (
-    TableCandidateUtility,
+from standout.advising.built_in_steps import step_family
+from standout.advising.candidate import (
+    Candidate,
+    _column_frontier,
     _effects,
-    _expected_frontier,
     _families,
     _point,
     _slope,
-    propose_table_combinations,
-    table_step_family,
+    propose_column_combinations,
 )
+from standout.advising.risk import IdentificationRisk
 from standout.evaluate.estimates import Estimate, rate
+from standout.sanitizing.utility import Utility
 
 pytestmark = pytest.mark.once
 
 
 def candidate(texts, identified, kept, bits=10.0):
     counted = Estimate(kept, kept, kept, 100, 0.0)
-    utility = TableCandidateUtility(counted, counted, None, counted, Estimate(bits, bits, bits, 100, 0.0))
+    utility = Utility(
+        steps=tuple(texts), kept=counted, information=counted, rows_kept=counted,
+        bits=Estimate(bits, bits, bits, 100, 0.0),
+    )  # fmt: skip
     risk = rate(identified * 500, 500)
     return Candidate(tuple(map(so.step, texts)), IdentificationRisk(risk, risk, ""), utility, "quick")
 
@@ -58,9 +61,9 @@ def by_brute_force(effects):
     }
 
 
-def test_the_expected_frontier_is_that_of_all_combinations():
+def test_the_column_frontier_is_that_of_all_combinations():
     effects = _effects(TRIED, 0.5)
-    expected = {each.steps: each for each in _expected_frontier(TRIED, effects)}
+    expected = {each.steps: each for each in _column_frontier(TRIED, effects)}
     by_hand = {steps: point for steps, point in by_brute_force(effects).items() if len(steps) >= 2}
     assert expected.keys() == by_hand.keys() and len(expected) >= 3
     for steps, each in expected.items():
@@ -68,13 +71,13 @@ def test_the_expected_frontier_is_that_of_all_combinations():
 
 
 def test_proposed_combinations_are_new_and_take_one_step_of_each_family():
-    proposed = propose_table_combinations(TRIED, 0.1, 8, 0.5)
+    proposed = propose_column_combinations(TRIED, 0.1, 8, 0.5)
     assert 0 < len(proposed) <= 8 and not {*proposed} & {*TRIED}
     for steps in proposed:
-        assert len({table_step_family(step) for step in steps}) == len(steps) >= 2
+        assert len({step_family(step) for step in steps}) == len(steps) >= 2
         assert not {so.step("drop-column zip"), so.step(MENU[-1])} <= {*steps}
     more = TRIED | tried(*(candidate(list(map(str, steps)), 0.2, 0.5) for steps in proposed))
-    assert not {*propose_table_combinations(more, 0.1, 8, 0.5)} & {*proposed}
+    assert not {*propose_column_combinations(more, 0.1, 8, 0.5)} & {*proposed}
 
 
 def test_measured_combinations_correct_what_is_expected_of_others():

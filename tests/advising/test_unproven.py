@@ -4,8 +4,7 @@ import pytest
 
 import naive
 from advising.samples import candidate
-from standout.advising.search import SearchResult
-from standout.advising.unproven import CHANCE, unproven_candidates
+from standout.advising.search import CHANCE, SearchResult, unproven_candidates
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once

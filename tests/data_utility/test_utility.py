@@ -72,7 +72,7 @@ def test_steps_that_cannot_be_repeated_are_explained(release, tmp_path, monkeypa
 
 
 def test_bad_parameters_are_refused(release):
-    with pytest.raises(so.ParameterError, match="give a sanitized release alone"):
+    with pytest.raises(so.ParameterError, match="a step must be a Step"):
         so.utility(release, so.sanitize(release, so.steps.DropEntries(0.5)))
     with pytest.raises(so.ParameterError, match="at least 5 items"):
         so.utility(so.synthesize(records=20, items=10, entries=40, like="flat"))

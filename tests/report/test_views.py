@@ -123,10 +123,9 @@ def test_a_result_of_standout_is_not_read_as_a_release(result):
 
 
 SHOWN = "Release Sanitized Verdict PosteriorVerdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
-TABLES = "TableAdvice"
 
 
-@pytest.mark.parametrize("name", f"{SHOWN} {TABLES}".split())
+@pytest.mark.parametrize("name", SHOWN.split())
 def test_every_main_result_has_a_view_a_chart_and_frames(name):
     methods = ("_repr_html_", "chart", "to_pandas", "to_arrow", "__arrow_c_stream__")
     assert all(callable(getattr(getattr(so, name), method)) for method in methods)

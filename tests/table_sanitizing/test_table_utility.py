@@ -11,9 +11,9 @@ from naive import table_utility as naive
 from standout.core.errors import ParameterError
 from standout.data.column import Column, Hierarchy
 from standout.data.release import Release
-from standout.sanitizing import table_prediction
-from standout.sanitizing import table_utility as table_associations
-from standout.sanitizing.table_utility import association, association_change
+from standout.sanitizing import column_utility as table_associations
+from standout.sanitizing import prediction as table_prediction
+from standout.sanitizing.column_utility import association, association_change
 
 pytestmark = pytest.mark.once
 
@@ -220,7 +220,7 @@ def test_what_cannot_be_predicted_is_said():
     utility = so.utility(table, "drop-column owner")
     assert utility.accuracy is None
     assert "name the target" in utility.prediction_note
-    with pytest.raises(ParameterError, match="tables only"):
+    with pytest.raises(ParameterError, match="columns only"):
         so.utility(so.synthesize(records=60, items=40, entries=900, seed=7), target="age")
 
 
@@ -237,4 +237,4 @@ def test_the_table_of_results_has_each_measure_and_each_column():
     named = set(frame.filter(frame["column"].is_null())["measure"])
     assert {"kept", "cells_kept", "marginal_change", "association_change", "accuracy"} <= named
     assert set(frame["column"].drop_nulls()) == {"age", "zip", "size", "born", "owner", "has"}
-    assert repr(utility).startswith("<TableUtility: round age 5 + drop-column born; ")
+    assert repr(utility).startswith("<Utility: round age 5 + drop-column born; ")

@@ -1,22 +1,28 @@
 """The result of a search for advice: its candidates, the frontier and the recommendation."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Generic
 
 import numpy as np
 import polars as pl
 
 from standout._version import __version__
-from standout.advising.candidate import Candidate, UtilityT, frontier
+from standout.advising.candidate import Candidate, frontier
 from standout.advising.composition import Composition
-from standout.advising.search import SearchResult
-from standout.advising.sentences import composition_text, limitations, sanitize_command, summary_sentences
-from standout.advising.unproven import UnprovenCandidates, unproven_candidates
+from standout.advising.search import SearchResult, UnprovenCandidates, unproven_candidates
+from standout.advising.sentences import (
+    HISTORIES,
+    TABLES,
+    column_limitations,
+    composition_text,
+    known_attributes,
+    limitations,
+    sanitize_command,
+    summary_sentences,
+)
 from standout.auditing.adversary_text import describe_adversary
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
@@ -38,41 +44,46 @@ from standout.findings.advice import (
 from standout.findings.json_types import json_text, to_json_object
 from standout.findings.links import ReleaseSize
 from standout.know.adversary import Adversary
-from standout.sanitizing.utility import Utility
 
-__all__ = ["Advice", "AdviceResult"]
+ENTRY_MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
+COLUMN_MEASURES = ("kept", "information", "associations", "rows_kept")
+"""Measures of utility that the table shows."""
+TABLE_OPTION = "--table"
 
-# What the results of searches for advice have in common, for releases and for tables.
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(ResultView, TableResult):
+    """The result of `standout.advise`: candidates, the frontier and the recommendation.
 
-class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
-    """Candidates, the frontier and the recommendation. A subclass has the data and the findings."""
+    Attributes
+    ----------
+    release
+        The original.
+    search
+        Everything that the search measured.
+    adversary
+        The adversary to protect against.
+    limit
+        Largest acceptable share of identified people.
+    composition
+        What two releases with the recommended steps reveal together. None if nothing is recommended, or there are
+        columns.
+    among
+        Whom the limit applies to: "everybody" or "released".
+    seed
+        Seed of all random draws.
+    name
+        Name of the data in the report.
+    """
 
-    measures: ClassVar[tuple[str, ...]]
-    """Measures of utility that the table shows."""
-    search: SearchResult[UtilityT]
+    release: Release
+    search: SearchResult
+    adversary: Adversary
     limit: float
+    composition: Composition | None
+    among: Among
     seed: int
-
-    @property
-    @abstractmethod
-    def findings(self) -> AdviceFindings:
-        """The content of advice.json."""
-
-    @property
-    @abstractmethod
-    def _sentences(self) -> list[str]:
-        """The answer."""
-
-    @property
-    @abstractmethod
-    def _possible_targets(self) -> int:
-        """Number of people who can be targets."""
-
-    @property
-    @abstractmethod
-    def _fingerprint(self) -> str:
-        """Fingerprint of the original."""
+    name: str = ""
 
     def _shown(self) -> AdviceFindings:
         return self.findings
@@ -83,7 +94,7 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
         return self.search.complete
 
     @property
-    def recommended(self) -> Candidate[UtilityT] | None:
+    def recommended(self) -> Candidate | None:
         """The recommended candidate, re-measured on fresh targets.
 
         The upper end of its interval does not exceed the limit. None if no candidate meets the limit, or if
@@ -92,20 +103,31 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
         return self.search.recommended
 
     @cached_property
-    def candidates(self) -> tuple[Candidate[UtilityT], ...]:
+    def candidates(self) -> tuple[Candidate, ...]:
         """All candidates: the untouched release first, then by increasing risk."""
         by_risk = sorted(self.search.candidates.values(), key=lambda candidate: candidate.rate.value)
         return tuple(sorted(by_risk, key=lambda candidate: bool(candidate.steps)))
 
     @cached_property
-    def frontier(self) -> tuple[Candidate[UtilityT], ...]:
+    def frontier(self) -> tuple[Candidate, ...]:
         """Candidates for which no other has both less risk and more utility."""
         return tuple(frontier(self.candidates))
 
     @cached_property
-    def unproven(self) -> UnprovenCandidates[UtilityT]:
+    def unproven(self) -> UnprovenCandidates:
         """What is measured below the limit if nothing is proven to meet it, and what would settle it."""
-        return unproven_candidates(self.search, self.limit, self._possible_targets)
+        possible = int(self.adversary.eligible(self.release, np.arange(self.release.n_records)).sum())
+        return unproven_candidates(self.search, self.limit, possible)
+
+    @cached_property
+    def _known(self) -> str:
+        """What the adversary knows, in one line."""
+        return (known_attributes if self.release.columns else describe_adversary)(self.adversary, self.release)
+
+    @property
+    def _sentences(self) -> list[str]:
+        wording = TABLES if self.release.columns else HISTORIES
+        return summary_sentences(self.search, self.unproven, self._known, self.limit, wording)
 
     @property
     def summary(self) -> str:
@@ -128,7 +150,10 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
             A `standout sanitize` command without a seed; empty if nothing is recommended or has to be
             changed.
         """
-        return sanitize_command(self.recommended, [data] if isinstance(data, str) else data, output)
+        words = [data] if isinstance(data, str) else list(data)
+        if self.release.columns and TABLE_OPTION not in words:
+            words.append(TABLE_OPTION)
+        return sanitize_command(self.recommended, words, output, renumber=not self.release.columns)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -136,7 +161,7 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
         rows = [self._row(candidate) for candidate in self.candidates]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def _row(self, candidate: Candidate[UtilityT]) -> dict[str, str | float | None]:
+    def _row(self, candidate: Candidate) -> dict[str, str | float | None]:
         best = self.recommended
         row: dict[str, str | float | None] = {
             "steps": candidate.name,
@@ -147,9 +172,9 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
         }
         row |= _columns("identified", candidate.risk.everybody)
         row |= _columns("identified_in_release", candidate.risk.released)
-        for name in self.measures:
+        for name in COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES:
             row |= _columns(name, getattr(candidate.utility, name))
-        return row | {"seed": self.seed, "fingerprint": self._fingerprint, "version": __version__}
+        return row | {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__}
 
     @cached_property
     def _frontier_steps(self) -> set[tuple[object, ...]]:
@@ -227,7 +252,49 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
             numbers = f"identified {estimate_line(best.rate)}, {utility} of the utility kept"
             answer = f"recommended: {best.name}; {numbers}"
         state = "" if self.complete else ", interrupted"
-        return f"<{type(self).__name__}: {len(self.candidates) - 1} candidates{state}; {answer}>"
+        return f"<Advice: {len(self.candidates) - 1} candidates{state}; {answer}>"
+
+    @cached_property
+    def findings(self) -> AdviceFindings:
+        """The content of advice.json. It has no ids and no seed."""
+        release, best, both = self.release, self.recommended, self.composition
+        if release.columns:
+            limits = column_limitations(self.search, release, self.adversary)
+        else:
+            limits = limitations(self.search, release.span > 0)
+        return AdviceFindings(
+            complete=self.complete,
+            limit=self.limit,
+            among=self.among,
+            adversary=self._known,
+            data=ReleaseSize(
+                self.name, release.fingerprint, release.n_records, release.n_items, release.n_entries, release.n_columns
+            ),
+            summary=self.summary,
+            sentences=tuple(self._sentences),
+            command=self.command(self.name or "DATA", "OUT.csv" if release.columns else "OUT"),
+            recommended=None if best is None else self._candidate_findings(best),
+            candidates=tuple(map(self._candidate_findings, self.candidates)),
+            step_descriptions=self._step_descriptions(),
+            impossible=self.search.impossible,
+            composition=None if both is None else _composition_findings(both),
+            limits=tuple(limits),
+            version=__version__,
+            unproven=self._unproven_findings(),
+        )
+
+    def _candidate_findings(self, candidate: Candidate) -> CandidateFindings:
+        names = [each.name for each in fields(UtilityFindings)]
+        return CandidateFindings(
+            steps=tuple(map(str, candidate.steps)),
+            name=candidate.name,
+            stage=candidate.stage,
+            attack=candidate.risk.attack,
+            identified=candidate.risk.everybody,
+            identified_in_release=candidate.risk.released,
+            utility=UtilityFindings(**{name: getattr(candidate.utility, name) for name in names}),
+            frontier=candidate.steps in self._frontier_steps,
+        )
 
 
 def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
@@ -237,100 +304,6 @@ def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
         name + suffix: number if number is not None and math.isfinite(number) else None
         for suffix, number in zip(("", "_low", "_high"), numbers, strict=True)
     }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Advice(AdviceResult[Utility]):
-    """The result of `standout.advise`.
-
-    Attributes
-    ----------
-    release
-        The original.
-    search
-        Everything that the search measured.
-    adversary
-        The adversary to protect against.
-    limit
-        Largest acceptable share of identified people.
-    composition
-        What two releases with the recommended steps reveal together. None if nothing is recommended.
-    among
-        Whom the limit applies to: "everybody" or "released".
-    seed
-        Seed of all random draws.
-    name
-        Name of the data in the report.
-    """
-
-    measures: ClassVar[tuple[str, ...]] = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
-
-    release: Release
-    search: SearchResult[Utility]
-    adversary: Adversary
-    limit: float
-    composition: Composition | None
-    among: Among
-    seed: int
-    name: str = ""
-
-    @property
-    def _sentences(self) -> list[str]:
-        known = describe_adversary(self.adversary, self.release)
-        return summary_sentences(self.search, self.unproven, known, self.limit)
-
-    @property
-    def _possible_targets(self) -> int:
-        return int(self.adversary.eligible(self.release, np.arange(self.release.n_records)).sum())
-
-    @property
-    def _fingerprint(self) -> str:
-        return self.release.fingerprint
-
-    @cached_property
-    def findings(self) -> AdviceFindings:
-        """The content of advice.json. It has no ids and no seed."""
-        release, best, both = self.release, self.recommended, self.composition
-        return AdviceFindings(
-            complete=self.complete,
-            limit=self.limit,
-            among=self.among,
-            adversary=describe_adversary(self.adversary, release),
-            data=ReleaseSize(
-                name=self.name,
-                fingerprint=release.fingerprint,
-                records=release.n_records,
-                items=release.n_items,
-                entries=release.n_entries,
-            ),
-            summary=self.summary,
-            sentences=tuple(self._sentences),
-            command=self.command(self.name or "DATA", "OUT"),
-            recommended=None if best is None else self._candidate_findings(best),
-            candidates=tuple(map(self._candidate_findings, self.candidates)),
-            step_descriptions=self._step_descriptions(),
-            impossible=self.search.impossible,
-            composition=None if both is None else _composition_findings(both),
-            limits=tuple(limitations(self.search, release.span > 0)),
-            version=__version__,
-            unproven=self._unproven_findings(),
-        )
-
-    def _candidate_findings(self, candidate: Candidate[Utility]) -> CandidateFindings:
-        return CandidateFindings(
-            steps=tuple(map(str, candidate.steps)),
-            name=candidate.name,
-            stage=candidate.stage,
-            attack=candidate.risk.attack,
-            identified=candidate.risk.everybody,
-            identified_in_release=candidate.risk.released,
-            utility=_utility_findings(candidate.utility),
-            frontier=candidate.steps in self._frontier_steps,
-        )
-
-
-def _utility_findings(utility: Utility) -> UtilityFindings:
-    return UtilityFindings(**{each.name: getattr(utility, each.name, None) for each in fields(UtilityFindings)})
 
 
 def _composition_findings(composition: Composition) -> CompositionFindings:

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args, overload
+from typing import Any, get_args
 
 from standout.advising.advice import Advice
+from standout.advising.built_in_steps import step_columns
 from standout.advising.candidate import Steps
 from standout.advising.composition import Composition, composition, have_people_in_common
+from standout.advising.risk import COLUMN_ATTACKS
 from standout.advising.runner import CandidateRunner
 from standout.advising.search import SearchResult, search_candidates
-from standout.advising.table_advice import TableAdvice
-from standout.advising.table_advise import TableAdviceSettings, advise_table
 from standout.attack.any_attack import AnyAttack, attacks_by_name
-from standout.auditing.ladder import fit_ladder, resolve_ladder
+from standout.auditing.ladder import headline_adversary
 from standout.core.errors import ParameterError, whole_number
 from standout.core.files import make_folder
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
@@ -27,34 +27,12 @@ from standout.know.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import step as parse_step
-from standout.sanitizing.utility import Utility
-
-__all__ = ["advise", "headline_adversary"]
 
 COMPOSITION_SEEDS = (3, 4)
 """Added to the seed: the noise of the two releases that are linked with each other."""
 
 
-@overload
-def advise(
-    release: Release,
-    adversary: Adversary | None = None,
-    limit: float = 0.05,
-    *,
-    candidates: Iterable[Step | str | Sequence[Step | str]] | None = None,
-    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
-    targets: int = 1000,
-    people: int = 1000,
-    among: Among = "released",
-    name: str = "",
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-    work: str | Path | None = None,
-) -> TableAdvice: ...
-
-
-@overload
+@with_progress
 def advise(
     release: Any,
     adversary: Adversary | None = None,
@@ -70,26 +48,7 @@ def advise(
     threads: int | None = None,
     progress: ProgressOption = no_progress,
     work: str | Path | None = None,
-) -> Advice: ...
-
-
-@with_progress
-def advise(
-    release: Release | Release | Any,
-    adversary: Adversary | None = None,
-    limit: float = 0.05,
-    *,
-    candidates: Iterable[Any] | None = None,
-    attacks: Mapping[str, Any] | Sequence[Any] | None = None,
-    targets: int = 1000,
-    people: int = 1000,
-    among: Among = "released",
-    name: str = "",
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-    work: str | Path | None = None,
-) -> Advice | TableAdvice:
+) -> Advice:
     """Search for the smallest change after which an adversary identifies at most a given share of people.
 
     Many candidates are measured in a quick stage, those near the frontier of risk and utility in a full stage
@@ -97,13 +56,13 @@ def advise(
     the best of many candidates looks better than it is. Ctrl-C ends the search; the result then has what was
     measured so far.
 
-    A table has its own steps, attacks and utility: the information in its cells, and the associations of its
+    Columns have their own steps, attacks and utility: the information in the cells, and the associations of pairs of
     columns. docs/advice.md says how they are measured.
 
     Parameters
     ----------
     release
-        Original release or table. A path or frame is read with the default options of `standout.read`.
+        Original release. A path or frame is read with the default options of `standout.read`.
     adversary
         Adversary to protect against, for a table a `Adversary`; default: the headline adversary of the
         audit's ladder.
@@ -117,7 +76,7 @@ def advise(
     targets
         Number of targets in the full stage.
     people
-        Number of people whose entries are held out to measure utility. Not used for tables.
+        Number of people whose entries are held out to measure utility. Not used with columns.
     among
         Whom the limit applies to: "everybody" in the original, or the people whom the sanitized release
         represents ("released"). People missing from the sanitized release cannot be identified.
@@ -134,7 +93,7 @@ def advise(
 
     Returns
     -------
-    Advice or TableAdvice
+    Advice
         All candidates with risk and utility, the frontier, and the recommended candidate.
 
     Raises
@@ -151,24 +110,19 @@ def advise(
     (['as it is', 'drop-entries 0.5'], None)
     """
     _check_limit(limit, among)
-    if isinstance(release, Release) and release.columns:
-        settings = TableAdviceSettings(
-            candidates=candidates,
-            attacks=attacks,
-            targets=targets,
-            among=among,
-            name=name,
-            seed=seed,
-            threads=threads,
-            work=work,
-        )
-        return advise_table(release, adversary, float(limit), settings, progress)
     release = as_release(release)
-    _check(release, adversary)
-    adversary = headline_adversary(release.check()) if adversary is None else adversary
-    if work is not None:
-        check_checkpoint_key(adversary, "work")
+    if isinstance(release, Sanitized):
+        raise ParameterError("release is sanitized already: give advise the original")
+    if adversary is None:
+        adversary = headline_adversary(release.check())
+    if not isinstance(adversary, Adversary):
+        raise ParameterError(f"adversary must be an Adversary, got {type(adversary).__name__}")
+    known_entries = adversary.entries if release.columns else adversary
+    if work is not None and known_entries is not None:
+        check_checkpoint_key(known_entries, "work")
     own_attacks = {} if attacks is None else attacks_by_name(attacks)
+    if release.columns and (taken := sorted({*own_attacks} & {*COLUMN_ATTACKS})):
+        raise ParameterError(f"attacks must have names other than {', '.join(COLUMN_ATTACKS)}, got {taken[0]!r:.40}")
     runner = CandidateRunner(
         release=release,
         adversary=adversary,
@@ -180,25 +134,18 @@ def advise(
         work=None if work is None else make_folder(Path(work), private=True),
         attacks=own_attacks,
     )
-    given = None if candidates is None else _parse_candidates(candidates)
+    given = None if candidates is None else _parse_candidates(candidates, release)
     result = search_candidates(runner, float(limit), given, progress)
     return Advice(
         release=release,
         search=result,
         adversary=adversary,
         limit=float(limit),
-        composition=_composition(runner, result, progress),
+        composition=None if release.columns else _composition(runner, result, progress),
         among=among,
         seed=runner.seed,
         name=printable(str(name)),
     )
-
-
-def _check(release: Release, adversary: Any) -> None:
-    if isinstance(release, Sanitized):
-        raise ParameterError("release is sanitized already: give advise the original")
-    if adversary is not None and not isinstance(adversary, Adversary):
-        raise ParameterError(f"adversary must be an Adversary, got {type(adversary).__name__}")
 
 
 def _check_limit(limit: Any, among: Any) -> None:
@@ -208,26 +155,20 @@ def _check_limit(limit: Any, among: Any) -> None:
         raise ParameterError(f"among must be 'everybody' or 'released', got {among!r}")
 
 
-def headline_adversary(release: Release) -> Adversary:
-    """The headline adversary of the default ladder, fitted to the release."""
-    fit = fit_ladder(resolve_ladder(None), release)
-    return next(rung.adversary for rung in fit.rungs if rung.name == fit.headline)
-
-
-def _parse_candidates(candidates: Any) -> list[Steps]:
+def _parse_candidates(candidates: Any, release: Release) -> list[Steps]:
     """Candidates as tuples of steps, without duplicates."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
         raise ParameterError(
             "candidates must be a list of steps or of sequences of steps, like ['round-time month', …], "
             f"got {type(candidates).__name__}"
         )
-    parsed = [_parse_candidate(candidate) for candidate in candidates]
+    parsed = [_parse_candidate(candidate, release) for candidate in candidates]
     if not parsed:
         raise ParameterError("candidates must have at least one candidate; default: built-in steps")
     return list(dict.fromkeys(parsed))
 
 
-def _parse_candidate(candidate: Any) -> Steps:
+def _parse_candidate(candidate: Any, release: Release) -> Steps:
     several = [candidate] if isinstance(candidate, (str, Step)) else candidate
     if not isinstance(several, Iterable):
         raise ParameterError(
@@ -236,10 +177,12 @@ def _parse_candidate(candidate: Any) -> Steps:
     steps = tuple(parse_step(step) if isinstance(step, str) else step for step in several)
     if not steps or not all(isinstance(step, Step) for step in steps):
         raise ParameterError("candidates must be steps or sequences of steps, got one without steps")
+    for name in {name for step in steps for name in step_columns(step)}:
+        release.column_position(name)
     return steps
 
 
-def _composition(runner: CandidateRunner, result: SearchResult[Utility], progress: Progress) -> Composition | None:
+def _composition(runner: CandidateRunner, result: SearchResult, progress: Progress) -> Composition | None:
     """What two releases with the recommended steps reveal together; Ctrl-C makes the result incomplete."""
     if result.recommended is None or not result.recommended.steps:
         return None

@@ -2,21 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic
+from functools import cached_property
 
-from standout.advising.candidate import DIGITS, Candidate, Steps, UtilityT, select_for_full_stage, steps_text
-from standout.advising.runner import CheckpointedRunner
+from standout.advising.candidate import DIGITS, Candidate, Steps, frontier, select_for_full_stage, steps_text
+from standout.advising.runner import CandidateRunner
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
-
-__all__ = ["SearchResult", "search_candidates"]
+from standout.evaluate.estimates import trials_to_prove
 
 FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 """Largest number of candidates in the full stage and in the fresh stage."""
 
 
 @dataclass(slots=True)
-class SearchResult(Generic[UtilityT]):
+class SearchResult:
     """What a search found.
 
     Attributes
@@ -33,22 +32,22 @@ class SearchResult(Generic[UtilityT]):
         False if the search was interrupted.
     """
 
-    candidates: dict[Steps, Candidate[UtilityT]] = field(default_factory=dict)
+    candidates: dict[Steps, Candidate] = field(default_factory=dict)
     impossible: dict[str, str] = field(default_factory=dict)
-    recommended: Candidate[UtilityT] | None = None
-    failed: list[Candidate[UtilityT]] = field(default_factory=list)
+    recommended: Candidate | None = None
+    failed: list[Candidate] = field(default_factory=list)
     complete: bool = False
 
 
 def search_candidates(
-    runner: CheckpointedRunner[UtilityT], limit: float, given: Sequence[Steps] | None, progress: Progress
-) -> SearchResult[UtilityT]:
+    runner: CandidateRunner, limit: float, given: Sequence[Steps] | None, progress: Progress
+) -> SearchResult:
     """Search for the candidate that meets the limit and keeps most of the utility.
 
     Tries the `given` candidates; default: built-in steps and their combinations. Ctrl-C ends the search, and
     the result has what was measured so far.
     """
-    result = SearchResult[UtilityT]()
+    result = SearchResult()
     try:
         first = runner.built_in_candidates(limit) if given is None else given
         _quick_stage(runner, [(), *first], result, "trying steps", progress)
@@ -66,11 +65,7 @@ def search_candidates(
 
 
 def _quick_stage(
-    runner: CheckpointedRunner[UtilityT],
-    combinations: Sequence[Steps],
-    result: SearchResult[UtilityT],
-    title: str,
-    progress: Progress,
+    runner: CandidateRunner, combinations: Sequence[Steps], result: SearchResult, title: str, progress: Progress
 ) -> None:
     for done, steps in enumerate(combinations):
         progress(title, done, len(combinations))
@@ -82,9 +77,7 @@ def _quick_stage(
             result.impossible[steps_text(steps)] = str(error)
 
 
-def _full_stage(
-    runner: CheckpointedRunner[UtilityT], limit: float, result: SearchResult[UtilityT], progress: Progress
-) -> None:
+def _full_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
     """Measure the untouched release and the candidates on the frontier or near it with all targets."""
     every = list(result.candidates.values())
     best = select_for_full_stage(every, limit, runner.targets, FULL_CANDIDATES)
@@ -94,9 +87,7 @@ def _full_stage(
         result.candidates[steps] = runner.full(steps)
 
 
-def _fresh_stage(
-    runner: CheckpointedRunner[UtilityT], limit: float, result: SearchResult[UtilityT], progress: Progress
-) -> None:
+def _fresh_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
     """Re-measure the candidate that keeps most utility below the limit; if it fails, a safer one."""
     full = (candidate for candidate in result.candidates.values() if candidate.stage == "full")
     order = _by_utility(candidate for candidate in full if candidate.rate.high <= limit)
@@ -113,9 +104,7 @@ def _fresh_stage(
         order = _safer(runner, result, finalist, limit / candidate.rate.high) or order[1:]
 
 
-def _safer(
-    runner: CheckpointedRunner[UtilityT], result: SearchResult[UtilityT], failed: Candidate[UtilityT], share: float
-) -> list[Candidate[UtilityT]]:
+def _safer(runner: CandidateRunner, result: SearchResult, failed: Candidate, share: float) -> list[Candidate]:
     """Candidates of any stage with at most this share of the risk of one that failed.
 
     Each is compared with the failed candidate as the same stage measured it: targets who are easier to find
@@ -129,6 +118,99 @@ def _safer(
     )
 
 
-def _by_utility(candidates: Iterable[Candidate[UtilityT]]) -> list[Candidate[UtilityT]]:
+def _by_utility(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The highest utility first, then the fewest steps."""
     return sorted(candidates, key=lambda each: (-round(each.utility_kept, DIGITS), len(each.steps)))
+
+
+# Candidates whose measured rate is below the limit although nothing is proven, and what would settle it.
+
+
+CHANCE = 0.9
+"""Probability that the advised number of targets proves a candidate, if its true rate is the measured one."""
+MEASUREMENTS = 2
+"""A candidate has to meet the limit in the full stage and again in the fresh stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """A candidate whose measured rate is below the limit.
+
+    Attributes
+    ----------
+    candidate
+        The candidate, as it was re-measured if it was.
+    targets_needed
+        Smallest number of targets with which the interval would end at or below the limit, if the rate
+        stays the same.
+    targets_advised
+        Number of targets with which both stages prove it with a probability of `CHANCE`. It is not less than
+        the number of targets so far.
+    """
+
+    candidate: Candidate
+    targets_needed: int
+    targets_advised: int
+
+
+@dataclass(frozen=True)
+class UnprovenCandidates:
+    """What is below the limit, but not proven.
+
+    Attributes
+    ----------
+    number
+        Number of measured rates below the limit.
+    best
+        The candidates among them for which no other has both less risk and more utility, the fewest targets
+        needed first.
+    possible_targets
+        Number of people who can be targets.
+    """
+
+    number: int
+    best: tuple[Unproven, ...]
+    possible_targets: int
+
+    @cached_property
+    def closest(self) -> Unproven | None:
+        """The candidate that needs the fewest targets."""
+        return self.best[0] if self.best else None
+
+    @cached_property
+    def targets_to_settle(self) -> int | None:
+        """Number of targets that would settle whether the closest meets the limit; None if none would."""
+        if self.closest is None or self.closest.targets_needed > self.possible_targets:
+            return None
+        return min(self.closest.targets_advised, self.possible_targets)
+
+
+def unproven_candidates(result: SearchResult, limit: float, possible_targets: int) -> UnprovenCandidates:
+    """The candidates below the limit if the search ended without a recommendation; otherwise none.
+
+    A candidate that failed when it was re-measured counts as it was re-measured: that rate has no bias.
+    """
+    below: dict[Steps, Candidate] = {}
+    if result.complete and result.recommended is None:
+        latest = result.candidates | {candidate.steps: candidate for candidate in result.failed}
+        below = {steps: each for steps, each in latest.items() if each.rate.n and each.rate.value < limit}
+    best = [_unproven(candidate, limit) for candidate in frontier(list(below.values()))]
+    best.sort(key=lambda each: (each.targets_needed, -each.candidate.utility_kept))
+    return UnprovenCandidates(len(below), tuple(best), possible_targets)
+
+
+def _unproven(candidate: Candidate, limit: float) -> Unproven:
+    rate, targets = candidate.rate, candidate.risk.everybody.n
+    chance: float = CHANCE ** (1 / MEASUREMENTS)
+    return Unproven(
+        candidate,
+        targets_needed=_targets(trials_to_prove(rate.value, limit), rate.n, targets),
+        targets_advised=max(
+            _targets(trials_to_prove(rate.value, limit, chance), rate.n, targets), candidate.risk.everybody.n
+        ),
+    )
+
+
+def _targets(trials: int, counted: int, targets: int) -> int:
+    """Targets for a number of trials: if the limit is for the released, only they count as trials."""
+    return -(-trials * targets // counted)

@@ -2,25 +2,15 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
-from standout.advising.search import SearchResult
-from standout.advising.unproven import Unproven, UnprovenCandidates
+from standout.advising.search import SearchResult, Unproven, UnprovenCandidates
 from standout.core.text import count
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, percent, rate_text
-from standout.sanitizing.utility import Utility
-
-__all__ = [
-    "RISK_LIMITATION",
-    "Wording",
-    "composition_text",
-    "limitations",
-    "sanitize_command",
-    "search_limitations",
-    "summary_sentences",
-]
+from standout.know.adversary import Adversary
 
 RISK_LIMITATION = (
     "The risk is that of one adversary and of the attacks that were tried. An adversary who knows more "
@@ -33,19 +23,14 @@ class Wording(NamedTuple):
 
     data: str
     facts: str
-    utility_left: Callable[[Candidate[Any]], str]
+    utility_left: Callable[[Candidate], str]
     nothing_helps: str
 
 
 def summary_sentences(
-    result: SearchResult[Any],
-    unproven: UnprovenCandidates[Any],
-    adversary: str,
-    limit: float,
-    wording: Wording | None = None,
+    result: SearchResult, unproven: UnprovenCandidates, adversary: str, limit: float, wording: Wording
 ) -> list[str]:
     """The answer: the recommended candidate, what would prove one, or that no candidate meets the limit."""
-    wording = wording or HISTORIES
     untouched, best = result.candidates[()], result.recommended
     sentences = [
         f"An adversary who knows a few facts ({adversary}) identifies {rate_text(untouched.rate)} of the "
@@ -61,7 +46,7 @@ def summary_sentences(
     return [*sentences, *_no_recommendation(result, limit, wording)]
 
 
-def _recommendation(candidate: Candidate[Any], limit: float, wording: Wording) -> list[str]:
+def _recommendation(candidate: Candidate, limit: float, wording: Wording) -> list[str]:
     if not candidate.steps:
         return [f"This meets the limit of {percent(limit)}, so nothing has to be changed."]
     people = f"in the sanitized {wording.data}" if candidate.among == "released" else "in the original"
@@ -73,7 +58,7 @@ def _recommendation(candidate: Candidate[Any], limit: float, wording: Wording) -
     ]
 
 
-def _missing_people(result: SearchResult[Any], best: Candidate[Any], limit: float, wording: Wording) -> list[str]:
+def _missing_people(result: SearchResult, best: Candidate, limit: float, wording: Wording) -> list[str]:
     """A warning if the limit is met for everybody, but not for the people in the sanitized data."""
     if best.risk.released.high <= limit:
         return []
@@ -95,7 +80,7 @@ def _missing_people(result: SearchResult[Any], best: Candidate[Any], limit: floa
 
 
 def _unproven(
-    result: SearchResult[Any], unproven: UnprovenCandidates[Any], closest: Unproven[Any], limit: float, wording: Wording
+    result: SearchResult, unproven: UnprovenCandidates, closest: Unproven, limit: float, wording: Wording
 ) -> list[str]:
     """That measured rates are below the limit, that none is proven to be, and what would settle it."""
     best, number = closest.candidate, unproven.number
@@ -119,7 +104,7 @@ def _below(rate: Estimate, limit: float) -> str:
     return f"slightly less than {text}" if percent(rate.value) == percent(limit) else text
 
 
-def _what_settles(unproven: UnprovenCandidates[Any], closest: Unproven[Any], wording: Wording) -> list[str]:
+def _what_settles(unproven: UnprovenCandidates, closest: Unproven, wording: Wording) -> list[str]:
     needed = f"if the rate stays the same, at least {count(closest.targets_needed)} targets are needed"
     people = f"only {count(unproven.possible_targets)} people have enough {wording.facts} to be targets"
     targets = unproven.targets_to_settle
@@ -134,7 +119,7 @@ def _what_settles(unproven: UnprovenCandidates[Any], closest: Unproven[Any], wor
     return [settling, "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing."]
 
 
-def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording) -> list[str]:
+def _no_recommendation(result: SearchResult, limit: float, wording: Wording) -> list[str]:
     best = min(result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept))
     tried = len(result.candidates) - 1
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
@@ -146,20 +131,25 @@ def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording
     return [*sentences, *_failed(result), wording.nothing_helps]
 
 
-def _failed(result: SearchResult[Any]) -> list[str]:
+def _failed(result: SearchResult) -> list[str]:
     if not result.failed:
         return []
     failed = count(len(result.failed), "candidate", "candidates")
     return [f"{failed} met the limit at first, but not when re-measured on fresh targets."]
 
 
-def _utility_left(candidate: Candidate[Utility]) -> str:
+def _utility_left(candidate: Candidate) -> str:
     utility, kept = candidate.utility, candidate.utility.kept
     if kept is None:
         return "The loss of utility is unknown, because a recommender learns nothing from the untouched release either."
-    parts = [f"top-10 hit rate {utility.hit_rate.value:.3f} (before: {utility.hit_rate_before.value:.3f})"]
-    if utility.rmse is not None and utility.rmse_before is not None:
-        parts.append(f"RMSE {utility.rmse.value:.3f} (before: {utility.rmse_before.value:.3f})")
+    parts = [
+        f"{name} {now.value:.3f} (before: {before.value:.3f})"
+        for name, now, before in (
+            ("top-10 hit rate", utility.hit_rate, utility.hit_rate_before),
+            ("RMSE", utility.rmse, utility.rmse_before),
+        )
+        if now is not None and before is not None
+    ]
     value, low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.value, kept.low, kept.high))
     return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
@@ -167,7 +157,7 @@ def _utility_left(candidate: Candidate[Utility]) -> str:
 HISTORIES = Wording("release", "entries", _utility_left, "Narayanan and Shmatikov (2008) predict this for sparse data.")
 
 
-def sanitize_command(candidate: Candidate[Any] | None, data: Sequence[str], output: str, renumber: bool = True) -> str:
+def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str, renumber: bool = True) -> str:
     """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
     if candidate is None or not candidate.steps:
         return ""
@@ -194,7 +184,7 @@ def composition_text(composition: Composition) -> str:
     )
 
 
-def limitations(result: SearchResult[Any], has_times: bool) -> list[str]:
+def limitations(result: SearchResult, has_times: bool) -> list[str]:
     """What the numbers do not say."""
     sentences = [
         RISK_LIMITATION,
@@ -205,7 +195,7 @@ def limitations(result: SearchResult[Any], has_times: bool) -> list[str]:
     return [*sentences, *search_limitations(result)]
 
 
-def search_limitations(result: SearchResult[Any], reason: str = "nothing would be left of the release") -> list[str]:
+def search_limitations(result: SearchResult, reason: str = "nothing would be left of the release") -> list[str]:
     """What a search does not say, whatever it is about; `reason` is why candidates were impossible."""
     sentences = [
         "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "
@@ -215,3 +205,69 @@ def search_limitations(result: SearchResult[Any], reason: str = "nothing would b
         impossible = count(len(result.impossible), "candidate was", "candidates were")
         sentences.append(f"{impossible} not tried, because {reason}.")
     return sentences
+
+
+# The same for columns.
+
+
+IMPOSSIBLE = "their steps do not fit the table, or nothing would be left of it"
+
+
+def known_attributes(adversary: Adversary, table: Release) -> str:
+    """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
+    named = adversary.columns
+    total = len(table.attributes) if named is None else len(named)
+    if named is not None and adversary.knows == total:
+        known = ", ".join(named)
+    elif adversary.knows == total:
+        known = count(total, "attribute", "attributes")
+    else:
+        known = f"{adversary.knows} of {total} attributes"
+    parts = [known]
+    if str(adversary.items) == "rarest":
+        parts.append("those whose value fewest people share")
+    errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
+    parts.append("imprecise" if any(errors) else "exact")
+    if adversary.wrong:
+        parts.append(f"{adversary.wrong} wrong")
+    if adversary.entries is not None:
+        parts.append(f"{adversary.entries.knows} entries of the history")
+    return ", ".join(parts)
+
+
+def _columns_left(candidate: Candidate) -> str:
+    utility = candidate.utility
+    parts = [
+        f"{percent(share.value)} of {what}"
+        for share, what in (
+            (utility.information, "the information in its cells"),
+            (utility.associations, "the associations between its columns"),
+            (utility.rows_kept, "its rows"),
+        )
+        if share is not None
+    ]
+    return f"The sanitized table keeps {percent(candidate.utility_kept)} of the utility: {', '.join(parts)}."
+
+
+TABLES = Wording(
+    "table",
+    "attributes",
+    _columns_left,
+    "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
+)
+
+
+def column_limitations(result: SearchResult, table: Release, adversary: Adversary) -> list[str]:
+    """What the numbers do not say."""
+    sentences = [
+        RISK_LIMITATION,
+        "Utility is the information in the cells, mean over the columns, or the associations of pairs of "
+        "columns, whichever is smaller. Every column counts the same. Other uses are not measured: "
+        "so.utility also runs a prediction task.",
+        "The risk is that of finding a person's row. It does not say what rows with equal values have in "
+        "common: standout audit shows what they disclose.",
+    ]
+    if table.n_items:
+        known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
+        sentences.append(f"The steps do not change the history of the people, which {known}.")
+    return [*sentences, *search_limitations(result, IMPOSSIBLE)]

@@ -17,17 +17,6 @@ from standout.know.similarity import days_per_unit
 from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.recommender import history_matrix
 
-__all__ = [
-    "Differences",
-    "EntryDistortion",
-    "NumberedEntries",
-    "PopularityDistortion",
-    "compare_entries",
-    "entry_distortion",
-    "popularity_distortion",
-    "similarity_change",
-]
-
 # How the entries of people differ from those of the records that represent them. Compiled.
 #
 # Entries are matched by item. If a person has an item a times and the record has it b times, min(a, b) of them

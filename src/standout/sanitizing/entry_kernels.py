@@ -12,8 +12,6 @@ import numpy as np
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel
 from standout.core.rng import mix, uniform
 
-__all__ = ["EntryStreams", "LevelNoise", "TimeNoise", "cap", "choose", "flip", "perturb", "shift", "uniforms"]
-
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 FIRST, MAX = 1, 2
 """Policies of `choose`; any other number means the latest."""

@@ -13,8 +13,6 @@ import numpy as np
 from standout.core.arrays import Floats
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 
-__all__ = ["InfluenceEstimate"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class InfluenceEstimate:

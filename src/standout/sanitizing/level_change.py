@@ -9,8 +9,6 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.release import Levels
 
-__all__ = ["LevelChange", "compact", "merge_labels", "merge_numbers", "recode", "same_values", "with_levels_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class LevelChange:

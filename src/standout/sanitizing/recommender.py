@@ -33,21 +33,6 @@ from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.influence import InfluenceEstimate
 
-__all__ = [
-    "DAMPING",
-    "FACTORS",
-    "TOP",
-    "HeldOutEntries",
-    "Recommender",
-    "RecommenderBenchmark",
-    "RecommenderResult",
-    "calibrated_values",
-    "history_matrix",
-    "hold_out",
-    "level_numbers",
-    "train_recommender",
-]
-
 FACTORS = 32
 DAMPING = 5.0
 """A bias is shrunk as if it had this number of further entries at 0."""

@@ -7,32 +7,32 @@ be rewarded for remembering them.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from standout._version import __version__
 from standout.core.errors import ParameterError, whole_number
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.data.release import Release
 from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import Estimate, rate
 from standout.know.sanitized import Sanitized
+from standout.sanitizing.column_utility import ColumnUtility, column_measures
 from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change
 from standout.sanitizing.influence import InfluenceEstimate
+from standout.sanitizing.prediction import Prediction
 from standout.sanitizing.recommender import RecommenderBenchmark, RecommenderResult, calibrated_values, level_numbers
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps
 from standout.sanitizing.suppression_steps import DropItems
-from standout.sanitizing.table_utility import table_utility
-
-__all__ = ["Utility", "measure_utility", "utility"]
 
 PEOPLE = 1000
 SCHEMA = {
     "steps": pl.String,
+    "column": pl.String,
     "measure": pl.String,
     "estimate": pl.Float64,
     "low": pl.Float64,
@@ -45,36 +45,28 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Utility(TableResult):
     """Utility of a sanitized release compared with the untouched one; see `standout.utility`.
 
-    Every number is an `Estimate`. Each test person counts once. Differences are paired: both releases are
-    tested on the same people and entries.
+    Every number is an `Estimate`, or None where it was not measured. Each test person counts once. Differences are
+    paired: both releases are tested on the same people and entries. Counts over all rows have no interval.
 
     Attributes
     ----------
     steps
         Steps that the release was made with, as text.
     kept
-        Share of the utility that is left: the smaller of `kept_hit_rate` and `kept_rmse`. It is 1 for the
-        untouched release and 0 for a useless one. None if neither can be measured.
-    hit_rate
-        Share of held-out items among the ten recommended ones, out of all items that a person does not have.
-        Baseline: recommending popular items.
-    hit_rate_before
-        Hit rate of the untouched release.
-    hit_rate_loss
-        hit_rate_before − hit_rate.
+        Share of the utility that is left, 1 for the untouched release and 0 for a useless one: the smaller of
+        `kept_hit_rate` and `kept_rmse`, or `information_kept`. None if it cannot be measured.
+    hit_rate, hit_rate_before, hit_rate_loss
+        Share of held-out items among the ten recommended ones, out of all items that a person does not have; the same
+        of the untouched release; and the difference. Baseline: recommending popular items.
     kept_hit_rate
         hit_rate / hit_rate_before. None if the untouched release has no hits either.
-    rmse
-        Root mean square error of the predicted held-out values, on the original's scale. Baseline: the mean
-        of a person's own values, which needs no release. None if the original has no numeric values.
-    rmse_before
-        RMSE of the untouched release.
-    rmse_increase
-        rmse − rmse_before.
+    rmse, rmse_before, rmse_increase
+        Root mean square error of the predicted held-out values, on the original's scale; the same of the untouched
+        release; and the difference. Baseline: the mean of a person's own values, which needs no release.
     kept_rmse
         (baseline − rmse) / (baseline − rmse_before). None if the untouched release is not better than the
         baseline beyond sampling error.
@@ -86,39 +78,75 @@ class Utility(TableResult):
         Root mean square change of the cosine of two items. Baseline: no two items occur together any more.
     entries_kept
         Share of a person's entries that are in the record that represents the person.
-    value_difference
-        Mean absolute difference of their values, on the original's scale. None without values.
-    time_difference
-        Mean absolute difference of their times in days. None without times.
+    value_difference, time_difference
+        Mean absolute difference of their values, on the original's scale, and of their times in days.
+    information_kept
+        Share of the information in the columns of the original that the release shows, in bits.
+    cells_kept, rows_kept
+        Share of the original's known cells that the release shows unchanged, and of its rows.
+    marginal_change, largest_marginal_change
+        Mean and largest total variation distance between released and original marginals of a column.
+    association_change, largest_association_change
+        Mean and largest absolute change of the association of two columns. Baseline: no association is left.
+    accuracy, accuracy_before, accuracy_loss
+        Share of held-out people whose target column a model of the release predicts; the same for a model of the
+        original; and the difference. Baseline: the commonest class.
+    kept_accuracy
+        Share of the original's gain over the baseline that is left.
+    information, associations, bits
+        What a search for advice compares: the mean share of the information of a column, the share of associations,
+        and the bits that a released row says about the original one.
+    columns, association_pair
+        What is left of each column, and the pair of columns whose association changed most.
+    prediction, prediction_note
+        Target, number of classes and of training rows of the prediction, or why there is none.
     seed, fingerprint
         Seed, and fingerprint of the original.
 
     Examples
     --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
-    >>> so.utility(release, "drop-entries 0.5", people=30).steps
-    ('drop-entries 0.5',)
+    >>> import polars as pl, standout as so
+    >>> people = so.read(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), record=False)
+    >>> so.utility(people, "round age 10")
+    <Utility: round age 10; 67% of the utility kept>
     """
 
     steps: tuple[str, ...]
-    kept: Estimate | None
-    hit_rate: Estimate
-    hit_rate_before: Estimate
-    hit_rate_loss: Estimate
-    kept_hit_rate: Estimate | None
-    rmse: Estimate | None
-    rmse_before: Estimate | None
-    rmse_increase: Estimate | None
-    kept_rmse: Estimate | None
-    popularity_change: Estimate
-    popularity_correlation: Estimate
-    similarity_change: Estimate | None
-    entries_kept: Estimate
-    value_difference: Estimate | None
-    time_difference: Estimate | None
-    seed: int
-    fingerprint: str
+    kept: Estimate | None = None
+    hit_rate: Estimate | None = None
+    hit_rate_before: Estimate | None = None
+    hit_rate_loss: Estimate | None = None
+    kept_hit_rate: Estimate | None = None
+    rmse: Estimate | None = None
+    rmse_before: Estimate | None = None
+    rmse_increase: Estimate | None = None
+    kept_rmse: Estimate | None = None
+    popularity_change: Estimate | None = None
+    popularity_correlation: Estimate | None = None
+    similarity_change: Estimate | None = None
+    entries_kept: Estimate | None = None
+    value_difference: Estimate | None = None
+    time_difference: Estimate | None = None
+    information_kept: Estimate | None = None
+    cells_kept: Estimate | None = None
+    rows_kept: Estimate | None = None
+    marginal_change: Estimate | None = None
+    largest_marginal_change: Estimate | None = None
+    association_change: Estimate | None = None
+    largest_association_change: Estimate | None = None
+    accuracy: Estimate | None = None
+    accuracy_before: Estimate | None = None
+    accuracy_loss: Estimate | None = None
+    kept_accuracy: Estimate | None = None
+    information: Estimate | None = None
+    associations: Estimate | None = None
+    bits: Estimate | None = None
+    columns: tuple[ColumnUtility, ...] = ()
+    association_pair: tuple[str, str] | None = None
+    prediction: Prediction | None = None
+    prediction_note: str = ""
+    seed: int = 0
+    fingerprint: str = ""
 
     def measures(self) -> Iterator[tuple[str, Estimate]]:
         """Name and estimate of every measure that is not None.
@@ -135,15 +163,24 @@ class Utility(TableResult):
 
     @property
     def table(self) -> pl.DataFrame:
-        """Release with one row per measure."""
-        rows = [self._row(name, estimate) for name, estimate in self.measures()]
+        """Table with one row per measure, and with one per column and measure."""
+        rows = [self._row(None, name, estimate) for name, estimate in self.measures()]
+        for column in self.columns:
+            numbers = {
+                "marginal_change": column.marginal_change,
+                "cells_kept": column.cells_kept / max(column.cells, 1),
+                "bits_before": column.bits_before,
+                "bits_kept": column.bits_kept,
+            }
+            for measure, number in numbers.items():
+                rows.append(self._row(column.name, measure, Estimate(number, math.nan, math.nan, column.cells, None)))
         return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
-    def _row(self, measure: str, estimate: Estimate) -> tuple[object, ...]:
-        interval = _finite(estimate.low), _finite(estimate.high)
+    def _row(self, column: str | None, measure: str, estimate: Estimate) -> tuple[object, ...]:
+        interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
         context = self.seed, self.fingerprint, __version__
         steps = " + ".join(self.steps)
-        return steps, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
+        return steps, column, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
 
     def __repr__(self) -> str:
         kept = "utility unknown" if self.kept is None else f"{self.kept.value:.0%} of the utility kept"
@@ -159,33 +196,33 @@ def utility(
     seed: int = 0,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
-) -> Any:
-    """Measure how useful a release or table still is after these steps.
+) -> Utility:
+    """Measure how useful a release still is after these steps.
 
-    **A release.** A recommender is trained on it.
+    **Entries.** A recommender is trained on them.
 
     Up to five items of each test person are held out, with all their entries. The rest is sanitized with
     `seed`, and a recommender learns from it which items people like and which occur together. It then makes
     recommendations for each test person from the history that is not held out, as it is in the ORIGINAL: a
     service knows the history of its own users. So people whom no record represents count too.
 
-    **A table.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a
-    model learns from the release and predicts a column of people who are held out of the original. The task
-    needs scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure.
+    **Columns.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a model
+    learns from the release and predicts a column of people who are held out of the original. The task needs
+    scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure. Of people with columns and
+    entries, the columns are measured.
 
     Parameters
     ----------
     release
-        Release or table: an original one, or one that `standout.sanitize` made. The steps of a sanitized
+        Release: an original one, or one that `standout.sanitize` made. The steps of a sanitized
         release are applied to its original again, without the held-out entries and with `seed`.
     *steps
-        Steps to apply, as objects or as text, one by one or as a list; without any, the release or table as
-        it is.
+        Steps to apply, as objects or as text, one by one or as a list; without any, the release as it is.
     people
         Number of test people; fewer if the release has not enough with five items, and at most a fifth of the
-        rows of a table.
+        rows with columns.
     target
-        Column of a table that is predicted; default: its first sensitive column. Not for releases.
+        Column that is predicted; default: the first sensitive column. Not without columns.
     seed
         Seed of the test people, their entries, and the steps.
     threads
@@ -195,7 +232,7 @@ def utility(
 
     Returns
     -------
-    Utility or TableUtility
+    Utility
         Measures with intervals and baselines.
 
     Raises
@@ -211,26 +248,26 @@ def utility(
     >>> half.entries_kept.value < 0.6, half.hit_rate.n
     (True, 30)
     """
+    whole_number("people", people, 1)
+    check_seed(seed)
+    parsed = parse_steps(steps)
     if release.columns:
-        if steps or not isinstance(release, Sanitized):
-            release = sanitize(release, *steps, seed=seed, progress=progress)
-        return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
+        safer = release if isinstance(release, Sanitized) else None
+        if parsed or safer is None:
+            safer = sanitize(release, parsed, seed=seed, progress=progress)
+        made = tuple(report.step for report in safer.step_reports)
+        measures = column_measures(safer, target, people, seed, progress)
+        return Utility(steps=made, seed=seed, fingerprint=safer.original.fingerprint, **measures)
     if target is not None:
-        raise ParameterError(f"target is for tables only, got {target!r:.100}")
-    return _release_utility(release, tuple(parse_steps(steps)), people, seed, threads, progress)
-
-
-def _release_utility(
-    release: Release, steps: tuple[Step, ...], people: int, seed: int, threads: int | None, progress: Progress
-) -> Utility:
+        raise ParameterError(f"target is for columns only, got {target!r:.100}")
     if isinstance(release, Sanitized):
-        steps = (*_steps_of(release), *steps)
+        parsed = [*_steps_of(release), *parsed]
         release = release.original
-    bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
+    bench = RecommenderBenchmark.of(release, people, seed)
     progress("measuring utility", 1, 3)
-    safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
+    safer = sanitize(bench.holdout.rest, parsed, seed=seed, threads=threads)
     progress("measuring utility", 2, 3)
-    return measure_utility(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
+    return measure_utility(bench, safer, tuple(map(str, parsed)), seed, release.fingerprint)
 
 
 def _steps_of(release: Sanitized) -> list[Step]:
@@ -314,7 +351,3 @@ def _least(shares: list[Estimate]) -> Estimate | None:
         return None
     value, low, high = (min(getattr(share, name) for share in shares) for name in ("value", "low", "high"))
     return Estimate(value, low, high, min(share.n for share in shares), 0.0)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -5,7 +5,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,14 +33,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.advising.advice import Advice
-    from standout.advising.table_advice import TableAdvice
-    from standout.core.progress import Progress
-    from standout.data.release import Release
     from standout.evaluate.estimates import Estimate
     from standout.findings.advice import AdviceFindings
-    from standout.know.adversary import Adversary
-
-    AnyAdvice: TypeAlias = Advice | TableAdvice
 
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
@@ -140,12 +134,14 @@ def advise(
     output = output or Path(f"{data_stem(data)}-advice")
     gate_files.start("standout advise", data, limit if fail else None, "--fail", output, [ladder])
     from standout.advising.advise import advise as run_search
+    from standout.auditing.ladder import headline_adversary
     from standout.findings.gate import advice_gate
 
     folder = output_folder(output, *REPORT_FILES)
     with progress() as report:
-        release, adversary = _read(data, source, ladder, headline, fail, report)
-        advice: AnyAdvice = run_search(
+        release = source.read([data], report, strict=fail)
+        adversary = headline_adversary(release, ladder, headline)
+        advice: Advice = run_search(
             release,
             adversary,
             limit,
@@ -180,24 +176,6 @@ def _parse_candidates(texts: tuple[str, ...]) -> list[list[str]] | None:
     return [[step.strip() for step in text.split("+")] for text in texts] or None
 
 
-def _read(
-    data: str, source: Source, ladder: Path | None, headline: str | None, strict: bool, report: "Progress"
-) -> tuple[Any, Any]:
-    """The release or table, and the adversary to protect it against."""
-    from standout.advising.table_advise import headline_table_adversary
-
-    release = source.read([data], report, strict=strict)
-    return release, (headline_table_adversary if release.columns else _adversary)(release, ladder, headline)
-
-
-def _adversary(release: "Release", ladder: Path | None, headline: str | None) -> "Adversary":
-    """Return the headline adversary of a ladder, fitted to the release."""
-    from standout.auditing.ladder import fit_ladder, resolve_ladder
-
-    fit = fit_ladder(resolve_ladder(ladder, headline), release)
-    return next(rung.adversary for rung in fit.rungs if rung.name == fit.headline)
-
-
 def named_adversary(ladder: Path | str | None, headline: str | None) -> list[str]:
     """Options for the same adversary."""
     of_ladder = [] if ladder is None else ["--ladder", str(ladder)]
@@ -220,7 +198,7 @@ def with_commands(advice: Any, data: str, reading: list[str], settings: list[str
     return replace(findings, command=command, unproven=unproven)
 
 
-def _write(advice: "AnyAdvice", findings: "AdviceFindings", folder: Path) -> None:
+def _write(advice: "Advice", findings: "AdviceFindings", folder: Path) -> None:
     """Write report, advice.json and frontier.csv."""
     from standout.core.files import write_content
     from standout.data.export import inert
@@ -234,9 +212,7 @@ def _write(advice: "AnyAdvice", findings: "AdviceFindings", folder: Path) -> Non
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
-def _show(
-    advice: "AnyAdvice", findings: "AdviceFindings", written: "AdviceFindings", folder: Path, as_json: bool
-) -> None:
+def _show(advice: "Advice", findings: "AdviceFindings", written: "AdviceFindings", folder: Path, as_json: bool) -> None:
     """Print the written findings as JSON, or the candidates as a table and the answer in sentences."""
     if as_json:
         from standout.findings.json_types import to_json_object

@@ -1,39 +1,26 @@
-"""Utility of a sanitized table: marginals, associations, information, and a prediction task."""
+"""What is left of the columns of a sanitized release: marginals, associations, information, and a prediction task."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from standout._version import __version__
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress
 from standout.core.rng import generator
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 from standout.know.sanitized import Channel, Sanitized
+from standout.sanitizing.prediction import INSTALL, Prediction, default_target, predict_target
 from standout.sanitizing.sanitize import same_cells
-from standout.sanitizing.table_prediction import INSTALL, Prediction, default_target, predict_target
 
-__all__ = [
-    "ROWS",
-    "AssociationChange",
-    "ColumnUtility",
-    "TableUtility",
-    "association",
-    "association_change",
-    "column_utilities",
-    "table_utility",
-]
-
-# What is left of each column of a sanitized table: its marginal, its cells, its information in bits.
+# What is left of each column of a sanitized release: its marginal, its cells, its information in bits.
 #
 # marginal change   half of Σ |share of a level in the release − share in the original|, the total variation
 #                   distance. Levels that were merged are compared merged: the original goes through the map of
@@ -45,20 +32,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ColumnUtility:
-    """What is left of one column; all numbers are counts over the whole table, or follow from the steps.
+    """What is left of one column; all numbers are counts over all rows, or follow from the steps.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    is_dropped : bool
-        Whether the release lacks it.
-    marginal_change : float
-        Total variation distance of the released and the original marginal, from 0 to 1.
-    cells, cells_kept : int
-        Number of known cells of the original, and of those that the release shows unchanged.
-    bits_before, bits_kept : float
-        Entropy of a cell of the original, and what a released row says about it.
+    `cells` is the number of known cells of the original, and `cells_kept` of those that are shown unchanged.
+    `bits_before` is the entropy of a cell of the original, and `bits_kept` what a released row says about it.
     """
 
     name: str
@@ -148,16 +125,8 @@ ROWS, GROUPS = 10_000, 8
 class AssociationChange:
     """Change of the associations of all pairs.
 
-    Attributes
-    ----------
-    mean : Estimate
-        Mean absolute change; its baseline is the mean association of the original: all of it would be lost.
-    largest : Estimate
-        Largest absolute change. It has no interval.
-    pair : tuple of str
-        The pair of columns with the largest change.
-    pairs, rows : int
-        Number of pairs, and of rows of the original that were used.
+    The baseline of the mean is the mean association of the original: all of it would be lost. The largest change has
+    no interval; `pair` is its pair of columns. `rows` is the number of rows of the original that were used.
     """
 
     mean: Estimate
@@ -210,8 +179,8 @@ def _changes(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -
     """Absolute change of each pair, and its association in the original."""
     is_used = np.zeros(safer.original.n_records, np.bool_)
     is_used[people] = True
-    old = _columns(safer.original, np.flatnonzero(is_used))
-    new = _columns(safer, np.flatnonzero(is_used[safer.original_row]))
+    old = columns_at(safer.original, np.flatnonzero(is_used))
+    new = columns_at(safer, np.flatnonzero(is_used[safer.original_row]))
     before = np.array([association(old[a], old[b]) for a, b in pairs])
     after = before.copy()
     for place, (a, b) in enumerate(pairs):
@@ -226,7 +195,8 @@ def _is_untouched(safer: Sanitized, pair: tuple[str, str]) -> bool:
     return is_whole and all(name in safer.column_names and name not in safer.channels for name in pair)
 
 
-def _columns(table: Release, rows: Ints) -> dict[str, Column]:
+def columns_at(table: Release, rows: Ints) -> dict[str, Column]:
+    """Some rows of all columns other than sets, by name."""
     return {column.name: column.rows(rows) for column in table.columns if column.starts is None}
 
 
@@ -294,143 +264,8 @@ def _correlation_ratio(group: Ints, y: Floats) -> float:
     return math.sqrt(min(max(explained, 0.0), 1.0))
 
 
-SCHEMA = {
-    "steps": pl.String,
-    "column": pl.String,
-    "measure": pl.String,
-    "estimate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "baseline": pl.Float64,
-    "seed": pl.Int64,
-    "fingerprint": pl.String,
-    "version": pl.String,
-}
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TableUtility(TableResult):
-    """Utility of a sanitized table compared with its original; see `standout.utility`.
-
-    Counts over the whole table have no interval. docs/tables.md defines each measure.
-
-    Attributes
-    ----------
-    steps
-        Steps that the table was made with, as text.
-    kept
-        Share of the utility that is left: the same as `information_kept`.
-    information_kept
-        Share of the original's information that the release shows, in bits, summed over columns: 1 for the
-        untouched table.
-    cells_kept
-        Share of the original's known cells that the release shows unchanged.
-    rows_kept
-        Share of the original's rows that are in the release.
-    marginal_change
-        Mean over columns of the total variation distance between released and original marginals.
-    largest_marginal_change
-        The largest of them.
-    association_change
-        Mean over pairs of columns of the absolute change of their association. Baseline: no association is
-        left. None with fewer than two columns.
-    largest_association_change
-        The largest of them.
-    accuracy
-        Share of held-out people whose target a model of the release predicts. Baseline: the commonest class.
-        None if the task was not run: `prediction_note` says why.
-    accuracy_before
-        The same for a model of the original.
-    accuracy_loss
-        accuracy_before − accuracy.
-    kept_accuracy
-        Share of the original's gain over the baseline that is left.
-    columns
-        What is left of each column.
-    association_pair
-        Pair of columns whose association changed most.
-    prediction
-        Target, number of classes and of training rows, and the estimates above.
-    prediction_note
-        Why there is no prediction; empty if there is one.
-    seed, fingerprint
-        Seed, and fingerprint of the original.
-
-    Examples
-    --------
-    >>> import polars as pl, standout as so
-    >>> table = so.read(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), record=False)
-    >>> so.utility(table, "round age 10")
-    <TableUtility: round age 10; 67% of the information kept>
-    """
-
-    steps: tuple[str, ...]
-    kept: Estimate
-    information_kept: Estimate
-    cells_kept: Estimate
-    rows_kept: Estimate
-    marginal_change: Estimate
-    largest_marginal_change: Estimate
-    association_change: Estimate | None
-    largest_association_change: Estimate | None
-    accuracy: Estimate | None
-    accuracy_before: Estimate | None
-    accuracy_loss: Estimate | None
-    kept_accuracy: Estimate | None
-    columns: tuple[ColumnUtility, ...]
-    association_pair: tuple[str, str] | None
-    prediction: Prediction | None
-    prediction_note: str
-    seed: int
-    fingerprint: str
-
-    def measures(self) -> Iterator[tuple[str, Estimate]]:
-        """Name and estimate of every measure that is not None.
-
-        Yields
-        ------
-        tuple of str and Estimate
-            Name of the attribute, and its estimate.
-        """
-        for field in fields(self):
-            measure = getattr(self, field.name)
-            if isinstance(measure, Estimate):
-                yield field.name, measure
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """Release with one row per measure, and with one per column and measure."""
-        rows = [self._row(None, name, estimate) for name, estimate in self.measures()]
-        rows += [self._row(*row) for column in self.columns for row in _column_rows(column)]
-        return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-    def _row(self, column: str | None, measure: str, estimate: Estimate) -> tuple[object, ...]:
-        interval = _finite(estimate.low), _finite(estimate.high)
-        context = self.seed, self.fingerprint, __version__
-        steps = " + ".join(self.steps)
-        return steps, column, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
-
-    def __repr__(self) -> str:
-        steps = " + ".join(self.steps) or "untouched"
-        return f"<TableUtility: {steps}; {self.kept.value:.0%} of the information kept>"
-
-
-def _column_rows(column: ColumnUtility) -> Iterator[tuple[str, str, Estimate]]:
-    numbers = {
-        "marginal_change": column.marginal_change,
-        "cells_kept": column.cells_kept / max(column.cells, 1),
-        "bits_before": column.bits_before,
-        "bits_kept": column.bits_kept,
-    }
-    for measure, number in numbers.items():
-        yield column.name, measure, _exact(number, column.cells)
-
-
-def table_utility(
-    safer: Sanitized, target: str | None = None, people: int = 1000, seed: int = 0, progress: Progress = no_progress
-) -> TableUtility:
-    """Measure what a sanitized table is still good for; see `standout.utility`."""
+def column_measures(safer: Sanitized, target: str | None, people: int, seed: int, progress: Progress) -> dict[str, Any]:
+    """The fields of `Utility` that are about columns."""
     columns = column_utilities(safer)
     progress("measuring utility", 1, 3)
     associations = association_change(safer, seed)
@@ -441,38 +276,31 @@ def table_utility(
     cells = sum(column.cells for column in columns)
     bits = sum(column.bits_before for column in columns)
     information = sum(column.bits_kept for column in columns) / bits if bits else 1.0
-    return TableUtility(
-        steps=tuple(report.step for report in safer.step_reports),
-        kept=_exact(information, rows, 0.0),
-        information_kept=_exact(information, rows, 0.0),
-        cells_kept=_exact(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
-        rows_kept=_exact(safer.n_records / rows, rows, 0.0),
-        marginal_change=_exact(sum(marginals) / len(marginals), rows),
-        largest_marginal_change=_exact(max(marginals), rows),
-        association_change=None if associations is None else associations.mean,
-        largest_association_change=None if associations is None else associations.largest,
-        accuracy=None if prediction is None else prediction.accuracy,
-        accuracy_before=None if prediction is None else prediction.accuracy_before,
-        accuracy_loss=None if prediction is None else prediction.accuracy_loss,
-        kept_accuracy=None if prediction is None else prediction.kept,
-        columns=columns,
-        association_pair=_pair(associations),
-        prediction=prediction,
-        prediction_note=note,
-        seed=seed,
-        fingerprint=safer.original.fingerprint,
-    )
-
-
-def _pair(associations: AssociationChange | None) -> tuple[str, str] | None:
-    return None if associations is None else associations.pair
+    return {
+        "kept": _counted(information, rows, 0.0),
+        "information_kept": _counted(information, rows, 0.0),
+        "cells_kept": _counted(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
+        "rows_kept": _counted(safer.n_records / rows, rows, 0.0),
+        "marginal_change": _counted(sum(marginals) / len(marginals), rows),
+        "largest_marginal_change": _counted(max(marginals), rows),
+        "association_change": None if associations is None else associations.mean,
+        "largest_association_change": None if associations is None else associations.largest,
+        "accuracy": None if prediction is None else prediction.accuracy,
+        "accuracy_before": None if prediction is None else prediction.accuracy_before,
+        "accuracy_loss": None if prediction is None else prediction.accuracy_loss,
+        "kept_accuracy": None if prediction is None else prediction.kept,
+        "columns": columns,
+        "association_pair": None if associations is None else associations.pair,
+        "prediction": prediction,
+        "prediction_note": note,
+    }
 
 
 def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) -> tuple[Prediction | None, str]:
     """The prediction task, or why it was not run."""
     name = default_target(safer) if target is None else target
     if name is None:
-        return None, "the table has no released sensitive column: name the target of the prediction task"
+        return None, "no sensitive column is released: name the target of the prediction task"
     try:
         prediction = predict_target(safer, name, people, seed)
     except ParameterError as error:
@@ -482,10 +310,6 @@ def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) ->
     return prediction, "" if prediction else f"too few rows have different values of {name!r} to learn from"
 
 
-def _exact(value: float, n: int, baseline: float | None = None) -> Estimate:
-    """A count over the whole table: it has no interval."""
+def _counted(value: float, n: int, baseline: float | None = None) -> Estimate:
+    """A count over all rows: it has no interval."""
     return Estimate(value, math.nan, math.nan, n, baseline)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -31,8 +31,6 @@ from standout.know.sanitized import Channel, Sanitized
 from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.level_change import LevelChange, recode
 
-__all__ = ["INSTALL", "Prediction", "default_target", "predict_target"]
-
 INSTALL = "the prediction task needs scikit-learn: "
 """Begin of the error without it; the command that installs it follows."""
 CLASSES, CATEGORIES, MEMBERS = 10, 250, 32
@@ -44,26 +42,11 @@ PART = 5
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How well the released table predicts a column of held-out people.
+    """How well the released columns predict a column of held-out people.
 
-    Attributes
-    ----------
-    target : str
-        The column.
-    accuracy : Estimate
-        Share of held-out people whose class the model of the release predicts. Baseline: always guessing the
-        commonest class.
-    accuracy_before : Estimate
-        The same for the model of the original.
-    accuracy_loss : Estimate
-        accuracy_before − accuracy, on the same people.
-    kept : Estimate or None
-        (accuracy − baseline) / (accuracy_before − baseline); None if the original is not better than the
-        baseline beyond sampling error.
-    classes : int
-        Number of classes.
-    trained_on : int
-        Number of released rows that the model learned from.
+    `accuracy` is the share of held-out people whose class the model of the release predicts (baseline: always guessing
+    the commonest class), and `accuracy_before` the same for the model of the original. `kept` is the share of its gain
+    over the baseline that is left; None if there is no gain beyond sampling error.
     """
 
     target: str
