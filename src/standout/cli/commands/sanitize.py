@@ -131,8 +131,8 @@ def sanitize(
       renumbered               whether ids are new
       steps                    step; counts: sizes before and after, and changes;
                                entries before = entries + removed + merged - added
-      original                 records, columns, items, entries; merged rows: repeated
-                               rows that reading merged
+      original                 records, columns, items, entries; merged rows:
+                               repeated rows that reading merged
       records, columns, items, entries
                                sizes of the output
       read                     how DATA was read
