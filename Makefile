@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
 DOCS := $(VENV)/.docs
+KERNELS := $(VENV)/.kernels
 # The check of accessibility in tests/explore/browser is for this version.
 AXE := 4.14.0
 # Numba's cache and bytecode are shared by all test workers, so each kernel is compiled once.
@@ -40,12 +41,17 @@ browser: ## install Chromium, a system package, and axe-core for tests of pages;
 	    || echo "Chromium is missing and cannot be installed: browser tests will be skipped"
 	@npm install --silent --no-save --prefix build axe-core@$(AXE) >/dev/null 2>&1 || echo "axe-core cannot be fetched: its test will be skipped"
 
-test: $(READY) ## run the tests that every commit must pass (minutes)
+# Numba compiles a kernel again if its own file changed, but not if a kernel that it calls in another file did.
+$(KERNELS): $(READY) $(shell grep -rl --include=*.py standout.core.jit src)
+	find src -name '*.nb[ci]' -delete
+	@touch $(KERNELS)
+
+test: $(KERNELS) ## run the tests that every commit must pass (minutes)
 	@# First the goldens: two processes compile most kernels, so that no test worker does it a second time.
 	$(BIN)/python -m tools.goldens check --jobs 2
 	$(PYTEST) -m "not slow"
 
-test-slow: $(READY) dist ## run the rest: slow tests, the compiler switched off, the built package
+test-slow: $(KERNELS) dist ## run the rest: slow tests, the compiler switched off, the built package
 	STANDOUT_EXAMPLES=200 $(PYTEST) -m "slow or hypothesis"
 	$(WITHOUT_COMPILER) tests
 
