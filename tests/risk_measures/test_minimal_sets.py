@@ -8,7 +8,7 @@ from risk_cases import table, tables
 import naive
 import standout as so
 from standout.measure import column_sets as module
-from standout.measure.column_sets import find_smallest_sizes, minimal_sets, row_cells
+from standout.measure.column_sets import minimal_sets, row_cells
 
 
 @given(tables(max_columns=5))
@@ -24,20 +24,20 @@ def test_shares_are_those_of_the_slow_twin(case):
 @given(tables(max_rows=16, max_columns=6))
 def test_a_compared_target_has_the_smallest_size_of_the_slow_twin(case):
     rows, kinds = case
-    risk_table, smallest = table(rows, kinds), np.empty(len(rows), np.int64)
-    largest = min(3, len(kinds))
-    targets = np.arange(len(rows))
-    find_smallest_sizes(row_cells(risk_table, risk_table.column_names), targets, largest, smallest)
-    assert smallest.tolist() == naive.smallest_unique_sizes(rows, len(kinds), largest)
+    risk_table, largest = table(rows, kinds), min(3, len(kinds))
+    cells = row_cells(risk_table, risk_table.column_names)
+    smallest = [cells.smallest_size(target, largest) for target in range(len(rows))]
+    assert smallest == naive.smallest_unique_sizes(rows, len(kinds), largest)
 
 
 def test_more_than_64_columns_are_compared_too():
     rng = np.random.default_rng(5)
     rows = [tuple(row) for row in rng.integers(0, 2, (40, 70)).astype(float)]
-    risk_table, smallest = table(rows, ["number"] * 70), np.empty(4, np.int64)
-    find_smallest_sizes(row_cells(risk_table, risk_table.column_names), np.arange(4), 3, smallest)
+    risk_table = table(rows, ["number"] * 70)
+    cells = row_cells(risk_table, risk_table.column_names)
+    smallest = [cells.smallest_size(target, 3) for target in range(4)]
     sets = naive.smallest_unique_sizes(rows, 70, 2, range(4))
-    assert [min(size, 3) for size in smallest.tolist()] == sets
+    assert [min(size, 3) for size in smallest] == sets
 
 
 def test_random_targets_have_an_interval_and_do_not_depend_on_threads():
