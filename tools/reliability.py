@@ -6,8 +6,7 @@ last counts. Lines of a target on an earlier commit do not count.
 """
 
 import json
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -99,36 +98,19 @@ def crash_table() -> str:
 
 
 def fault_table() -> str:
-    """Command, line and exit code by place."""
+    """Number of commands and their exit codes by place."""
     record = lines("faults")
     if not record:
         return "No run is recorded yet."
     wrong = sum(bool(line["wrong"]) for line in record)
     skipped = sum(line["code"] is None for line in record)
     parts = [f"{len(record)} rows on commit `{record[-1]['commit']}`: {wrong} wrong, {skipped} not run."]
+    parts += ["", "| Place | Commands | Exit codes |", "|---|--:|---|"]
     for place in dict.fromkeys(line["place"] for line in record):
-        parts += ["", f"**{place[0].upper()}{place[1:]}**", "", "| Command | Exit code | Line |", "|---|--:|---|"]
-        parts += [
-            f"| `{_cell(line['command'])}` | {_code(line['code'])} | {_text(line['line'])} |"
-            for line in record
-            if line["place"] == place
-        ]
+        codes = Counter(line["code"] for line in record if line["place"] == place and line["code"] is not None)
+        counted = ", ".join(f"{code} ({count} ×)" for code, count in sorted(codes.items()))
+        parts.append(f"| {place} | {codes.total()} | {counted} |")
     return "\n".join(parts)
-
-
-def _code(code: int | None) -> str:
-    return "" if code is None else str(code)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _text(text: str) -> str:
-    """Text of a line as Markdown; random parts of names and long lines are shortened."""
-    text = re.sub(r"\.standout-[0-9a-f]+", ".standout-…", text)
-    text = f"{text[:200]}…" if len(text) > 200 else text
-    return f"`{_cell(text).replace('`', '´')}`" if text else ""
 
 
 def page(text: str) -> str:
