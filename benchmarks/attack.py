@@ -60,7 +60,7 @@ class Bench:
     def prepared(self, similarity: so.Similarity) -> tuple[Job, float]:
         """The same job with prepared tables and weights, and the seconds that preparing them took."""
         begun = time.process_time()
-        queries = so.ScoreboardRH(similarity)._queries(self.release, self.known, None)
+        queries = so.ScoreboardRH(similarity).attacks(self.release, self.known).queries
         assert queries.lookup
         return lambda: score(queries, TOP, with_z=False, threads=1), time.process_time() - begun
 

@@ -56,7 +56,7 @@ _MODULES = {
     "Links": "linking.links",
     "Lineup": "attack.verdict",
     "LineupAnswer": "evaluate.lineup",
-    "Match": "attack.eccentricity",
+    "Match": "attack.verdict",
     "NotFoundError": "core.errors",
     "ParameterError": "core.errors",
     "Part": "attack.verdict",
@@ -128,7 +128,7 @@ _MODULES = {
     "unicity_grid": "measure.unicity_grid",
     "utility": "sanitizing.utility",
     "verify": "data.store",
-    "warm_up": "attack.warm_up",
+    "warm_up": "attack.any_attack",
     "write_sanitized": "sanitizing.output_files",
 }
 

@@ -19,8 +19,10 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
     known = encode_auxes(release, [aux])
     for queries in (
         prepare_queries(release, known, similarity, "rarity", excluded_records(release, exclude, 1)),
-        so.Likelihood()._queries(release, known, exclude),
-        so.Likelihood(so.Adversary(knows=3, value_error=1, time_error=14))._queries(release, known, exclude),
+        so.Likelihood().attacks(release, known, exclude=exclude).queries,
+        so.Likelihood(so.Adversary(knows=3, value_error=1, time_error=14))
+        .attacks(release, known, exclude=exclude)
+        .queries,
     ):
         everybody = np.arange(release.n_records)
         expected = queries.scores_of(np.zeros(len(everybody), np.int64), everybody)

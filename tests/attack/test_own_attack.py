@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.attack.own_queries import first_facts
+from standout.attack.attack_base import first_facts
 from standout.auditing.risk_table import risk_table
 from standout.evaluate.target_attacks import success_rates
 
@@ -68,7 +68,7 @@ def check_same(one, other):
 @pytest.mark.parametrize("block", [1 << 26, 8 * 300 * 7, 1])
 @pytest.mark.parametrize("own", [Paper, Shifted])
 def test_the_papers_scores_give_the_papers_verdicts(monkeypatch, own, block):
-    monkeypatch.setattr("standout.attack.own_queries.BLOCK_BYTES", block)
+    monkeypatch.setattr("standout.attack.own_attack.BLOCK_BYTES", block)
     paper = so.ScoreboardRH()
     check_same(own().attacks(RELEASE, KNOWN), paper.attacks(RELEASE, KNOWN))
     check_same(own().nested(RELEASE, KNOWN, [1, 3]), paper.nested(RELEASE, KNOWN, [1, 3]))

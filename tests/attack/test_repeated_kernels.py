@@ -65,7 +65,7 @@ def check(verdict, release, scores):
 def test_single_queries_and_nested_lanes_equal_double_precision(visits, name, exclude):
     attack, auxes = ATTACKS[name], [*draws(8, 1), *draws(1, 2), *draws(3, 3)]
     left_out = [exclude] * len(auxes)
-    queries = attack._queries(visits, auxes, left_out)
+    queries = attack.attacks(visits, auxes, exclude=left_out).queries
     alone = attack.attacks(visits, auxes, exclude=left_out)
     sizes = [1, 3, 5]
     nested = attack.nested(visits, auxes, sizes, exclude=left_out)
@@ -73,13 +73,15 @@ def test_single_queries_and_nested_lanes_equal_double_precision(visits, name, ex
         check(alone[q], visits, queries.scores(q))
         for s, size in enumerate(sizes):
             first = so.Aux(aux.facts[:size])
-            check(nested[len(sizes) * q + s], visits, attack._queries(visits, [first], [exclude]).scores(0))
+            check(
+                nested[len(sizes) * q + s], visits, attack.attacks(visits, [first], exclude=[exclude]).queries.scores(0)
+            )
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_probabilities_of_all_records_equal_those_in_double_precision(visits, name):
     attack, (aux, *_) = ATTACKS[name], draws(1, 4)
-    verdict, scores = attack.attack(visits, aux), attack._queries(visits, [aux], [None]).scores(0)
+    verdict, scores = attack.attack(visits, aux), attack.attacks(visits, [aux], exclude=[None]).queries.scores(0)
     scale = 1.0 if "likelihood" in name else scores.std()
     mass = np.exp((scores - scores.max()) / scale)
     nobody = verdict.nobody if "likelihood" in name else 0.0

@@ -152,7 +152,7 @@ def test_the_score_of_likelihood_takes_the_mean_over_the_entries_of_each_item(dr
     made = drawn.draw(kept())
     auxes, exclude = drawn.draw(two_auxes(made)), drawn.draw(st.none() | someone(made))
     release = made.read()
-    queries = so.Likelihood(adversary)._queries(release, joined(release, auxes), exclude)
+    queries = so.Likelihood(adversary).attacks(release, joined(release, auxes), exclude=exclude).queries
     expected, found = twin_scores(made, auxes, adversary, exclude), scores_by_id(queries)
     assert {record: found[record] for record in expected} == {
         record: pytest.approx(score, rel=1e-9, abs=1e-9) for record, score in expected.items()
@@ -165,7 +165,7 @@ def test_entries_of_popular_items_are_chosen_more_often(drawn, adversary):
     made = drawn.draw(kept())
     auxes = drawn.draw(two_auxes(made))
     release = made.read()
-    found = scores_by_id(so.Likelihood(adversary)._queries(release, joined(release, auxes), None))
+    found = scores_by_id(so.Likelihood(adversary).attacks(release, joined(release, auxes)).queries)
     off = 0.002 * sum(map(len, auxes)) + 1e-9  # sums of supports are rounded
     expected = twin_scores(made, auxes, adversary)
     assert found == {record: pytest.approx(score, abs=off) for record, score in expected.items()}
@@ -228,7 +228,7 @@ def test_an_excluded_record_counts_as_if_it_had_never_been_there(drawn):
     assume((rebuilt.levels is None, rebuilt.clock is None) == (release.levels is None, release.clock is None))
     attack = so.ScoreboardRH()
     here, there = (
-        scores_by_id(attack._queries(each, joined(each, auxes), left_out))
+        scores_by_id(attack.attacks(each, joined(each, auxes), exclude=left_out).queries)
         for each, left_out in ((release, exclude), (rebuilt, None))
     )
     assert {record: here[record] for record in there} == {record: exact(score) for record, score in there.items()}
@@ -241,12 +241,13 @@ def test_writing_every_row_several_times_changes_no_score_of_the_paper_and_no_we
     more = replace(made, rows=made.rows * times)
     auxes, release, repeated = drawn.draw(two_auxes(made)), made.read(), more.read()
     for attack in (so.ScoreboardRH(), so.ScoreboardRH(so.Within(value=1, time=14), weights="inverse")):
-        once, often = (attack._queries(each, joined(each, auxes), None) for each in (release, repeated))
+        once, often = (attack.attacks(each, joined(each, auxes)).queries for each in (release, repeated))
         assert scores_by_id(often) == scores_by_id(once)
     items = [so.Aux([so.Fact(fact.item) for fact in aux]) for aux in auxes]
     adversary = so.Adversary(knows=2, value_error=None, time_error=None)
     once, often = (
-        scores_by_id(so.Likelihood(adversary)._queries(each, joined(each, items), None)) for each in (release, repeated)
+        scores_by_id(so.Likelihood(adversary).attacks(each, joined(each, items)).queries)
+        for each in (release, repeated)
     )
     assert often == {record: pytest.approx(score, abs=1e-12) for record, score in once.items()}
 
@@ -332,7 +333,7 @@ def test_an_attack_of_your_own_gets_all_entries_and_can_take_the_best(drawn):
         assert names == sorted(rows, key=list(release.records).index)
     own = BestEntries().scores(release, known_facts)[0]
     attack = so.ScoreboardRH(so.Decay(value_scale=None, time_scale=30), weights="one")
-    expected = scores_by_id(attack._queries(release, known_facts, None))
+    expected = scores_by_id(attack.attacks(release, known_facts).queries)
     assert own.tolist() == [exact(expected[name]) for name in release.records]
     [verdict] = BestEntries().attacks(release, known_facts)
     assert verdict.candidates == release.n_records
@@ -418,7 +419,7 @@ def test_an_excluded_record_lowers_supports_by_one_however_many_entries_it_has()
     release, facts = made.read(), facts_of(made, auxes)
     repeating = {record for (record, _), cells in made.entries.items() if len(cells) > 1}
     for exclude in sorted(repeating)[:6]:
-        found = scores_by_id(so.ScoreboardRH()._queries(release, joined(release, auxes), exclude))
+        found = scores_by_id(so.ScoreboardRH().attacks(release, joined(release, auxes), exclude=exclude).queries)
         expected = naive.sums(naive.without(made.entries, exclude), facts)
         assert {record: found[record] for record in expected} == {
             record: exact(score) for record, score in expected.items()
@@ -433,7 +434,7 @@ def test_all_entries_of_an_excluded_record_leave_the_counts_of_likelihood(items)
     release, attack = made.read(), so.Likelihood(adversary)
     repeating = {record for (record, _), cells in made.entries.items() if len(cells) > 1}
     for exclude in sorted(repeating)[:6]:
-        found = scores_by_id(attack._queries(release, joined(release, auxes), exclude))
+        found = scores_by_id(attack.attacks(release, joined(release, auxes), exclude=exclude).queries)
         expected = twin_scores(made, auxes, adversary, exclude)
         assert {record: found[record] for record in expected} == {
             record: pytest.approx(score, rel=1e-9, abs=1e-9) for record, score in expected.items()

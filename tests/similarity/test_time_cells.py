@@ -137,8 +137,8 @@ def test_one_wrong_year_does_not_lengthen_the_tables(unit):
     assert tabulate(release, known, so.Decay()).c.size == 2 * (2100 * per_day + 1) + 2
     assert tabulate(release, known, so.Present()).c.size <= 4
     attack = so.Likelihood(so.Adversary(knows=2, time_error=3))
-    assert attack._queries(release, known, None).tables.c.size == 2 * 3 * per_day + 2
-    guessed = so.Likelihood()._queries(release, known, None).tables.c.size
+    assert attack.attacks(release, known).queries.tables.c.size == 2 * 3 * per_day + 2
+    guessed = so.Likelihood().attacks(release, known).queries.tables.c.size
     assert guessed == 2 * 300 * per_day + 2
 
 

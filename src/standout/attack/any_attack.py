@@ -1,13 +1,16 @@
 """What every attack offers, the paper's or the user's own."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.attack_base import Exclude
 from standout.attack.likelihood import Likelihood
-from standout.attack.scoreboard import ExactMatch, Exclude, Scoreboard, ScoreboardRH
+from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats, Ints, run_starts
@@ -15,7 +18,9 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.data.postings import unpack_item
 from standout.data.release import Release
-from standout.know.facts import Aux, KnownFacts
+from standout.data.search import Catalogue, suggest_items
+from standout.know.fact import Fact
+from standout.know.facts import Aux, KnownFacts, level_values
 from standout.know.similarity import Decay, Equal, Present, Within, days_per_unit
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "fact_entries",
     "fit_attack",
     "is_built_in",
+    "warm_up",
 ]
 
 BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH, ExactMatch)
@@ -242,3 +248,58 @@ def _levels(release: Release) -> NDArray[Any]:
     if isinstance(release.levels, tuple):
         return np.array([*release.levels, None], object)
     return np.append(np.empty(0) if release.levels is None else release.levels, np.nan)
+
+
+# What the first query on a release would have to wait for, done in advance.
+
+
+TOP = 20
+
+
+def warm_up(release: Release, attacks: Sequence[AnyAttack] | None = None) -> None:
+    """Prepare a release for many single queries, such as those of a web page.
+
+    Counts over the release, the index of `suggest_items` and compiled code are otherwise made by the first
+    query that needs them, which takes seconds for a hundred million entries. They are kept with the release.
+    Results do not change.
+
+    Parameters
+    ----------
+    release : Release
+        The data set.
+    attacks : sequence of attacks, optional
+        The attacks that will be used. Default: `Likelihood()` and `ScoreboardRH()`.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> so.warm_up(release)
+    >>> so.Likelihood().attack(release, so.Aux([so.Fact("7")])).candidates
+    100
+    """
+    if not release.n_items:
+        return
+    suggest_items(release, release.items[0])
+    Catalogue.of(release).items_with_title("")
+    for attack in (Likelihood(), ScoreboardRH()) if attacks is None else attacks:
+        for aux in _examples(release):
+            verdict = attack.attack(release, aux, top=TOP)
+            best = verdict.lineup(TOP)
+            if len(best) and verdict.queries.prepare is not None:  # an attack of the user's own has no parts
+                verdict.explain(best[0].record)
+
+
+def _examples(release: Release) -> Iterator[Aux]:
+    """Yield what may be known about the most popular item: it alone, value and date, errors, limits."""
+    fact = Fact(release.items[int(np.argmax(release.support))])
+    yield Aux([fact])
+    values, first = level_values(release), _first_day(release)
+    known = replace(fact, value=values[0] if values else None, time=first)
+    yield Aux([known])
+    yield Aux([replace(known, value_error=0, time_error=0, doubt=0)])
+    yield Aux([known], length=(0, release.n_entries), joined=None if first is None else (first, first))
+
+
+def _first_day(release: Release) -> date | None:
+    return release.clock.moment(0) if release.clock is not None and release.span else None

@@ -25,11 +25,10 @@ from standout.attack.column_kernels import (
     vote,
 )
 from standout.attack.column_tables import Batch, Preparation
-from standout.attack.eccentricity import Match
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
-from standout.attack.verdict import Part, PosteriorVerdict
+from standout.attack.verdict import Match, Part, PosteriorVerdict
 from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints

@@ -1,21 +1,16 @@
 """A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from standout.attack.engine import score
+from standout.attack.attack_base import QueryAttack
 from standout.attack.error_model import HasErrors, error_model
 from standout.attack.likelihood_queries import LikelihoodQueries, choice_model, prepare_likelihood_queries
-from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides
-from standout.attack.queries import excluded_records
-from standout.attack.scoreboard import Exclude, check_top
 from standout.attack.verdict import PosteriorVerdict
-from standout.attack.verdicts import Verdicts
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
 from standout.data.release import Release
-from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.facts import KnownFacts
 
 __all__ = ["Likelihood"]
 
@@ -23,7 +18,7 @@ LARGEST_COVERAGE = 1 - 1e-9
 
 
 @dataclass(frozen=True)
-class Likelihood:
+class Likelihood(QueryAttack[PosteriorVerdict]):
     """Bayesian attack: the posterior probability that a record is the target's, given the known facts.
 
     A fact is one of the target's entries. With probability c, the coverage, it comes from the own record r,
@@ -74,10 +69,6 @@ class Likelihood:
             _check_share("coverage", self.coverage, LARGEST_COVERAGE)
         _check_share("present", self.present, 1.0)
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        guard_overrides(cls)
-
     def for_adversary(self, adversary: Any) -> "Likelihood":
         """The same attack with the errors of this adversary, unless it has an adversary already.
 
@@ -96,117 +87,11 @@ class Likelihood:
             return self
         return replace(self, adversary=adversary)
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> PosteriorVerdict:
-        """Attack one target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        aux : Aux
-            What the adversary knows about the target.
-        exclude : str, optional
-            Id of a record to remove from the release first.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-
-        Returns
-        -------
-        PosteriorVerdict
-            The best guess and the lineup, with posterior probabilities.
-        """
-        verdict = batch_attack(type(self))(self, release, [aux], exclude=exclude, top=top, threads=1)[0]
-        assert isinstance(verdict, PosteriorVerdict)
-        return verdict
-
-    def attacks(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        *,
-        exclude: Exclude = None,
-        top: int = 10,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack many targets.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        exclude : str, or sequence of str or None, optional
-            Id of a record to remove first: one for all targets, or one for each.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-        with_z : bool
-            Whether to prepare probabilities. False is faster; probabilities are then computed on demand.
-        threads : int, optional
-            Number of threads; default: all cores. The results do not depend on it.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-
-        Returns
-        -------
-        Verdicts
-            One verdict for each aux, in the same order.
-        """
-        queries = self._queries(release, auxes, exclude)
-        return Verdicts(*score(queries, check_top(top), with_z=with_z, threads=threads, progress=progress))
-
-    def nested(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        sizes: Sequence[int],
-        *,
-        exclude: Exclude = None,
-        top: int = 2,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack with only the first facts of each aux, for several sizes at once.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        sizes : sequence of int
-            Numbers of facts.
-        exclude, top, with_z, threads, progress
-            As in `attacks`.
-
-        Returns
-        -------
-        Verdicts
-            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
-
-        Raises
-        ------
-        ParameterError
-            If a size is not a whole number ≥ 1.
-        """
-        check_sizes(sizes)
-        queries = self._queries(release, auxes, exclude)
-        return Verdicts(*score(queries, check_top(top), sizes, with_z=with_z, threads=threads, progress=progress))
-
-    def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> LikelihoodQueries:
-        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+    def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> LikelihoodQueries:
         models = [error_model(release, self.adversary, self.coverage, errors) for errors in known.errors]
-        return prepare_likelihood_queries(
-            release,
-            known,
-            models=models,
-            sizes=choice_model(release, "any" if self.adversary is None else self.adversary.items),
-            present=self.present * models[0].present,
-            exclude=excluded_records(release, exclude, len(known)),
-        )
+        sizes = choice_model(release, "any" if self.adversary is None else self.adversary.items)
+        present = self.present * models[0].present
+        return prepare_likelihood_queries(release, known, models=models, sizes=sizes, present=present, exclude=exclude)
 
 
 _SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error", "items")

@@ -1,22 +1,197 @@
-"""Attacks of the user's own: scores of all records in, verdicts out."""
+"""Attacks of the user's own: scores of all records in, verdicts out. Scores come in blocks that fit into memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from standout.attack.own_queries import batch_attack, guard_overrides, nested_with_attacks, own_columns, own_queries
-from standout.attack.queries import excluded_records
-from standout.attack.scoreboard import Exclude, check_top
+import numpy as np
+
+from standout.attack.attack_base import QueryAttack, nested_with_attacks
+from standout.attack.queries import Queries, prepare_queries
 from standout.attack.verdict import Verdict
+from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
-from standout.core.arrays import Ints
-from standout.core.progress import Progress, no_progress
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress
 from standout.data.release import Release
-from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.facts import KnownFacts
+from standout.know.similarity import Present, call_user_code
 
-__all__ = ["Attack"]
+__all__ = ["Attack", "OwnQueries"]
+
+ScoreFunction = Callable[[Release, KnownFacts, Ints], Any]
+BLOCK_BYTES = 1 << 26
+"""Largest block of scores, queries × records: 64 MB."""
+DIGITS = 40
+"""Scores are rounded to this many binary digits of the highest, so that ties do not depend on the last."""
 
 
-class Attack:
+@dataclass(frozen=True, eq=False)
+class OwnQueries(Queries):
+    """Queries with the scores of an attack of the user's own.
+
+    Scores are relative to the lowest of the query: a record with the lowest score has 0, as a record that
+    shares nothing with the known facts has in the paper's attacks. A block always has the same queries,
+    because a sum in another block may differ in the last digit. `source` names the attack in errors.
+    """
+
+    function: ScoreFunction = field(kw_only=True)
+    source: str = field(kw_only=True)
+    _kept: dict[int, Floats] = field(kw_only=True, default_factory=dict)
+
+    @property
+    def block_size(self) -> int:
+        """Number of queries in a block."""
+        return max(1, BLOCK_BYTES // (8 * max(self.release.n_records, 1)))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-len(self) // self.block_size)
+
+    def block(self, number: int) -> Floats:
+        """The scores of all records for the queries of a block; -∞ unless a record is a candidate.
+
+        The last block is kept: the right record's score is asked for after the best ones.
+        """
+        if number not in self._kept:
+            scores = self._computed(number)
+            self._kept.clear()
+            self._kept[number] = scores
+        return self._kept[number]
+
+    def _computed(self, number: int) -> Floats:
+        low = number * self.block_size
+        query = np.arange(low, min(low + self.block_size, len(self)))
+        known, exclude = _part(self.known, query), self.exclude[query]
+        given = call_user_code(lambda: self.function(self.release, known, exclude), self.source)
+        scores = _checked_scores(given, (len(query), self.release.n_records), self.source)
+        excluded = np.flatnonzero(exclude >= 0)
+        scores[excluded, exclude[excluded]] = -np.inf
+        if self.known.filtered:
+            n = self.release.n_records
+            for row, q in enumerate(query.tolist()):
+                is_candidate = Queries.are_candidates(self, np.full(n, q), np.arange(n))
+                scores[row, ~is_candidate] = -np.inf
+        return _relative(scores)
+
+    def scores(self, q: int) -> Floats:
+        """The scores of all records for query q; -∞ unless a record is a candidate."""
+        return np.asarray(self.block(q // self.block_size)[q % self.block_size])
+
+    def scores_of(self, query: Ints, record: Ints) -> Floats:
+        """The score of each record for the query of the same index."""
+        scores, block = np.empty(len(query)), query // self.block_size
+        for number in np.unique(block).tolist():
+            here = block == number
+            scores[here] = self.block(number)[query[here] % self.block_size, record[here]]
+        return scores
+
+    def is_candidate(self, q: int) -> Bools:
+        """Which records are candidates of query q."""
+        return np.asarray(self.scores(q) > -np.inf)
+
+    def are_candidates(self, query: Ints, record: Ints) -> Bools:
+        """Whether each record is a candidate of the query of the same index."""
+        return np.asarray(self.scores_of(query, record) > -np.inf)
+
+    def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+        """Refuse: scores have no parts."""
+        raise ParameterError("explain is not available: an attack of your own gives scores, not their parts")
+
+
+def _own_columns(queries: OwnQueries, top: int, progress: Progress, log_likelihood: bool = False) -> VerdictColumns:
+    """The columns of all verdicts, block by block.
+
+    Scores that are log-likelihoods have σ = 1 where they differ, so that Π ∝ e^score.
+    """
+    parts = []
+    for number in range(queries.n_blocks):
+        parts.append(_block_columns(queries.block(number), top, log_likelihood))
+        progress("attacking", min((number + 1) * queries.block_size, len(queries)), len(queries))
+    parts = parts or [_block_columns(np.empty((0, queries.release.n_records)), top, log_likelihood)]
+    names = [column.name for column in fields(VerdictColumns) if column.name != "first"]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return VerdictColumns(**columns, first=offsets(np.concatenate([np.diff(part.first) for part in parts])))
+
+
+def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictColumns:
+    """The columns of one block  [Algorithm 1B: max, max2, σ and Π, over all candidates]."""
+    possible = scores > -np.inf
+    n = possible.sum(axis=1)
+    finite = np.where(possible, scores, 0.0)
+    mean = finite.sum(axis=1) / np.maximum(n, 1)
+    off = np.where(possible, scores - mean[:, None], 0.0)
+    sigma = np.sqrt((off * off).sum(axis=1) / np.maximum(n, 1))
+    sigma = (sigma > 0).astype(np.float64) if log_likelihood else sigma
+    highest = np.where(n > 0, scores.max(axis=1, initial=-np.inf), 0.0)
+    ties = (scores == highest[:, None]).sum(axis=1)
+    below = np.where(scores < highest[:, None], scores, -np.inf).max(axis=1, initial=-np.inf)
+    second = np.where((ties > 1) | (n < 2), highest, below)
+    best = [_best(row, max(top, tied)) for row, tied in zip(scores, ties.tolist(), strict=True)]
+    z = np.zeros(len(scores))
+    for row in np.flatnonzero(sigma > 0).tolist():
+        z[row] = elementary.exp((scores[row, possible[row]] - highest[row]) / sigma[row]).sum()
+    return VerdictColumns(
+        candidates=n.astype(np.int64),
+        mean=mean,
+        sigma=sigma,
+        scale=sigma,
+        highest=highest,
+        second=second,
+        ties=ties.astype(np.int64),
+        z=z,
+        first=offsets([len(record) for record in best]),
+        record=np.concatenate([np.empty(0, np.int64), *best]),
+        score=np.concatenate([np.empty(0), *(row[record] for row, record in zip(scores, best, strict=True))]),
+    )
+
+
+def _best(scores: Floats, top: int) -> Ints:
+    """The records with the highest scores above 0, ties in the order of the release."""
+    above = np.flatnonzero(scores > 0)
+    if len(above) > top:
+        least = np.partition(scores[above], len(above) - top)[len(above) - top]
+        above = above[scores[above] >= least]
+    return np.asarray(above[np.argsort(-scores[above], kind="stable")][:top])
+
+
+def _relative(scores: Floats) -> Floats:
+    """Scores on a grid, relative to the lowest of the candidates."""
+    finite = np.where(scores > -np.inf, scores, np.inf)
+    lowest = finite.min(axis=1, initial=np.inf, keepdims=True)
+    relative = np.where(scores > -np.inf, scores - np.where(np.isfinite(lowest), lowest, 0.0), -np.inf)
+    highest = np.maximum(relative.max(axis=1, initial=0.0, keepdims=True), np.finfo(np.float64).tiny)
+    largest = np.maximum(
+        np.abs(np.where(scores > -np.inf, scores, 0.0)).max(axis=1, initial=0.0, keepdims=True), highest
+    )
+    step = np.ldexp(1.0, np.maximum(np.frexp(largest)[1] - DIGITS, -1000))
+    return np.asarray(np.rint(relative / step) * step)
+
+
+def _checked_scores(given: Any, shape: tuple[int, int], source: str) -> Floats:
+    try:
+        array = np.asarray(given)
+        scores = array.astype(np.float64) if array.dtype.kind in "biuf" else None
+    except ValueError:  # lists of different lengths
+        scores = None
+    if scores is None or scores.shape != shape:
+        found = "something else" if scores is None else " × ".join(f"{size:,}" for size in scores.shape)
+        raise ParameterError(f"{source} must return numbers, {shape[0]:,} queries × {shape[1]:,} records, got {found}")
+    if np.isnan(scores).any() or (scores == np.inf).any():
+        raise ParameterError(f"{source} must return finite numbers, or -inf for records that are ruled out")
+    return scores
+
+
+def _part(known: KnownFacts, query: Ints) -> KnownFacts:
+    """The facts about consecutive targets."""
+    first = known.first[query[0] : query[-1] + 2]
+    return known.select(query, np.arange(first[0], first[-1]), first - first[0])
+
+
+class Attack(QueryAttack[Verdict]):
     """Base class of attacks of your own: subclass it and override `scores`.
 
     The best guess is the record with the highest score, its eccentricity is (max − max2)/σ, and
@@ -47,10 +222,6 @@ class Attack:
     """
 
     log_likelihood: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        guard_overrides(cls)
 
     def scores(self, release: Release, known: KnownFacts) -> Any:
         """Score all records for each target.
@@ -104,99 +275,25 @@ class Attack:
         """
         return ""
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Verdict:
-        """Attack one target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        aux : Aux
-            What the adversary knows about the target.
-        exclude : str, optional
-            Id of a record to remove from the release first.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-
-        Returns
-        -------
-        Verdict
-            The best guess, its eccentricity, and the lineup. Scores are relative to the lowest.
-        """
-        verdicts: Verdicts = batch_attack(type(self))(self, release, [aux], exclude=exclude, top=top)
-        return verdicts[0]
-
-    def attacks(
+    def _verdicts(
         self,
         release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        *,
-        exclude: Exclude = None,
-        top: int = 10,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
+        known: KnownFacts,
+        exclude: Ints,
+        sizes: Sequence[int] | None,
+        top: int,
+        with_z: bool,
+        threads: int | None,
+        progress: Progress,
     ) -> Verdicts:
-        """Attack many targets.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        exclude : str, or sequence of str or None, optional
-            Id of a record to remove first: one for all targets, or one for each.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-        with_z, threads
-            Have no effect; the other attacks have these parameters.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-
-        Returns
-        -------
-        Verdicts
-            One verdict for each aux, in the same order.
-        """
-        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-        excluded = excluded_records(release, exclude, len(known))
-        queries = own_queries(release, known, excluded, self._scores, f"{type(self).__name__}.scores()")
-        return Verdicts(queries, own_columns(queries, check_top(top), progress, self.log_likelihood))
-
-    def nested(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        sizes: Sequence[int],
-        *,
-        exclude: Exclude = None,
-        top: int = 2,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack with only the first facts of each aux, for several sizes at once.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        sizes : sequence of int
-            Numbers of facts.
-        exclude, top, with_z, threads, progress
-            As in `attacks`.
-
-        Returns
-        -------
-        Verdicts
-            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
-        """
-        return nested_with_attacks(
-            self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
-        )
+        if sizes is not None:
+            return nested_with_attacks(
+                self, release, known, sizes, exclude=exclude, top=top, threads=threads, progress=progress
+            )
+        plain = prepare_queries(release, known, Present(), "one", exclude)
+        columns = {column.name: getattr(plain, column.name) for column in fields(Queries)}
+        queries = OwnQueries(**columns, function=self._scores, source=f"{type(self).__name__}.scores()")
+        return Verdicts(queries, _own_columns(queries, top, progress, self.log_likelihood))
 
     def _scores(self, release: Release, known: KnownFacts, exclude: Ints) -> Any:
         if (exclude >= 0).any():

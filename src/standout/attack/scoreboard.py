@@ -1,28 +1,23 @@
 """The paper's two algorithms: aux in, verdict out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.attack.engine import score
+from standout.attack.attack_base import QueryAttack
 from standout.attack.engine_kernels import MINIMUM
-from standout.attack.matching import MatchingVerdict
-from standout.attack.own_queries import batch_attack, check_sizes, guard_overrides
-from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
-from standout.attack.verdict import Verdict
-from standout.attack.verdicts import Verdicts
+from standout.attack.queries import Queries, Weights, prepare_queries, weight_function
+from standout.attack.verdict import MatchingVerdict, Verdict
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, positive_share
-from standout.core.progress import Progress, no_progress
 from standout.data.release import Release
-from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.facts import KnownFacts
 from standout.know.similarity import Decay, Similarity, Within, check_similarity
 
-__all__ = ["ExactMatch", "Exclude", "MatchingQueries", "Scoreboard", "ScoreboardRH", "check_top"]
+__all__ = ["ExactMatch", "MatchingQueries", "Scoreboard", "ScoreboardRH"]
 
 # Queries of Algorithm 1A: a record's score is that of its least similar attribute.
 
@@ -62,11 +57,8 @@ def _prepare(prepare: Callable[..., Queries], known: KnownFacts, exclude: Ints) 
     return MatchingQueries.of(prepare(known=known, exclude=exclude))
 
 
-Exclude = str | None | Sequence[str | None] | NDArray[np.int64]
-
-
 @dataclass(frozen=True)
-class Scoreboard:
+class Scoreboard(QueryAttack[MatchingVerdict]):
     """Algorithm 1A: a candidate is as good as its least similar attribute  [section 4].
 
     score(aux, r′) = min Sim(aux_i, r′_i) over the known items. The matching set D′ has all records with a
@@ -97,113 +89,12 @@ class Scoreboard:
     similarity: Similarity = field(default_factory=Within)
     alpha: float = 1.0
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        guard_overrides(cls)
-
     def __post_init__(self) -> None:
         check_similarity(self.similarity)
         positive_share("alpha", self.alpha)
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> MatchingVerdict:
-        """Attack one target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        aux : Aux
-            What the adversary knows about the target.
-        exclude : str, optional
-            Id of a record to remove from the release first.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-
-        Returns
-        -------
-        MatchingVerdict
-            The matching set and its probabilities.
-        """
-        attacks = batch_attack(type(self))
-        verdict = attacks(self, release, [aux], exclude=exclude, top=top, threads=1)[0]
-        assert isinstance(verdict, MatchingVerdict)
-        return verdict
-
-    def attacks(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        *,
-        exclude: Exclude = None,
-        top: int = 10,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack many targets.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        exclude : str, or sequence of str or None, optional
-            Id of a record to remove first: one for all targets, or one for each.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-        threads : int, optional
-            Number of threads; default: all cores. The results do not depend on it.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-
-        Returns
-        -------
-        Verdicts
-            One verdict for each aux, in the same order.
-        """
-        queries = MatchingQueries.of(_queries(release, auxes, exclude, self.similarity, "one"))
-        scored = score(queries, check_top(top), alpha=self.alpha, threads=threads, progress=progress)
-        return Verdicts(*scored, self.alpha)
-
-    def nested(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        sizes: Sequence[int],
-        *,
-        exclude: Exclude = None,
-        top: int = 2,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack with only the first facts of each aux, for several sizes.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        sizes : sequence of int
-            Numbers of facts.
-        exclude, top, with_z, threads, progress
-            As in `attacks`. `with_z` has no effect: the number of matches is always counted.
-
-        Returns
-        -------
-        Verdicts
-            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
-
-        Raises
-        ------
-        ParameterError
-            If a size is not a whole number ≥ 1.
-        """
-        check_sizes(sizes)
-        queries = MatchingQueries.of(_queries(release, auxes, exclude, self.similarity, "one"))
-        scored = score(queries, check_top(top), sizes, alpha=self.alpha, threads=threads, progress=progress)
-        return Verdicts(*scored, self.alpha)
+    def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
+        return MatchingQueries.of(prepare_queries(release, known, self.similarity, "one", exclude))
 
 
 @dataclass(frozen=True)
@@ -220,7 +111,7 @@ class ExactMatch(Scoreboard):
 
 
 @dataclass(frozen=True)
-class ScoreboardRH:
+class ScoreboardRH(QueryAttack[Verdict]):
     """Algorithm 1B: rare items count more, and the best must stand out  [section 4; Netflix form: section 5].
 
     score(aux, r′) = Σ wt(i) · Sim(aux_i, r′_i) over the known items, with wt(i) = 1 / ln max(|supp(i)|, 2).
@@ -255,10 +146,6 @@ class ScoreboardRH:
     similarity: Similarity = field(default_factory=Decay)
     weights: Weights = "rarity"
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        guard_overrides(cls)
-
     def __init__(
         self,
         similarity: Similarity | None = None,
@@ -277,122 +164,5 @@ class ScoreboardRH:
         object.__setattr__(self, "similarity", similarity or Decay(value_scale, time_scale))
         object.__setattr__(self, "weights", weights)
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Verdict:
-        """Attack one target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        aux : Aux
-            What the adversary knows about the target.
-        exclude : str, optional
-            Id of a record to remove from the release first.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-
-        Returns
-        -------
-        Verdict
-            The best guess, its eccentricity, and the lineup.
-        """
-        attacks = batch_attack(type(self))
-        verdicts: Verdicts = attacks(self, release, [aux], exclude=exclude, top=top, threads=1)
-        return verdicts[0]
-
-    def attacks(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        *,
-        exclude: Exclude = None,
-        top: int = 10,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack many targets.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        exclude : str, or sequence of str or None, optional
-            Id of a record to remove first: one for all targets, or one for each.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-        with_z : bool
-            Whether to prepare probabilities. False is faster; probabilities are then computed on demand.
-        threads : int, optional
-            Number of threads; default: all cores. The results do not depend on it.
-        progress : callable, optional
-            Called as progress(stage, done, total).
-
-        Returns
-        -------
-        Verdicts
-            One verdict for each aux, in the same order.
-        """
-        queries = self._queries(release, auxes, exclude)
-        return Verdicts(*score(queries, check_top(top), with_z=with_z, threads=threads, progress=progress))
-
-    def nested(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        sizes: Sequence[int],
-        *,
-        exclude: Exclude = None,
-        top: int = 2,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
-        """Attack with only the first facts of each aux, for several sizes at once.
-
-        This is several times faster than `attacks` on each size.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        sizes : sequence of int
-            Numbers of facts.
-        exclude, top, with_z, threads, progress
-            As in `attacks`. Two best records are enough for the eccentricity.
-
-        Returns
-        -------
-        Verdicts
-            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
-
-        Raises
-        ------
-        ParameterError
-            If a size is not a whole number ≥ 1.
-        """
-        check_sizes(sizes)
-        queries = self._queries(release, auxes, exclude)
-        return Verdicts(*score(queries, check_top(top), sizes, with_z=with_z, threads=threads, progress=progress))
-
-    def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> Queries:
-        return _queries(release, auxes, exclude, self.similarity, self.weights)
-
-
-def _queries(
-    release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude, similarity: Similarity, weights: Weights
-) -> Queries:
-    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-    records = excluded_records(release, exclude, len(known))
-    return prepare_queries(release, known, similarity, weights, records)
-
-
-def check_top(top: int) -> int:
-    """Return `top` if it is a whole number from 2 to 1,000."""
-    if isinstance(top, bool) or not isinstance(top, int) or not 2 <= top <= 1000:
-        raise ParameterError(f"top must be a whole number from 2 to 1,000, got {top!r}")
-    return top
+    def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
+        return prepare_queries(release, known, self.similarity, self.weights, exclude)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from standout.attack.eccentricity import Match, check_phi, eccentricity
 from standout.attack.likelihood_queries import LikelihoodQueries
 from standout.attack.queries import Queries, attribute_parts
 from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import positive_share, whole_number
+from standout.core.errors import ParameterError, positive_share, whole_number
 from standout.core.results import FrameExport, ResultView
 from standout.data.labels import position_of_id
 from standout.know.fact import Fact
@@ -22,7 +21,59 @@ from standout.know.fact import Fact
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Candidate", "Lineup", "Part", "PosteriorVerdict", "Verdict", "posterior_strengths"]
+__all__ = [
+    "Candidate",
+    "Lineup",
+    "Match",
+    "MatchingVerdict",
+    "Part",
+    "PosteriorVerdict",
+    "Verdict",
+    "check_phi",
+    "posterior_strengths",
+]
+
+
+class Match(NamedTuple):
+    """A claim: this record belongs to the target.
+
+    Attributes
+    ----------
+    record : str
+        Id of the record.
+    score : float
+        Its score, the highest.
+    eccentricity : float
+        How far it stands out.
+
+    Examples
+    --------
+    >>> Match("42", score=2.1, eccentricity=1.9).record
+    '42'
+    """
+
+    record: str
+    score: float
+    eccentricity: float
+
+
+def eccentricity(highest: float, second: float, sigma: float) -> float:
+    """Eccentricity of the best score: how far it stands out from the second best.
+
+    (max − max2)/σ, with σ over all candidates, zeros included  [Algorithm 1B]. 0 for a tie or for σ = 0.
+
+    >>> eccentricity(5.0, 2.0, 1.5), eccentricity(5.0, 5.0, 1.5), eccentricity(5.0, 5.0, 0.0)
+    (2.0, 0.0, 0.0)
+    """
+    return (highest - second) / sigma if sigma > 0 else 0.0
+
+
+def check_phi(phi: float) -> float:
+    """Return φ as a float if it is a finite number ≥ 0."""
+    if isinstance(phi, bool) or not isinstance(phi, (int, float)) or not math.isfinite(phi) or phi < 0:
+        raise ParameterError(f"phi must be a finite number ≥ 0, got {phi!r}")
+    return float(phi)
+
 
 # Record selection: a lineup of candidates with probabilities, and the parts of a score.
 
@@ -562,3 +613,48 @@ def posterior_strengths(columns: VerdictColumns, nobody: Floats) -> Floats:
     ratio = elementary.exp(np.minimum(nobody - columns.highest, 700.0))
     others = np.maximum(columns.z - 1.0, 0.0) + ratio
     return np.minimum(-elementary.log(others / (1.0 + others)) / math.log(10), STRONGEST)
+
+
+# The verdict of Algorithm 1A on one aux: the records that match all known facts.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MatchingVerdict(Verdict):
+    """Result of `Scoreboard` for one aux  [Algorithm 1A].
+
+    The matching set D′ has the records with a score ≥ α, and all of them are equally probable.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> aux = so.Adversary(knows=3, value_error=1, time_error=14).observe(release, "42", seed=1)
+    >>> verdict = so.Scoreboard(so.Within(value=1, time=14), alpha=1).attack(release, aux)
+    >>> verdict.matching, verdict.probability("42"), verdict.match().record
+    (1, 1.0, '42')
+    """
+
+    alpha: float = 1.0
+
+    @property
+    def matching(self) -> int:
+        """|D′|: the number of records that match."""
+        return int(self.columns.z[self.q])
+
+    def match(self, phi: float = 0.0) -> Match | None:
+        """The best record if any record matches, else None  [Algorithm 1A].
+
+        With φ > 0 the best record must also stand out, as in Algorithm 1B.
+        """
+        eccentric = self.eccentricity
+        if not self.matching or eccentric < check_phi(phi) or (phi > 0 and self.ties != 1):
+            return None
+        assert self.best is not None
+        return Match(self.best, self.highest, eccentric)
+
+    def entropy(self, record: str | int) -> float:
+        """log2 |D′| for a record of the matching set, log2 N for any other  [Definition 4]."""
+        return math.log2(self.matching) if self.probability(record) > 0 else self.bits
+
+    def _probability(self, score: float) -> float:
+        return 1.0 / self.matching if self.matching and score >= self.alpha else 0.0

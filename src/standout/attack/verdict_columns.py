@@ -1,28 +1,14 @@
 """The numbers of many verdicts as columns, from which a Verdict reads its own."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from standout.core.arrays import Floats, Ints, offsets
 
-__all__ = ["VerdictColumns", "VerdictRow"]
+__all__ = ["VerdictColumns"]
 
-
-class VerdictRow(NamedTuple):
-    """The numbers of one verdict, as in VerdictColumns."""
-
-    candidates: int
-    mean: float
-    sigma: float
-    scale: float
-    highest: float
-    second: float
-    ties: int
-    z: float
-    record: Ints
-    score: Floats
+BY_VERDICT = ("candidates", "mean", "sigma", "scale", "highest", "second", "ties", "z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +35,11 @@ class VerdictColumns:
     record: Ints
     score: Floats
 
-    @classmethod
-    def empty(cls, count: int) -> "VerdictColumns":
-        """Rows to be filled in by `with_rows`."""
-        return cls(
-            candidates=np.zeros(count, np.int64),
-            mean=np.zeros(count),
-            sigma=np.zeros(count),
-            scale=np.zeros(count),
-            highest=np.zeros(count),
-            second=np.zeros(count),
-            ties=np.zeros(count, np.int64),
-            z=np.zeros(count),
-            first=np.zeros(count + 1, np.int64),
-            record=np.empty(0, np.int64),
-            score=np.empty(0),
-        )
-
-    def with_rows(self, rows: dict[int, VerdictRow]) -> "VerdictColumns":
-        """The same columns with these rows replaced."""
-        bounds = zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
-        best = [(self.record[low:high], self.score[low:high]) for low, high in bounds]
-        numbers = {name: getattr(self, name).copy() for name in VerdictRow._fields[:8]}
-        for q, row in rows.items():
-            best[q] = row.record, row.score
-            for name, column in numbers.items():
-                column[q] = getattr(row, name)
-        first = offsets([len(record) for record, _ in best])
-        record = np.concatenate([self.record[:0], *(records for records, _ in best)])
-        score = np.concatenate([self.score[:0], *(scores for _, scores in best)])
-        return replace(self, **numbers, first=first, record=record, score=score)
-
     def select(self, rows: Ints) -> "VerdictColumns":
         """These rows, in this order."""
         first = offsets(np.diff(self.first)[rows])
         at = np.arange(first[-1]) + np.repeat(self.first[rows] - first[:-1], np.diff(first))
-        numbers = {name: getattr(self, name)[rows] for name in VerdictRow._fields[:8]}
+        numbers = {name: getattr(self, name)[rows] for name in BY_VERDICT}
         return replace(self, **numbers, first=first, record=self.record[at], score=self.score[at])
 
     @property

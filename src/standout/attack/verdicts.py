@@ -7,9 +7,8 @@ from typing import overload
 import numpy as np
 
 from standout.attack.likelihood_queries import LikelihoodQueries
-from standout.attack.matching import MatchingVerdict
 from standout.attack.queries import Queries
-from standout.attack.verdict import PosteriorVerdict, Verdict, posterior_strengths
+from standout.attack.verdict import MatchingVerdict, PosteriorVerdict, Verdict, posterior_strengths
 from standout.attack.verdict_columns import VerdictColumns
 from standout.core.arrays import Floats
 

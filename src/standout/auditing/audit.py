@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
-from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.verdict import check_phi
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.exposure import read_sensitive_list
 from standout.auditing.findings_checks import checked_findings, runs_to_check

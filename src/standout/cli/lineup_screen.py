@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from standout.attack.matching import MatchingVerdict
-from standout.attack.verdict import Part
+from standout.attack.verdict import MatchingVerdict, Part
 from standout.cli.console import (
     borderless_table,
     console,

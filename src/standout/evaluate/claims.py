@@ -22,9 +22,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
-from standout.attack.verdict import STRONGEST
+from standout.attack.verdict import STRONGEST, check_phi
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, positive_share
 from standout.evaluate.estimates import CONFIDENCE, Estimate, rate

@@ -6,11 +6,9 @@ from functools import cached_property
 
 from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.column_scores import column_verdict
-from standout.attack.eccentricity import Match
 from standout.attack.error_model import GUESSED_WRONG, error_model
 from standout.attack.likelihood import Likelihood
-from standout.attack.matching import MatchingVerdict
-from standout.attack.verdict import Lineup, Part, PosteriorVerdict, Verdict
+from standout.attack.verdict import Lineup, Match, MatchingVerdict, Part, PosteriorVerdict, Verdict
 from standout.core.errors import ParameterError, whole_number
 from standout.core.results import ResultView
 from standout.core.text import percent, printable

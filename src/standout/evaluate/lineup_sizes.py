@@ -9,8 +9,7 @@ import math
 import numpy as np
 
 from standout.attack.engine_kernels import U
-from standout.attack.matching import MatchingVerdict
-from standout.attack.verdict import Verdict
+from standout.attack.verdict import MatchingVerdict, Verdict
 from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats
 from standout.core.jit import Array, Int, Real, kernel, subroutine

@@ -13,8 +13,8 @@ import polars as pl
 
 from standout._version import __version__
 from standout.attack.any_attack import AnyAttack, check_attack
-from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
+from standout.attack.verdict import check_phi
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, not_one_of

@@ -32,7 +32,7 @@ from standout.attack.engine import score
 from standout.attack.error_model import N_TIMES, N_VALUES, DistanceClasses
 from standout.attack.learned_errors import LearnedErrors
 from standout.attack.likelihood_queries import LikelihoodQueries
-from standout.attack.own_queries import OwnQueries
+from standout.attack.own_attack import OwnQueries
 from standout.attack.pairs import entry_ranges
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
