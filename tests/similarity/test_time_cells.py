@@ -9,7 +9,7 @@ import pytest
 import standout as so
 from standout.core.arrays import codes_in_use
 from standout.know.facts import encode_auxes
-from standout.know.lookup_tables import COLUMN_BITS, MIDDLE, tabulate, time_cell, time_similarity
+from standout.know.lookup_tables import COLUMN_BITS, MIDDLE, tabulate, time_similarity
 
 START = datetime(2001, 1, 1)
 WIDE = "standout.know.lookup_tables.WIDE"
@@ -40,8 +40,7 @@ def test_a_bounded_table_has_one_cell_for_all_distances_beyond_its_reach(at, row
     wanted = at + 3 if abs(at) <= 3 else 7
     with np.errstate(over="ignore"):  # below the first cell, numbers wrap around
         assert time_similarity(c, place) == c[row, wanted]
-        assert time_cell(c, place) == 8 * row + wanted
-    assert time_similarity(c.reshape(-1), np.uint64(5)) == 5.0 and time_cell(c.reshape(-1), 5) == 5
+    assert time_similarity(c.reshape(-1), np.uint64(5)) == 5.0
 
 
 SIMILARITIES = [so.Decay(1.5, 0.5), so.Decay(None, 0.5), so.Within(1, 3), so.Within(None, 0), so.Equal()]
