@@ -111,7 +111,7 @@ def _units(time, unit):
 
 def outcome(source, **options):
     """(entries, {line: reason}), with any number of rejects allowed; no entries where no row is left."""
-    ingest = SourceReader(Options(max_rejects="100%", **options))
+    ingest = SourceReader(Options(**{"kind": "history", "max_rejects": "100%"} | options))
     try:
         kept = content(ingest.read(source))
     except so.SourceError:

@@ -96,7 +96,7 @@ class Reader:
 
     def _read(self, folder, options):
         titles = folder / self.titles if self.titles else None
-        return SourceReader(Options(**options)).read(folder / self.source, titles)
+        return SourceReader(Options(**{"kind": "history"} | options)).read(folder / self.source, titles)
 
 
 def _secret_in_header(case):
@@ -174,7 +174,7 @@ def _indexed(read, folder, secret):
 @cache
 def index_files(kind):
     """The files of a small index."""
-    release = so.synthesize(records=6, items=5, entries=18, seed=1) if kind else so.read(FRAME[:3])
+    release = so.synthesize(records=6, items=5, entries=18, seed=1) if kind else so.read(FRAME[:3], kind="history")
     with tempfile.TemporaryDirectory() as folder:
         so.save(release, f"{folder}/index")
         return {f"index/{path.name}": path.read_bytes() for path in sorted(Path(folder, "index").iterdir())}

@@ -51,7 +51,7 @@ ignore = false
 RANKS = b"id,rank,age\nZq7Jx1,low,34\nZq7Jx2,high,35\nZq7Jx3,Zq7Jx high,71\nZq7Jx4,low,34\n"
 HIERARCHY = b"low,below,all\nZq7Jx high,above,all\nhigh,above,all\n"
 ODD_OPTIONS = {
-    "id": ["id", "age", "nobody", "", 1, 7, 8, 0, -1, False, True, 2**70],
+    "record": ["id", "age", "nobody", "", 1, 7, 8, 0, -1, False, True, 2**70],
     "ignore": ["age", ["age", "zip"], [], "x", 9, [["age"]]],
     "missing": [[], [""], ["NA", "?"], ["34"], [1], "NA"],
     "separator": [",", ";", "", "::", "\t", "\0", "é"],

@@ -289,7 +289,7 @@ class SourceReader:
         if not sources or not all(isinstance(path, (str, Path)) for path in sources):
             raise ParameterError(SOURCES)
         paths = expand_paths(sources)
-        if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
+        if len(paths) == 1 and isinstance(paths[0], Path) and paths[0].is_dir() and is_index(paths[0]):
             return self._with_titles(self._index(paths[0]), titles)
         found = recognise(paths, self.options)
         files = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in found.files)))
