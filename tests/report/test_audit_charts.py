@@ -10,7 +10,7 @@ import pytest
 from report import sample_findings
 from standout.core.text import estimate_text
 from standout.report.audit_charts import audit_figures
-from standout.report.audit_page import audit_charts, audit_page, write_report
+from standout.report.audit_page import audit_page, write_report
 from standout.report.interval_charts import NARROW, PALE, WIDE
 
 pytestmark = pytest.mark.once
@@ -69,7 +69,7 @@ def test_each_chart_has_its_name():
         "groups",
         "sparsity",
     ]
-    assert list(audit_charts(sample_findings.minimal())) == ["control"]
+    assert list(audit_figures(sample_findings.minimal())) == ["control"]
 
 
 def test_charts_that_are_no_longer_drawn_are_removed(tmp_path):

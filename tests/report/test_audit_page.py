@@ -18,7 +18,8 @@ from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
 from standout.findings.gate import measure_titles
-from standout.report.audit_page import audit_charts, audit_page, write_report
+from standout.report.audit_charts import audit_figures
+from standout.report.audit_page import audit_page, write_report
 
 pytestmark = pytest.mark.once
 
@@ -239,7 +240,7 @@ def test_groups_that_do_not_differ_are_described_and_not_drawn():
     findings = sample_findings.minimal()
     findings = replace(findings, exposure=replace(findings.exposure, **groups))
     text = audit_page(findings)
-    assert "groups" not in audit_charts(findings) and text.count("no difference beyond sampling error") == 3
+    assert "groups" not in audit_figures(findings) and text.count("no difference beyond sampling error") == 3
     assert "21–50 entries" in text
 
 

@@ -154,8 +154,8 @@ def audit_figures(findings: AuditFindings) -> dict[str, Figure]:
 
 def _success(findings: AuditFindings) -> Figure | None:
     main = findings.headline
-    series = {adversary.name: _curve(adversary) for adversary in findings.adversaries}
-    if main is None or max(map(len, series.values())) < 2:
+    series = {adversary.name: _curve(adversary) for adversary in findings.adversaries if adversary.curve}
+    if main is None or main.name not in series or max(map(len, series.values())) < 2:
         return None  # the answer already says a single number
     answer = Point("", main.as_named.facts, _finite(main.as_named.identified) or 0.0)
     ends = [f"{name}: {percent(curve[-1].y)} with {curve[-1].x:g}" for name, curve in series.items() if curve]
@@ -223,8 +223,8 @@ def _point(series: str, x: float, share: Estimate) -> Point | None:
 
 
 def _success_table(findings: AuditFindings) -> Table:
-    """A row for each number of facts, a column for each adversary and one for the strongest."""
-    adversaries = findings.adversaries
+    """A row for each number of facts, a column for each adversary with a curve and one for the strongest."""
+    adversaries = [adversary for adversary in findings.adversaries if adversary.curve]
     strongest = {point.facts: point.identified for point in findings.envelope}
     sizes = sorted({*strongest, *(point.facts for adversary in adversaries for point in adversary.curve)})
     curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]

@@ -23,7 +23,7 @@ from standout.report.audit_charts import (
     group_table,
     threshold_text,
 )
-from standout.report.charts import Chart, remove_charts
+from standout.report.charts import remove_charts
 from standout.report.figures import Cells, Drawing, Figure, Table, draw_figure
 from standout.report.first_page import first_page
 from standout.report.interval_charts import WIDE, ShareBar, share_bars
@@ -31,12 +31,6 @@ from standout.report.page import render_page, template_functions, template_text,
 from standout.report.reading_text import ReadingTable
 
 BEFORE, AFTER = "before", "after"
-
-
-def audit_charts(findings: AuditFindings) -> dict[str, Chart]:
-    """The charts of the report by name, in their wide form."""
-    figures = audit_figures(printable_texts(findings))
-    return {name: figure.draw(WIDE) for name, figure in figures.items()}
 
 
 def audit_svgs(findings: AuditFindings) -> dict[str, str]:
