@@ -2,11 +2,14 @@
 
 from datetime import timedelta
 
+import altair as alt
 import polars as pl
 import pytest
 from titles import DAY, TITLES
 
 import standout as so
+from standout.report.charts import Chart
+from standout.report.figures import Figure
 
 
 def _entries():
@@ -45,7 +48,9 @@ def people_index(tmp_path_factory):
 
 @pytest.fixture
 def no_charts(monkeypatch):
-    """Skip the drawing of charts and check the audit on fewer people, for tests about something else."""
+    """Make no charts and check the audit on fewer people, for tests about something else."""
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
     monkeypatch.setattr("standout.report.charts.draw", lambda *args, **options: empty.encode())
+    nothing = Chart(alt.Chart().mark_point())
+    monkeypatch.setattr(Figure, "draw", property(lambda figure: lambda width: nothing))
     monkeypatch.setattr("standout.auditing.selfcheck.ABSENT", 50)
