@@ -143,6 +143,11 @@ class _Pending:
     futures: list[Any] = field(default_factory=list)
     result: GroupResult | None = None
 
+    def cancel(self) -> None:
+        """Give up all attempts; futures of Dask are released."""
+        for future in self.futures:
+            (getattr(future, "release", None) or future.cancel)()
+
 
 def ordered_results(
     backend: Backend, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
@@ -200,8 +205,7 @@ class _Run:
     def release(self) -> None:
         """Give up what has not been computed."""
         for one in self.pending:
-            for future in one.futures:
-                _cancel(future)
+            one.cancel()
 
     def _group_size(self) -> int:
         """Tasks in a group, from the measured time of one and the measured overhead of a group."""
@@ -243,8 +247,7 @@ class _Run:
         self.durations.append(result.seconds)
         self.backend.seconds[self._name] = result.seconds / max(len(one.group), 1)
         one.result = result
-        for other in one.futures:
-            _cancel(other)
+        one.cancel()
 
     def _try_again(self, one: _Pending, error: Exception, address: str) -> None:
         """Another worker may have the disk or the memory that this one lacks, or an intact index."""
@@ -266,11 +269,6 @@ class _Run:
             if one.result is None and one.attempts < TRIES and time.monotonic() - one.sent > limit:
                 one.sent = time.monotonic()
                 self._send(one)
-
-
-def _cancel(future: Any) -> None:
-    release = getattr(future, "release", None) or future.cancel
-    release()
 
 
 # The parameter `client` of public functions: a Dask client whose workers do the work.
