@@ -138,10 +138,10 @@ def test_an_index_of_repeats_opens_as_it_was_saved(tmp_path_factory, rows):
 def test_repeats_are_kept_by_default_if_more_than_one_percent_of_the_rows_repeat(repeated, kept):
     rows = [(f"{i:03}", "x", 1.0, FIRST) for i in range(200 - repeated)]
     rows += [(f"{i:03}", "x", 4.0, FIRST) for i in range(repeated)]
-    release = read(rows, repeats="auto")
+    release = read(rows, repeats="auto", kind="history")
     assert release.provenance.settings["repeats"] == kept
     assert (release.provenance.repeats, release.provenance.merged) == (repeated, repeated if kept == "last" else 0)
-    assert arrays_of(release) == arrays_of(read(rows, repeats=kept))
+    assert arrays_of(release) == arrays_of(read(rows, repeats=kept, kind="history"))
 
 
 @pytest.mark.parametrize("column", ["by-item-single", "by-item-support"])

@@ -8,7 +8,7 @@ kernel is compiled once.
 
 import numpy as np
 
-from standout.core.jit import Array, Flag, Int, kernel
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
 
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
@@ -111,7 +111,7 @@ def merge_repeats(start: Array, columns: Array, policy: Int, missing: Array) -> 
         begin = end
 
 
-@kernel
+@subroutine
 def _supersedes(columns: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
     """Whether a later row of the same (record, item) replaces the current one."""
     old_time, new_time = np.int64(columns[2, best]), np.int64(columns[2, rival])

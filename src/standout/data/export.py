@@ -1,6 +1,6 @@
 """Export a release as a table: a Polars frame, a CSV file or a Parquet file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from standout.core.arrays import slices_of
 from standout.core.errors import ParameterError
 from standout.core.files import write_atomically
 from standout.core.progress import Progress, no_progress
@@ -94,20 +95,10 @@ def write_table(release: Release, path: Path, progress: Progress = no_progress, 
 def _write_csv(
     release: Release, file: IO[bytes], progress: Progress, change: Callable[[pl.DataFrame], pl.DataFrame] | None
 ) -> None:
-    for low, high in _pieces(release):
-        progress("writing", low, release.n_records)
-        frame = to_frame(release, low, high)
-        (frame if change is None else change(frame)).write_csv(file, include_header=low == 0)
-
-
-def _pieces(release: Release) -> Iterator[tuple[int, int]]:
-    """Yield ranges of records with about PIECE entries each."""
-    low = 0
-    while low < release.n_records:
-        goal = release.by_record.start[low] + PIECE
-        high = max(low + 1, int(np.searchsorted(release.by_record.start, goal, side="right")) - 1)
-        yield low, high
-        low = high
+    for part in slices_of(release.lengths, PIECE):
+        progress("writing", part.start, release.n_records)
+        frame = to_frame(release, part.start, part.stop)
+        (frame if change is None else change(frame)).write_csv(file, include_header=part.start == 0)
 
 
 def _texts(labels: Labels, codes: NDArray[Any]) -> pl.Series:
