@@ -199,15 +199,15 @@ def simulate_job(path: str) -> Callable[[], object]:
     """1,000 targets, present and absent, 6 facts of which 1 is wrong."""
     table = so.read(path, kind="table")
     who = so.Adversary(knows=KNOWN, wrong=1)
-    so.simulate_table(table.rows(np.arange(100)), who, targets=2)
-    return lambda: len(so.simulate_table(table, who, targets=PEOPLE).targets)
+    so.simulate(table.rows(np.arange(100)), who, targets=2)
+    return lambda: len(so.simulate(table, who, targets=PEOPLE).cell().targets)
 
 
 JOBS = {
     "polars_read": (polars_read_job, "Polars: CSV read, texts as categories"),
     "read": (read_job, "`so.read` of a table: types, levels, codes"),
     "risk": (risk_job, f"`so.classes`, {CLASS_COLUMNS} quasi-identifiers (memory with reading)"),
-    "simulate": (simulate_job, f"`so.simulate_table`, {PEOPLE:,} targets present and absent (with reading)"),
+    "simulate": (simulate_job, f"`so.simulate`, {PEOPLE:,} targets present and absent (with reading)"),
 }
 
 

@@ -29,6 +29,8 @@ import numpy as np
 import polars as pl
 
 import standout as so
+from standout.attack.column_scores import attack_columns, attack_named
+from standout.know.sanitized import original_of
 
 FOLDER = Path(__file__).parent.parent / "tests" / "goldens"
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
@@ -208,20 +210,25 @@ def people_simulation_numbers(table: Any, adversary: Any) -> Numbers:
     """Outcomes of simulated attacks on a table, target by target."""
     numbers: Numbers = {}
     for name in ("likelihood", "paper", "exact match", "threshold"):
-        result = so.simulate_table(table, adversary, name, targets=50, seed=5, threads=1)  # type: ignore[arg-type]
-        key, verdicts = f"simulate/{name}", result.verdicts
+        cell = so.simulate(table, adversary, attack=name, targets=50, seed=5, threads=1).cell()  # type: ignore[arg-type]
+        facts = adversary.observe_all(original_of(table), cell.targets, 5)
+        verdicts, absent = (
+            attack_columns(table, facts, attack_named(name, adversary), absent=gone, threads=1)  # type: ignore[arg-type]
+            for gone in (False, True)
+        )
+        key, claims = f"simulate/{name}", cell.claims
         numbers |= {
-            f"{key}/targets": digest(result.targets),
-            f"{key}/too few": result.n_left_out,
-            f"{key}/identified": estimate(result.identified),
+            f"{key}/targets": digest(cell.targets),
+            f"{key}/too few": cell.too_few_items,
+            f"{key}/identified": estimate(cell.identified),
             f"{key}/best guesses": digest(verdicts.guess),
             f"{key}/ties": digest(verdicts.ties),
             f"{key}/above": digest(verdicts.above),
-            f"{key}/absent best guesses": digest(result.absent.guess),
+            f"{key}/absent best guesses": digest(absent.guess),
             f"{key}/eccentricity": spread(verdicts.eccentricity),
             f"{key}/posterior": spread(verdicts.posterior),
             f"{key}/bits left": spread(verdicts.bits_left),
-        } | {f"{key}/{m}": estimate(getattr(result, m)) for m in ("correct_claims", "wrong_claims", "absent_claims")}
+        } | {f"{key}/{m}": estimate(getattr(claims, m)) for m in ("correct_claims", "wrong_claims", "absent_claims")}
     return numbers
 
 

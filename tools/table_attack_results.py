@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 import standout as so
+from standout.attack.column_scores import attack_columns
 from standout.core.arrays import Floats
+from standout.evaluate.columns import column_targets
+from standout.evaluate.estimates import rate
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_rivals import found, known_facts, rivals
 
@@ -59,11 +62,12 @@ def attack_part(table: so.Release) -> Iterator[str]:
     false = {}
     for name, adversary in adversaries().items():
         cells = []
-        for label, attack in (ATTACKS | {EACH: so.Likelihood(adversary)}).items():
-            counted = label != EACH
-            simulation = so.simulate_table(table, adversary, attack, targets=TARGETS, seed=SEED, counted=counted)
-            cells.append(interval(simulation.identified))
-            false[name, label] = simulation
+        for label, attack in ATTACKS.items():
+            cell = so.simulate(table, adversary, attack=attack, targets=TARGETS, seed=SEED).cell()
+            cells.append(interval(cell.identified))
+            false[name, label] = cell.claims
+        each = _each_by_itself(table, adversary, TARGETS, SEED)
+        cells.append(interval(rate(float(each.sum()), len(each))))
         yield f"| {name} | {' | '.join(cells)} |"
     exact, robust = (false["1 wrong, age exact", label] for label in ("exact match", "likelihood"))
     yield (
@@ -87,9 +91,9 @@ def _rival_part(table: so.Release) -> Iterator[str]:
     rows, names, best = [], [], 0.0
     for name, adversary in adversaries(most_wrong=2).items():
         known = known_facts(table, adversary, RIVAL_TARGETS, RIVAL_SEED)
-        ours = so.simulate_table(table, adversary, targets=RIVAL_TARGETS, seed=RIVAL_SEED).verdicts.found
-        before = so.simulate_table(table, adversary, targets=RIVAL_TARGETS, seed=RIVAL_SEED, counted=False)
-        others = {EACH: before.verdicts.found}
+        cell = so.simulate(table, adversary, targets=RIVAL_TARGETS, seed=RIVAL_SEED).cell()
+        ours = cell.outcomes.identified[:, 0]
+        others = {EACH: _each_by_itself(table, adversary, RIVAL_TARGETS, RIVAL_SEED)}
         others |= {label: found(known, rival) for label, rival in rivals(table, adversary).items()}
         names = list(others)
         best = max(best, *(paired(other - ours)[0] for other in others.values()))
@@ -98,6 +102,13 @@ def _rival_part(table: so.Release) -> Iterator[str]:
     yield "|---" * (len(names) + 2) + "|"
     yield from rows
     yield RIVALS_SHOW.format(best=100 * best)
+
+
+def _each_by_itself(table: so.Release, adversary: so.Adversary, targets: int, seed: int) -> Floats:
+    """Success of Likelihood that does not use how many facts are wrong."""
+    rows, _ = column_targets(table, adversary, targets, seed)
+    facts = adversary.observe_all(table, rows, seed)
+    return attack_columns(table, facts, so.Likelihood(adversary), counted=False).found
 
 
 def paired(difference: Floats) -> tuple[float, float]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import standout as so
-from standout.attack.column_scores import ColumnVerdicts
-from standout.evaluate.simulate_table import posterior_among
+from standout.evaluate.cell import SimulationCell
+from standout.evaluate.columns import posterior_among
+from standout.evaluate.outcomes import Outcomes
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_attack_results import AGE_ERROR, SEED, adversaries
 
@@ -33,7 +34,7 @@ A guess is right at least as often as the posterior says if the two numbers of a
 second is higher. Where the target may not be in the table, the posterior is too sure of itself, and the
 more so the larger the population: P(facts), the probability of the facts about somebody who is not in the
 table, is a product over columns, and the columns depend on each other (husbands are married men). The mean
-over the other rows, which counts where it is higher, helps but does not cure it. `so.simulate_table(…,
+over the other rows, which counts where it is higher, helps but does not cure it. `so.simulate(…,
 population=N)` measures the share of right claims with people whose rows were removed; do not read it from
 the posterior.
 """
@@ -42,13 +43,13 @@ the posterior.
 def calibration_part(table: so.Release) -> Iterator[str]:
     """The tables on calibration."""
     simulations = {
-        name: so.simulate_table(table, adversary, targets=TARGETS, seed=SEED) for name, adversary in _several().items()
+        name: so.simulate(table, adversary, targets=TARGETS, seed=SEED).cell() for name, adversary in _several().items()
     }
     yield INSIDE.format(targets=TARGETS)
     yield f"| what is known | {' | '.join(f'{low:g} to {high:g}: said, right' for low, high in BINS)} |"
     yield "|---" * (len(BINS) + 1) + "|"
     for name, simulation in simulations.items():
-        yield f"| {name} | {' | '.join(_bin(simulation.verdicts, *ends) for ends in BINS)} |"
+        yield f"| {name} | {' | '.join(_bin(simulation.outcomes, *ends) for ends in BINS)} |"
     yield OUTSIDE.format(targets=TARGETS, posterior=POSTERIOR)
     populations = (FULL, 10 * table.n_records, 100 * table.n_records)
     heads = " | ".join(f"N = {people:,}: right, said (claims)" for people in populations)
@@ -56,7 +57,7 @@ def calibration_part(table: so.Release) -> Iterator[str]:
     yield "|---" * (len(populations) + 2) + "|"
     for name, simulation in simulations.items():
         cells = [_population_cell(simulation, people) for people in populations]
-        yield f"| {name} | {simulation.absent_claims.value:.3f} | {' | '.join(cells)} |"
+        yield f"| {name} | {simulation.claims.absent_claims.value:.3f} | {' | '.join(cells)} |"
     yield SHOWS
 
 
@@ -70,29 +71,30 @@ def _several() -> dict[str, so.Adversary]:
     }
 
 
-def _bin(verdicts: ColumnVerdicts, low: float, high: float) -> str:
-    chosen = (verdicts.posterior >= low) & ((verdicts.posterior < high) | (high == 1.0))
+def _bin(outcomes: Outcomes, low: float, high: float) -> str:
+    posterior = outcomes.best_probability
+    chosen = (posterior >= low) & ((posterior < high) | (high == 1.0))
     if not chosen.any():
         return "–"
-    said, right = verdicts.posterior[chosen].mean(), verdicts.found[chosen].mean()
+    said, right = posterior[chosen].mean(), outcomes.identified[chosen].mean()
     return f"{said:.3f}, {right:.3f} ({int(chosen.sum()):,})"
 
 
-def said_and_right(simulation: so.TableSimulation, people: int) -> tuple[float, float, int, int]:
+def said_and_right(simulation: SimulationCell, people: int) -> tuple[float, float, int, int]:
     """Of claims about a population: the mean posterior, the share that is right, and their numbers."""
-    n_rows = simulation.verdicts.candidates
+    n_rows, outcomes = simulation.n_records, simulation.outcomes
     share = n_rows / people
-    inside = posterior_among(simulation.verdicts, people - n_rows)
-    outside = posterior_among(simulation.absent, people - n_rows)
+    inside = posterior_among(outcomes.best_probability, outcomes.anybody, n_rows, people - n_rows)
+    outside = posterior_among(outcomes.absent_probability, outcomes.absent_anybody, n_rows - 1, people - n_rows)
     in_claims, out_claims = inside >= POSTERIOR, outside >= POSTERIOR
     made = share * in_claims.sum() + (1.0 - share) * out_claims.sum()
     if made == 0:
         return np.nan, np.nan, 0, 0
     said = (share * inside[in_claims].sum() + (1.0 - share) * outside[out_claims].sum()) / made
-    right = share * simulation.verdicts.found[in_claims].sum() / made
+    right = share * outcomes.identified.ravel()[in_claims].sum() / made
     return float(said), float(right), int(in_claims.sum()), int(out_claims.sum())
 
 
-def _population_cell(simulation: so.TableSimulation, people: int) -> str:
+def _population_cell(simulation: SimulationCell, people: int) -> str:
     said, right, inside, outside = said_and_right(simulation, people)
     return "no claims" if inside + outside == 0 else f"{right:.3f}, {said:.3f} ({inside:,} + {outside:,})"

@@ -141,8 +141,8 @@ def _our_rows(table: so.Release, released: so.Release) -> Iterator[Row]:
         cells, begun = [], time.process_time()
         for each, wrong in ((table, 0), (released, 0), (table, 1)):
             adversary = so.Adversary(KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0)
-            simulation = so.simulate_table(each, adversary, label, targets=TARGETS, seed=SEED)
-            cells.append(interval(simulation.identified))
+            simulation = so.simulate(each, adversary, attack=label, targets=TARGETS, seed=SEED)
+            cells.append(interval(simulation.cell().identified))
         took = (time.process_time() - begun) / 3
         yield (f"Standout: {label}, 6 of 8 known, {TARGETS:,} people", *cells, took)
 

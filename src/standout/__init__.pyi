@@ -32,11 +32,11 @@ from standout.data.release import Release
 from standout.data.search import ItemSuggestion, suggest_items
 from standout.data.store import open_index as open  # noqa: A004
 from standout.data.store import save, verify
+from standout.evaluate.columns import Inference, infer_column
 from standout.evaluate.compare import Comparison, compare
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, lineup
 from standout.evaluate.simulate import simulate
-from standout.evaluate.simulate_table import Inference, TableSimulation, infer_column, simulate_table
 from standout.evaluate.simulation import Simulation
 from standout.ingest.index_source import index
 from standout.ingest.read import read
@@ -129,7 +129,6 @@ __all__ = [
     "StandoutError",
     "Step",
     "StoreError",
-    "TableSimulation",
     "TargetEntries",
     "Unicity",
     "UnicityCell",
@@ -164,7 +163,6 @@ __all__ = [
     "sanitize",
     "save",
     "simulate",
-    "simulate_table",
     "sparsity",
     "step",
     "steps",

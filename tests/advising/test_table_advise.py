@@ -33,9 +33,9 @@ def advice(table):
 def rates(table, steps, attack):
     """The rates of one attack in the full stage by plain functions: everybody, and those who are left."""
     safer = so.sanitize(table, *steps, seed=SEED)
-    found = so.simulate_table(safer, ADVERSARY, attack, targets=TARGETS, seed=SEED + 1)
+    found = so.simulate(safer, ADVERSARY, attack=attack, targets=TARGETS, seed=SEED + 1).cell()
     present = representatives_of(safer)[found.targets] >= 0
-    success = found.verdicts.found
+    success = found.outcomes.identified[:, 0]
     return rate(float(success.sum()), len(success)), rate(float(success[present].sum()), int(present.sum()))
 
 
@@ -62,7 +62,7 @@ def test_the_recommended_table_is_below_the_limit_by_a_plain_simulation(table, a
     assert best.stage == "fresh" and best.rate.high <= LIMIT
     safer = so.sanitize(table, *best.steps, seed=99)
     for attack in ATTACKS:
-        assert so.simulate_table(safer, ADVERSARY, attack, targets=TARGETS, seed=98).identified.value < LIMIT
+        assert so.simulate(safer, ADVERSARY, attack=attack, targets=TARGETS, seed=98).cell().identified.value < LIMIT
 
 
 def test_people_who_are_left_out_count_only_among_everybody(table):

@@ -116,7 +116,7 @@ def _table(rows, draw):
     sizes = naive.class_sizes(cells, range(len(names)))
     if risk.identity.k != min(sizes):
         raise AssertionError(f"k is {risk.identity.k} instead of {min(sizes)}")
-    so.simulate_table(table, so.Adversary(knows=1), targets=5, threads=1)
+    so.simulate(table, so.Adversary(knows=1), targets=5, threads=1)
 
 
 KERNELS = {

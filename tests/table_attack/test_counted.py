@@ -81,8 +81,9 @@ def test_votes_are_sums_of_probabilities():
 def test_without_wrong_facts_it_is_the_sum_of_logarithms():
     table, adversary = made_table(60, seed=2), Adversary(knows=4, wrong=0)
     assert not counts_wrong(Likelihood(adversary))
-    counted, each = (so.simulate_table(table, adversary, targets=20, counted=c) for c in (True, False))
-    assert (counted.verdicts.posterior == each.verdicts.posterior).all()
+    facts = adversary.observe_all(table, np.flatnonzero(adversary.eligible(table, np.arange(60))))
+    counted, each = (attack_columns(table, facts, Likelihood(adversary), counted=c) for c in (True, False))
+    assert (counted.posterior == each.posterior).all()
 
 
 def test_a_dropped_column_may_have_been_the_wrong_one():
@@ -104,10 +105,10 @@ def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
         so.Column(f"c{i}", "category", tuple("abcdef"), draw.integers(0, 6, 3000, np.uint8)) for i in range(6)
     )
     adversary = Adversary(knows=6, wrong=2)
-    counted, each = (
-        so.simulate_table(Release.of_columns(columns), adversary, targets=400, counted=c) for c in (True, False)
-    )
-    assert counted.verdicts.found.sum() > 1.2 * each.verdicts.found.sum()
+    table = Release.of_columns(columns)
+    facts = adversary.observe_all(table, np.arange(400))
+    counted, each = (attack_columns(table, facts, Likelihood(adversary), counted=c) for c in (True, False))
+    assert counted.found.sum() > 1.2 * each.found.sum()
 
 
 def full_sets():
@@ -142,8 +143,8 @@ def test_hundreds_of_known_columns_still_identify_everybody(wrong):
     draw = np.random.default_rng(3)
     columns = [so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8)) for i in range(600)]
     adversary = Adversary(knows=600, wrong=wrong)
-    simulation = so.simulate_table(Release.of_columns(tuple(columns)), adversary, targets=10)
-    assert simulation.identified.value == 1
+    simulation = so.simulate(Release.of_columns(tuple(columns)), adversary, targets=10)
+    assert simulation.cell().identified.value == 1
 
 
 def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
@@ -153,6 +154,6 @@ def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
     table, adversary, kept = Release.of_columns(tuple(columns)), Adversary(knows=2), np.arange(0, 100, 2)
     shown = tuple(column.rows(kept) for column in columns)
     released = sanitized_rows(table, kept, shown)
-    rates = so.simulate_table(released, adversary, targets=None, population=100).population
+    rates = so.simulate(released, adversary, targets="all", population=100).cell().population
     assert rates.in_table.value == 1
     assert rates.identified.value == 0.5

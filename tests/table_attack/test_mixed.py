@@ -94,10 +94,10 @@ def test_a_mixed_score_is_the_sum_of_the_scores_of_table_and_history(absent):
 def test_each_attack_runs_on_a_table_with_a_history(attack):
     table, _ = mixed(4)
     exact = replace(ADVERSARY, wrong=0, error=0.0, entries=so.Adversary(knows=3))
-    simulation = so.simulate_table(table, exact, attack, targets=10)
-    assert simulation.identified.value > 0.9
+    simulation = so.simulate(table, exact, attack=attack, targets=10)
+    assert simulation.cell().identified.value > 0.9
 
 
 def test_an_adversary_who_knows_entries_needs_a_history():
     with pytest.raises(so.ParameterError, match="the release has no history"):
-        so.simulate_table(made_table(20), ADVERSARY)
+        so.simulate(made_table(20), ADVERSARY)

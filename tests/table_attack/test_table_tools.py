@@ -64,14 +64,14 @@ def test_exact_count_is_the_sum_over_all_choices_of_wrong_facts(table, wrong):
 def test_without_wrong_or_inexact_facts_all_attacks_find_what_exact_matching_finds(table):
     adversary = so.Adversary(knows=3, error=0.0)
     known = known_facts(table, adversary, 50, 1)
-    exact = so.simulate_table(table, adversary, "exact match", targets=50, seed=1).verdicts.found
+    exact = so.simulate(table, adversary, attack="exact match", targets=50, seed=1).cell().outcomes.identified[:, 0]
     for rival in (exact_count, most_matches, leave_out):
         assert np.allclose(found(known, rival), exact)
 
 
 def test_targets_and_facts_are_those_of_the_simulation(table):
     adversary = so.Adversary(knows=3, wrong=1)
-    simulation = so.simulate_table(table, adversary, targets=20, seed=5)
+    simulation = so.simulate(table, adversary, targets=20, seed=5).cell()
     assert known_facts(table, adversary, 20, 5).targets.tolist() == simulation.targets.tolist()
 
 

@@ -17,7 +17,6 @@ from standout.auditing import table_checks, table_runs
 from standout.auditing.runs import AuditPlan
 from standout.core.errors import ParameterError
 from standout.data.labels import Labels
-from standout.evaluate.simulate_table import TableSimulation
 from standout.findings.json_types import json_text, to_json
 from standout.report.audit_page import audit_page
 
@@ -148,7 +147,6 @@ def test_claims_within_the_budget_equal_a_count_over_targets():
     plan = plan_of(made_table(120, seed=8), 60, budget=0.05)
     run = table_runs.run_table_adversary(plan, table_runs.Rung("x", "x", so.Adversary(knows=5)), lambda *_: None)
     for attack in run.attacks:
-        simulation: TableSimulation = attack.simulation
         present, absent = (
             [
                 float(v.eccentricity[i])
@@ -158,10 +156,10 @@ def test_claims_within_the_budget_equal_a_count_over_targets():
                 else -1.0
                 for i in range(len(v.found))
             ]
-            for v in (simulation.verdicts, simulation.absent)
+            for v in (attack.verdicts, attack.absent)
         )
         if attack.name != "paper":
-            expected = naive.claims_within_budget(present, simulation.verdicts.found.tolist(), absent, 0.05)
+            expected = naive.claims_within_budget(present, attack.verdicts.found.tolist(), absent, 0.05)
             assert attack.within.correct_claims.value == pytest.approx(expected)
 
 

@@ -254,4 +254,4 @@ def test_the_risk_measures_agree_that_each_class_has_k_rows(k):
 def test_attacks_run_on_the_result_of_every_step(text):
     safer = so.sanitize(random_table(seed=3), text, seed=1)
     for attack in ("likelihood", "paper", "exact match"):
-        so.simulate_table(safer, so.Adversary(knows=2), attack, targets=20, seed=1)
+        so.simulate(safer, so.Adversary(knows=2), attack=attack, targets=20, seed=1)

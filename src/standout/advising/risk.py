@@ -15,9 +15,9 @@ from standout.attack.column_scores import AttackName, attack_columns, attack_nam
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
+from standout.evaluate.columns import column_targets
 from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate_table import table_targets
 from standout.evaluate.target_attacks import success_rates
 from standout.evaluate.targets import Population
 from standout.findings.advice import Among
@@ -112,7 +112,7 @@ def _column_risk(
     few are identified it often chooses the weaker attack, and the rate is then too low: a limit would be met
     by chance.
     """
-    rows, _ = table_targets(safer, adversary, targets, seed)
+    rows, _ = column_targets(safer, adversary, targets, seed)
     facts = adversary.observe_all(safer.original, rows, seed)
     attacks = {name: attack_named(name, adversary) for name in COLUMN_ATTACKS} | dict(own_attacks)
     is_present = safer.mapping.representatives[rows] >= 0

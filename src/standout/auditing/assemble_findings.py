@@ -22,6 +22,7 @@ from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_o
 from standout.auditing.table_measures import RiskResults
 from standout.auditing.table_runs import TableAttackRun, TableCurve, TableRun
 from standout.auditing.theory_section import theory_findings, yardstick
+from standout.core.arrays import Floats
 from standout.data.release import Release
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, mean, rate
@@ -380,7 +381,7 @@ def _table_adversary(plan: AuditPlan, run: TableRun, curve: TableCurve | None) -
         too_few_items=run.n_left_out,
         attack=run.strongest.name,
         as_named=attacks[0].as_named,
-        control=control_of(*run.strongest.simulation.claims),
+        control=control_of(*_claims_of_targets(run.strongest)),
         curve=attacks[0].curve,
         attacks=attacks,
         curve_note=""
@@ -408,24 +409,31 @@ def _table_attack(plan: AuditPlan, run: TableAttackRun, knows: int, curve: Table
     )
 
 
+def _claims_of_targets(run: TableAttackRun) -> tuple[Floats, Floats]:
+    """For each target, whether it is claimed rightly, and whether a row is claimed after its own is removed."""
+    outcomes, least = run.cell.outcomes, run.cell.threshold.strength
+    right = (outcomes.identified == 1.0) & (outcomes.claim_strength >= least)
+    return right[:, 0].astype(float), (outcomes.absent_claim_strength[:, 0] >= least).astype(float)
+
+
 def _table_measures(plan: AuditPlan, run: TableAttackRun, knows: int) -> Measures:
-    simulation, rates = run.simulation, run.simulation.population
+    cell, rates, claims = run.cell, run.cell.population, run.cell.claims
     return Measures(
         facts=knows,
-        targets=len(simulation.targets),
+        targets=len(cell.targets),
         claims_by="posterior" if run.claims_by_posterior else "phi",
         threshold=plan.posterior if run.claims_by_posterior else plan.phi,
-        identified=simulation.identified,
+        identified=cell.identified,
         identified_in_release=run.identified_in_table,
-        correct_claims=simulation.correct_claims,
-        wrong_claims=simulation.wrong_claims,
-        absent_claims=simulation.absent_claims,
+        correct_claims=claims.correct_claims,
+        wrong_claims=claims.wrong_claims,
+        absent_claims=claims.absent_claims,
         threshold_at_budget=run.threshold_at_budget,
         correct_claims_at_budget=run.within.correct_claims,
         absent_claims_at_budget=run.within.absent_claims,
-        bits_gained=simulation.bits_gained,
-        bits_left=mean(simulation.verdicts.bits_left),
-        stated_probability=float(min(simulation.verdicts.posterior.mean(), 1.0)),
+        bits_gained=cell.bits_gained,
+        bits_left=mean(run.verdicts.bits_left),
+        stated_probability=float(min(run.verdicts.posterior.mean(), 1.0)),
         population=None
         if rates is None
         else PopulationClaims(in_release=rates.in_table, identified=rates.identified, confidence=rates.confidence),

@@ -283,7 +283,7 @@ def _rates(findings: AuditFindings, results: AuditResults) -> Check:
     good = total = 0
     for adversary, run in zip(findings.adversaries, results.table_runs.values(), strict=True):
         for attack, part in zip(adversary.attacks, run.attacks, strict=True):
-            found = [float(share) for share in part.simulation.verdicts.found]
+            found = [float(share) for share in part.verdicts.found]
             measures, total = attack.as_named, total + 1
             claims = measures.correct_claims.value + measures.wrong_claims.value
             good += (

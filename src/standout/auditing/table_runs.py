@@ -1,20 +1,21 @@
 """The attacks of an audit of a table: each adversary with each attack, on the same targets and facts."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named
-from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.auditing.runs import AuditPlan
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Ints
 from standout.core.progress import Progress
 from standout.core.rng import key
-from standout.evaluate.claims import ClaimRates, RatesWithinBudget, rates_within_budget
+from standout.evaluate.cell import RandomGuess, SimulationCell
+from standout.evaluate.claims import ClaimRates, ClaimThreshold, RatesWithinBudget, rates_within_budget
+from standout.evaluate.columns import column_outcomes, column_targets, population_rates
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate_table import TableSimulation, population_rates, table_targets
+from standout.evaluate.outcomes import Outcomes
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
@@ -31,8 +32,6 @@ CURVE_SHARE = 0.5
 """A curve ends at the largest number of attributes for which this share of the rows has enough cells."""
 CURVE_WORK = 400_000_000
 """A curve has fewer targets if the table has so many rows that targets · rows would exceed this."""
-STRONGEST = 12.0
-"""Largest strength of a claim: a posterior of 1 − 10^−12 counts as certain, even if it is not quite 1."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -40,14 +39,16 @@ class TableAttackRun:
     """One attack of one adversary, and its claims within the budget."""
 
     name: str
-    simulation: TableSimulation
+    verdicts: ColumnVerdicts
+    absent: ColumnVerdicts
+    cell: SimulationCell
     within: RatesWithinBudget
     is_present: Bools
 
     @property
     def claims_by_posterior(self) -> bool:
         """Whether a claim needs a posterior; otherwise an eccentricity."""
-        return not isinstance(self.simulation.attack, ScoreboardRH)
+        return self.name != "paper"
 
     @property
     def threshold_at_budget(self) -> float:
@@ -58,8 +59,8 @@ class TableAttackRun:
     @property
     def identified_in_table(self) -> Estimate:
         """Share of identified targets among those who are in the table."""
-        found, n = self.simulation.verdicts.found[self.is_present], int(self.is_present.sum())
-        return rate(min(math.fsum(found), n), n, 1.0 / self.simulation.verdicts.candidates)
+        found, n = self.verdicts.found[self.is_present], int(self.is_present.sum())
+        return rate(min(math.fsum(found), n), n, 1.0 / self.verdicts.candidates)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,7 +94,7 @@ class TableCurve:
 def run_table_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> TableRun:
     """All attacks of an adversary exactly as it is named."""
     adversary = rung.adversary
-    rows, left_out = table_targets(plan.release, adversary, plan.targets, plan.seed)
+    rows, left_out = column_targets(plan.release, adversary, plan.targets, plan.seed)
     facts = adversary.observe_all(plan.original, rows, plan.seed)
     strongest = _strongest(plan, adversary, rows, progress)
     names = sorted(ATTACKS, key=lambda name: name != strongest)
@@ -111,7 +112,7 @@ def strongest_verdicts(
 
 def _strongest(plan: AuditPlan, adversary: Adversary, reported: Ints, progress: Progress) -> AttackName:
     """Name of the attack that identifies most people other than those it is reported on."""
-    order, _ = table_targets(plan.release, adversary, None, plan.seed, "choice")
+    order, _ = column_targets(plan.release, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
     targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.release.n_records, PILOT_TARGETS // 3))
     pilot = (others if len(others) >= FEWEST else order)[:targets]
@@ -146,30 +147,27 @@ def _run_attack(
 ) -> TableAttackRun:
     verdicts = _verdicts(plan, adversary, name, facts, progress, probabilities=True)
     absent = _verdicts(plan, adversary, name, facts, progress, absent=True, probabilities=plan.population is not None)
-    attack = attack_named(name, adversary)
+    is_present = representatives_of(plan.release)[facts.cells.target] >= 0
+    by_posterior = name != "paper"
+    outcomes = column_outcomes(verdicts, absent, by_posterior)
     population = None
     if plan.population is not None:
-        population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_records)
-    simulation = TableSimulation(
-        adversary, attack, facts.cells.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
+        counts = plan.release.n_records, plan.original.n_records, int(is_present.sum())
+        population = population_rates(outcomes, plan.population, plan.posterior, *counts)
+    cell = SimulationCell(
+        adversary=name,
+        facts=adversary.knows,
+        outcomes=Outcomes(*(getattr(outcomes, field.name)[:, None] for field in fields(Outcomes))),
+        n_records=plan.release.n_records,
+        n_considered=plan.original.n_records,
+        too_few_items=left_out,
+        random_guess=RandomGuess(math.nan, math.nan),
+        targets=facts.cells.target,
+        threshold=ClaimThreshold("posterior", plan.posterior) if by_posterior else ClaimThreshold("phi", plan.phi),
+        population=population,
     )
-    by_posterior = name != "paper"
-    rates = ClaimRates(
-        _strength(verdicts, by_posterior)[:, None],
-        (verdicts.found == 1.0).astype(np.float64)[:, None],
-        _strength(absent, by_posterior)[:, None],
-        0.0 if by_posterior else 2.0 / max(plan.release.n_records, 2),
-    )
-    present = representatives_of(plan.release)[facts.cells.target] >= 0
-    return TableAttackRun(name, simulation, rates_within_budget(rates, plan.budget), present)
-
-
-def _strength(verdicts: ColumnVerdicts, by_posterior: bool) -> Floats:
-    """How strong each claim is; below 0 where there is nothing to claim."""
-    if not by_posterior:
-        return np.minimum(verdicts.eccentricity, 1e9)
-    strength = -np.log10(np.maximum(1.0 - verdicts.posterior, 10.0**-STRONGEST))
-    return np.where(verdicts.ties > 0, strength, -1.0)
+    rates = ClaimRates.of(cell.outcomes, 0.0 if by_posterior else 2.0 / max(plan.release.n_records, 2))
+    return TableAttackRun(name, verdicts, absent, cell, rates_within_budget(rates, plan.budget), is_present)
 
 
 def run_curve(plan: AuditPlan, adversary: Adversary, progress: Progress) -> TableCurve:
@@ -181,7 +179,7 @@ def run_curve(plan: AuditPlan, adversary: Adversary, progress: Progress) -> Tabl
     most = _most_attributes(plan, adversary)
     longest = with_facts(adversary, most)
     targets = min(plan.targets, max(CURVE_WORK // plan.release.n_records, FEWEST))
-    rows, left_out = table_targets(plan.release, longest, targets, plan.seed, "curve")
+    rows, left_out = column_targets(plan.release, longest, targets, plan.seed, "curve")
     facts = longest.observe_all(plan.original, rows, plan.seed)
     knows = tuple(sorted({*(size for size in plan.facts if size < most), most}))
     identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}
@@ -218,7 +216,7 @@ def attack_original_table(plan: AuditPlan, run: TableRun, progress: Progress) ->
     """
     before_plan = replace(plan, release=plan.original)
     name, before = strongest_verdicts(before_plan, run.rung.adversary, run.facts, progress)
-    after = run.strongest.simulation.verdicts
+    after = run.strongest.verdicts
     return compare_before_after(
         run.rung.name,
         Successes(attack=name, success=before.found, baseline=1 / before.candidates),

@@ -15,7 +15,15 @@ from standout.core.errors import ParameterError
 from standout.core.files import write_atomically
 from standout.core.results import FrameExport
 from standout.core.text import estimate_line
-from standout.evaluate.claims import LAST_DIGITS, PAPER_THRESHOLD, ClaimRates, ClaimThreshold, rates_within_budget
+from standout.evaluate.claims import (
+    LAST_DIGITS,
+    PAPER_THRESHOLD,
+    ClaimRates,
+    ClaimThreshold,
+    RatesAtPhi,
+    rates_within_budget,
+)
+from standout.evaluate.columns import PopulationRates
 from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
 from standout.evaluate.outcomes import Criteria, Outcomes
 
@@ -77,6 +85,8 @@ class SimulationCell:
         Share of the targets whom a record of the release represents.
     threshold
         When a record is claimed.
+    population
+        Claims about one of a population, if a release with columns is a sample of one.
     """
 
     adversary: str
@@ -89,6 +99,7 @@ class SimulationCell:
     targets: Ints
     present: float = 1.0
     threshold: ClaimThreshold = PAPER_THRESHOLD
+    population: PopulationRates | None = None
 
     def __repr__(self) -> str:
         size = f"{self.facts} facts, {len(self.outcomes):,} targets"
@@ -98,6 +109,22 @@ class SimulationCell:
     def identified(self) -> Estimate:
         """The share of targets whose record is the best guess."""
         return rate_by_target(self.outcomes.identified, self.present / self.n_records)
+
+    @property
+    def bits_gained(self) -> Estimate:
+        """log2 of the number of records, minus the bits that are left."""
+        return _mean_by_target(math.log2(self.n_records) - self.outcomes.bits_left, 0.0)
+
+    @property
+    def candidates_left(self) -> Estimate:
+        """2 to the mean number of bits left: how many people fit the facts about equally well."""
+        bits = _mean_by_target(self.outcomes.bits_left, None)
+        return Estimate(2**bits.value, 2 ** max(bits.low, 0.0), 2 ** min(bits.high, 60.0), bits.n)
+
+    @property
+    def claims(self) -> RatesAtPhi:
+        """The rates of correct, wrong and absent claims at the threshold."""
+        return self.claim_rates.at(self.threshold.strength)
 
     @property
     def claim_rates(self) -> ClaimRates:
@@ -135,14 +162,23 @@ class SimulationCell:
         in_top = min(1.0, criteria.top / n)
         yield Measurement("identified", "", self.identified)
         yield Measurement("in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top))
-        yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
+        has_similar = not np.isnan(outcomes.similar).any()
+        if has_similar:
+            yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
         yield from self._claims()
         if self.claim_rates.has_absent:
             yield from self._false_claims(budget)
-        yield from self._similar_claims(theta)
-        yield from self._bits(theta)
+        if has_similar:
+            yield from self._similar_claims(theta)
+        yield from self._bits(theta if has_similar else None)
         yield from self._lineup_sizes()
-        yield from self._revealed()
+        if not np.isnan(outcomes.revealed).any():
+            yield from self._revealed()
+        if self.population is not None:
+            rates, setting = self.population, f"population={self.population.population}"
+            yield Measurement("identified", setting, rates.identified)
+            yield Measurement("correct_claims", setting, rates.in_table)
+            yield Measurement("claim_confidence", setting, rates.confidence)
         yield Measurement("calibration_gap", "", self._calibration_gap())
         yield Measurement("calibration_bias", "", self._calibration_bias())
 
@@ -179,13 +215,14 @@ class SimulationCell:
             n, equal = len(rates.claim_strength), rates.equal_error_rate().rate
             yield Measurement("equal_error_rate", theta, rate(equal * n, n, 1 / (1 + guess)))
 
-    def _bits(self, theta: str) -> Iterator[Measurement]:
+    def _bits(self, theta: str | None) -> Iterator[Measurement]:
         bits, all_bits = self.outcomes.bits_left, math.log2(self.n_records)
         mixed = -elementary.log2((elementary.exp2(-bits) + 1 / self.n_records) / 2)
         similar = self.outcomes.similar_bits_left
         yield Measurement("bits_left", "", _not_negative(_mean_by_target(bits, all_bits)))
-        yield Measurement("bits_gained", "", _mean_by_target(all_bits - bits, 0.0))
-        yield Measurement("bits_left", theta, _not_negative(_mean_by_target(similar, all_bits)))
+        yield Measurement("bits_gained", "", self.bits_gained)
+        if theta is not None:
+            yield Measurement("bits_left", theta, _not_negative(_mean_by_target(similar, all_bits)))
         yield Measurement("bits_left", "mixed_with_uniform", _not_negative(_mean_by_target(mixed, all_bits)))
         yield Measurement("bits_left", "not identified", _not_negative(self._bits_left_of_failures(all_bits)))
 

@@ -307,6 +307,11 @@ class Outcomes:
     lineup_90             the same for 90 %
     lineup_99             the same for 99 %
     absent_claim_strength `claim_strength` with the target's record removed; NaN if that was not asked for
+    anybody               P(facts) / P(facts | best guess); NaN if the attack does not say
+    absent_probability    `best_probability` and `anybody` with the target's record removed
+    absent_anybody
+
+    Measures that do not exist for a kind of release are NaN.
     """
 
     identified: Floats
@@ -323,6 +328,9 @@ class Outcomes:
     lineup_90: Floats
     lineup_99: Floats
     absent_claim_strength: Floats
+    anybody: Floats
+    absent_probability: Floats
+    absent_anybody: Floats
 
     def __len__(self) -> int:
         return len(self.identified)
@@ -389,6 +397,7 @@ def attack_outcomes(
         lineup_90=lineup_90,
         lineup_99=lineup_99,
         absent_claim_strength=absent,
+        **dict.fromkeys(("anybody", "absent_probability", "absent_anybody"), np.full(len(score), np.nan)),
     )
     shape = len(targets), draws, len(sizes)
     return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))

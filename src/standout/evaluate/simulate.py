@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout._version import __version__
-from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, check_attack, checkpoint_key, fit_attack
+from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, checkpoint_key, fit_attack
+from standout.attack.column_scores import AttackName, attack_named
+from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.workers import on_client
 from standout.core.arrays import Ints
@@ -25,6 +28,7 @@ from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
 from standout.evaluate.claims import ClaimThreshold
+from standout.evaluate.columns import population_rates
 from standout.evaluate.outcomes import Criteria, Outcomes, no_facts, revealed_items
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.target_attacks import TargetAttacks
@@ -104,7 +108,7 @@ def _stored_outcomes(file: Path, settings: str, targets: Ints) -> Outcomes | Non
 FactCounts = int | Sequence[int] | None
 TargetChoice = int | str | Sequence[str]
 
-BATCH = 64
+BATCH, BATCH_OF_COLUMNS = 64, 1024
 """Number of targets between two reports of progress; it changes no result."""
 LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
 """Lineup sizes are computed for 200 targets, but for 25 in a release of more than 100,000 records."""
@@ -143,6 +147,13 @@ class SimulationRunner:
     threads: int | None
     progress: Progress
     save: Path | None
+    people: int | None = None
+    posterior: float = 0.95
+
+    @property
+    def batch(self) -> int:
+        """Number of targets that are attacked at once."""
+        return BATCH_OF_COLUMNS if self.release.columns else BATCH
 
     @cached_property
     def population(self) -> Population:
@@ -181,12 +192,13 @@ class SimulationRunner:
         if isinstance(targets, Iterable) and not isinstance(targets, str):
             order = np.unique([_index_of(original, record_id) for record_id in targets]).astype(np.int64)
         else:
-            order = generator(self.seed, "targets").permutation(original.n_records)
+            purpose = ("table", "targets") if original.columns else ("targets",)
+            order = generator(self.seed, *purpose).permutation(original.n_records)
         eligible = adversary.eligible(original, order)
         index = order[eligible]
         if not len(index):
             raise ParameterError(
-                f"no record can be a target: none has enough entries for {name!r}, who knows {adversary.knows}"
+                f"no record can be a target: none has enough entries or cells for {name!r}, who knows {adversary.knows}"
             )
         if targets != "all" and not isinstance(targets, Iterable):
             wanted = whole_number("targets", targets, 1)
@@ -196,7 +208,8 @@ class SimulationRunner:
     def _cells(self, task: _Task, outcomes: Outcomes) -> list[SimulationCell]:
         targets = task.targets.index[: len(outcomes)]
         random_guess = self._random_guess(targets)
-        present = float((self.population.record_of(targets) >= 0).mean())
+        is_present = self.population.record_of(targets) >= 0
+        present = float(is_present.mean())
         return [
             SimulationCell(
                 adversary=task.name,
@@ -209,6 +222,16 @@ class SimulationRunner:
                 targets=targets,
                 present=present,
                 threshold=self.threshold,
+                population=None
+                if self.people is None
+                else population_rates(
+                    outcomes.for_size(index),
+                    self.people,
+                    self.posterior,
+                    self.release.n_records,
+                    self.population.original.n_records,
+                    int(is_present.sum()),
+                ),
             )
             for index, size in enumerate(task.sizes)
         ]
@@ -222,7 +245,7 @@ class SimulationRunner:
         n_attacked, total = 0, len(targets)
         try:
             while n_attacked < total and not _is_precise(parts, self.precision):
-                end = min(n_attacked + BATCH, total)
+                end = min(n_attacked + self.batch, total)
                 part = checkpoint.outcomes_of(n_attacked, end)
                 if part is None:
                     batches = batches or self._batches(task, n_attacked)
@@ -251,7 +274,7 @@ class SimulationRunner:
             draws=self.draws,
             seed=self.seed,
         )
-        return attacks.batches(self.release, task.targets.index, first, BATCH, lineups, self.threads)
+        return attacks.batches(self.release, task.targets.index, first, self.batch, lineups, self.threads)
 
     def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
         """Everything that the outcomes depend on. A function does not identify itself by its name."""
@@ -277,6 +300,8 @@ class SimulationRunner:
 
     def _random_guess(self, targets: Ints) -> RandomGuess:
         """What guessing a random record achieves."""
+        if self.release.columns:
+            return RandomGuess(math.nan, math.nan)
         guesses = generator(self.seed, "guesses").integers(self.release.n_records, size=len(targets))
         known = no_facts(self.release, len(targets))
         items = revealed_items(self.release, targets, guesses, known, self.criteria.similarity)
@@ -321,7 +346,7 @@ def simulate(
     release: Release | Any,
     adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary],
     *,
-    attack: AnyAttack | None = None,
+    attack: AnyAttack | AttackName | None = None,
     facts: int | Sequence[int] | None = None,
     targets: int | str | Sequence[str] = 1000,
     precision: float | None = None,
@@ -333,6 +358,7 @@ def simulate(
     similarity: Similarity | None = None,
     top: int = 10,
     absent: bool = True,
+    population: int | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
@@ -354,8 +380,9 @@ def simulate(
     adversaries
         One adversary, several, or several by name.
     attack
-        The attack, perhaps of your own; default: Algorithm 1B with the paper's settings. `Likelihood()` takes
-        the errors of each adversary.
+        The attack, perhaps of your own, or "likelihood", "paper" (Algorithm 1B), "threshold" (Algorithm 1A) or
+        "exact match". Default: Algorithm 1B with the paper's settings; `Likelihood()` in a release with columns.
+        `Likelihood()` takes the errors of each adversary.
     facts
         Number of known facts to attack with, or several: 4, or [2, 4, 8]. Default: all that the adversary
         knows.
@@ -378,6 +405,9 @@ def simulate(
         Length of the lineup for the measure `in_top`.
     absent
         Whether to attack also with the target's record removed [Definition 3].
+    population
+        Number of people of whom a release with columns is a sample. Claims then allow for the target not
+        being in it.
     seed
         Random seed. The same seed gives the same numbers, for any number of threads.
     threads
@@ -418,7 +448,8 @@ def simulate(
         similarity=similarity or _default_similarity(release),
         absent=bool(absent),
     )
-    checked_attack = ScoreboardRH() if attack is None else check_attack(attack)
+    usual: AnyAttack = Likelihood() if release.columns else ScoreboardRH()
+    checked_attack = usual if attack is None else attack_named(attack)
     runner = SimulationRunner(
         release=release,
         attack=checked_attack,
@@ -431,8 +462,21 @@ def simulate(
         threads=threads,
         progress=progress,
         save=None if save is None else Path(save),
+        people=_people(release, population, criteria),
+        posterior=posterior,
     )
     return runner.simulation(_by_name(adversaries), facts, targets)
+
+
+def _people(release: Release, population: int | None, criteria: Criteria) -> int | None:
+    if population is None:
+        return None
+    if not release.columns or not criteria.absent:
+        raise ParameterError("population needs a release with columns, and absent targets")
+    people = whole_number("population", population, 1)
+    if people < release.n_records:
+        raise ParameterError(f"population must be at least the number of rows, {release.n_records:,}, got {people:,}")
+    return people
 
 
 def _by_name(adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary]) -> dict[str, Adversary]:

@@ -4,7 +4,7 @@ The outcomes of a slice depend on its targets and the settings only, so slices m
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, check_attack, is_built_in
+from standout.attack.column_scores import attack_columns
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.core.parts import executor_of
@@ -19,11 +20,13 @@ from standout.core.progress import Progress, no_progress
 from standout.core.threads import WorkerPool, current_pool, map_on_threads
 from standout.data.release import Release
 from standout.data.store import SharedIndex
+from standout.evaluate.columns import column_attack_outcomes
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes, record_scores
 from standout.evaluate.similar_records import SimilarRecords
 from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
+from standout.know.sanitized import original_of
 
 __all__ = ["TargetAttacks", "TargetSuccess", "shared_workers", "success_rates"]
 
@@ -70,8 +73,12 @@ class TargetAttacks:
         Workers, or else threads, attack slices of the targets. If an index is too large for the memory of a
         machine, they attack all targets in parts of the release instead (see `core.parts`).
         """
-        similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
+        similar = SimilarRecords(release.history, self.criteria.similarity, self.criteria.theta, threads)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
+        if release.columns:  # the kernels of columns have threads of their own
+            for low, high in bounds:
+                yield self.outcomes(release, targets[low:high], similar, 0, threads)
+            return
         attack_slices = self._on_workers(release)
         if attack_slices is None:
             # The first batch compiles, and counts what all attacks share.
@@ -113,6 +120,9 @@ class TargetAttacks:
         self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
     ) -> Outcomes:
         """The outcomes of these targets."""
+        if release.columns:
+            known = self.adversary.observe_all(original_of(release), targets, self.seed, self.draws)
+            return column_attack_outcomes(self.attack, release, known, self.draws, self.sizes, self.criteria, threads)
         return attack_outcomes(
             self.attack,
             release,
@@ -159,6 +169,10 @@ def success_rates(
 ) -> Floats:
     """The probability that the best guess is right (1/t in a tie of t), by target and number of facts."""
     attack = ScoreboardRH() if attack is None else check_attack(attack)
+    if release.columns:
+        of_size = (replace(known, cells=known.cells.first_attributes(original_of(release), size)) for size in sizes)
+        found = [attack_columns(release, few, attack, probabilities=False, threads=threads).found for few in of_size]
+        return np.stack(found, axis=1)
     verdicts = attack.nested(release, known, list(sizes), with_z=False, threads=threads)
     score = record_scores(verdicts, np.repeat(Population.of(release).record_of(targets), len(sizes)))
     identified = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
