@@ -262,6 +262,8 @@ class Preparation:
             return np.empty((0, 0), np.int32)
         if isinstance(attack, Likelihood):
             attack = Likelihood(None if self.adversary is None else self.adversary.entries)
+        if isinstance(release, Sanitized):
+            few = release.translate_facts(few, np.maximum(target, 0))
         verdicts = attack.attacks(release.history, few, exclude=excluded)
         units = np.empty((n, release.n_records), np.int32)
         for q in range(n):
