@@ -3,8 +3,20 @@
 import polars as pl
 import pytest
 
+import standout as so
 from standout.ingest.options import Options
-from standout.ingest.read import looks_like_table
+from standout.ingest.read import SourceReader
+
+
+def looks_like_table(source, options=None):
+    """Why a source is read as a table; "" if it is not, or cannot be read."""
+    reader = SourceReader(options or Options())
+    try:
+        reader.read(source)
+    except so.StandoutError:
+        return ""
+    return reader.reason
+
 
 SURVEY = {"age": [30, 40, 50, 30], "sex": list("fmfm"), "smoker": ["yes", "no", "no", "no"]}
 HISTORY = {"user": list("aabb"), "film": list("wxyz"), "stars": [1, 2, 3, 4]}

@@ -1,10 +1,8 @@
 """Read files and frames into a release, and report what was not read.
 
-`read.read` is the entry point (`standout.read`). It checks its options (`options`), recognises the format
-(`formats`, `sources`), and passes rows to a `collector`, which codes them and builds the release.
-
-Read `read` and `collector` first. The readers are `delimited` (CSV and similar files; `window`, `tokens` and
-`column_roles`), `netflix`, and `frames` for the sources of `tables` (frames, Parquet). `interner` turns ids
-into codes, `value_levels` values into levels, and `timestamps` with `zones` times into units. `rejects`
-counts unusable rows, and `item_titles` reads titles.
+Read `read` first: it checks the options (`options`), recognises the format (`formats`, `sources`) and whether a row
+is a person (`tables`, `first_rows`). Rows of a history go to a `collector`, which codes them and builds the release
+(`column_roles`, `value_levels`, `times`, `places`). Columns of a table become distinct `cells` and codes, from which
+`column_types` decides what each column is. `delimited` reads text through `tokens` and `interner`; `frames`,
+`json_lines` and `netflix` read the other formats. `rejects` counts unusable rows.
 """

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError, StandoutError
+from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.results import FrameExport
 from standout.data.code_blocks import MemoryPlan
@@ -226,10 +226,6 @@ def as_schema(schema: Schema | str | Path | Mapping[str, Any] | None) -> Schema:
     return Schema.of_dict(schema) if isinstance(schema, Mapping) else Schema.read(schema)
 
 
-class _HistoryFound(Exception):  # noqa: N818
-    """Ends the reading of a source that is no table, if only a table is wanted."""
-
-
 @dataclass(slots=True)
 class SourceReader:
     """Reads one source; afterwards `rejects` has the unusable rows, and `table` how a table was read.
@@ -241,7 +237,6 @@ class SourceReader:
     progress: Progress = no_progress
     rejects: RejectLog = field(default_factory=RejectLog)
     memory: MemoryPlan | None = None
-    only_tables: bool = False
     table: TableReading | None = None
     reason: str = ""
     history: Release | None = None
@@ -327,11 +322,6 @@ class SourceReader:
             )
         return waive_columns(open_index(path), self.options.ignored)
 
-    def _require_history(self) -> None:
-        """Called where a source turns out to be a history."""
-        if self.only_tables:
-            raise _HistoryFound
-
     def _table(self, columns: SourceColumns, plan: TablePlan) -> Release | None:
         """Read a table; None if its cells show that it is a history."""
         table = TableReading(self.options, self.progress)
@@ -402,7 +392,6 @@ class SourceReader:
         self, source: RecognisedSource, names: tuple[str, ...], records: list[str], stream: Stream, layout: Layout
     ) -> SourceEntries:
         """Read a history, one file after another, or on workers where there are any (see `file_parts`)."""
-        self._require_history()
         options, files = self.options, source.files
         meter, step = ProgressMeter("reading", len(files), self.progress), -(-len(files) // SAMPLED_FILES)
         first = layout.as_history(stream, options)
@@ -463,7 +452,6 @@ class SourceReader:
                 )
                 if (release := self._table(columns, plan)) is not None:
                     return release
-        self._require_history()
         collector, roles = read_frame(
             lambda: open_frame(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
         )
@@ -485,7 +473,6 @@ class SourceReader:
                     parts += [(str(file.path), open_file(source.kind, file, self.options, stack)) for file in files[1:]]
                 if (release := None if plan is None else self._file_table(source, parts, plan)) is not None:
                     return release
-        self._require_history()
         meter = ProgressMeter("reading", len(files), self.progress)
         earlier: tuple[Collector, Roles] | None = None
         number = 0
@@ -527,7 +514,6 @@ class SourceReader:
     # The Netflix Prize
 
     def _netflix(self, source: RecognisedSource, names: tuple[str, ...]) -> SourceEntries:
-        self._require_history()
         collector, titles = netflix.new_collector(self.options, self.rejects, self.memory), None
         for file in source.files:
             if file.tar:
@@ -583,23 +569,6 @@ def _printable(name: str) -> str:
 def _shorten(files: tuple[str, ...]) -> tuple[str, ...]:
     """Names of up to 8 files; of more files, the first name and their number."""
     return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
-
-
-def looks_like_table(source: Any, options: Options | None = None) -> str:
-    """Why a source looks like a table with one row per person; "" if it does not, or cannot be read.
-
-    >>> import polars as pl
-    >>> looks_like_table(pl.DataFrame({"age": [30, 40], "sex": ["f", "m"], "smoker": ["no", "yes"]}))
-    'it has 3 columns, and none is an item'
-    >>> looks_like_table(pl.DataFrame({"user": ["7", "7"], "film": ["a", "b"], "stars": [1, 2]}))
-    ''
-    """
-    reader = SourceReader(options or Options(), only_tables=True)
-    try:
-        reader.collect(source)
-    except (StandoutError, _HistoryFound):
-        return ""
-    return reader.reason
 
 
 def as_release(source: Any, name: str = "release") -> Release:
