@@ -439,11 +439,12 @@ def _add_fact(
             now = _on_grid(weight * _positive(a[u, kind]), step)
             scores[position] += now + _on_grid(weight * _positive(later), step)
     elif mode == LIKELIHOOD:
+        fixed_of, factor_of, row = a[shape], b[shape], U(off[shape, 0] - known)  # all kinds share a row of c
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & position_mask
-            later = b[u, kind] * time_similarity(c, (x & time_mask) + U(off[u, kind] - known))
-            part = gain[U(code[position])] + a[u, kind] + later
+            later = factor_of[kind] * time_similarity(c, (x & time_mask) + row)
+            part = gain[U(code[position])] + fixed_of[kind] + later
             scores[position] += _on_grid(_positive(part), step)
     else:
         for p in range(U(low), U(high)):
