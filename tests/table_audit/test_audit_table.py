@@ -225,6 +225,15 @@ def test_ignored_columns_are_named_as_a_limit(tmp_path):
     assert any("not audited: zip" in limit for limit in findings.limits)
 
 
+def test_one_attack_may_be_chosen_and_each_person_has_a_risk(tmp_path):
+    result = so.audit(marked_table(), attack="exact match", **SETTINGS)
+    assert {attack.name for each in result.findings.adversaries for attack in each.attacks} == {"exact match"}
+    assert any("one attack only (exact match)" in limit for limit in result.findings.limits)
+    risks = result.risk_table(tmp_path / "risks.csv", records=9, draws=2)
+    assert risks["record"].str.starts_with("SECRET-ID").all() and risks["length"].max() == 8
+    assert risks["probability"].drop_nulls().is_between(0, 1).all()
+
+
 def test_a_history_of_the_same_people_is_attacked_too():
     table, _ = mixed(2)
     findings = so.audit(table, **SETTINGS).findings
@@ -243,7 +252,7 @@ def test_a_history_of_the_same_people_is_attacked_too():
         ({"population": 10}, "population must be at least the number of rows, 80, got 10"),
         ({"targets": 0}, "targets must be"),
         ({"quasi_identifiers": ["height"]}, "no column 'height'"),
-        ({"attack": "paper"}, "attack must be None for a table"),
+        ({"attack": "guess"}, "attack must be one of likelihood, paper, exact match"),
         ({"facts": "3"}, "facts must be a list of whole numbers"),
     ],
 )

@@ -417,14 +417,15 @@ def _claims_of_targets(run: TableAttackRun) -> tuple[Floats, Floats]:
 
 
 def _table_measures(plan: AuditPlan, run: TableAttackRun, knows: int) -> Measures:
-    cell, rates, claims = run.cell, run.cell.population, run.cell.claims
+    cell, rates, claims, n = run.cell, run.cell.population, run.cell.claims, len(run.cell.targets)
     return Measures(
         facts=knows,
-        targets=len(cell.targets),
+        targets=n,
         claims_by="posterior" if run.claims_by_posterior else "phi",
         threshold=plan.posterior if run.claims_by_posterior else plan.phi,
         identified=cell.identified,
         identified_in_release=run.identified_in_table,
+        in_top=rate(min(float(cell.outcomes.in_top.sum()), n), n, min(plan.top / plan.release.n_records, 1.0)),
         correct_claims=claims.correct_claims,
         wrong_claims=claims.wrong_claims,
         absent_claims=claims.absent_claims,

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
+from standout.attack.column_scores import attack_named
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import check_phi
@@ -24,7 +25,7 @@ from standout.auditing.runs import AdversaryRun, AuditPlan, attack_original, run
 from standout.auditing.selfcheck import SelfCheck
 from standout.auditing.table_checks import check_table_findings, check_table_runs
 from standout.auditing.table_measures import measure_risks
-from standout.auditing.table_runs import TableRun, attack_original_table, run_curve, run_table_adversary
+from standout.auditing.table_runs import ATTACKS, TableRun, attack_original_table, run_curve, run_table_adversary
 from standout.auditing.theory_section import measure_sparsity
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
@@ -375,8 +376,8 @@ def audit(
     attacks : mapping or sequence, optional
         Attacks of your own, by name or several. The strongest of these and the built-in ones counts.
     attack : str or an attack, optional
-        The only attack to try: "paper", "likelihood", a name of `attacks`, or an attack. Default: all of
-        them, and the strongest counts.
+        The only attack to try: "paper", "likelihood", a name of `attacks`, or an attack; of columns, also
+        "exact match". Default: all of them, and the strongest counts.
     quasi_identifiers, sensitive_columns : sequence of str, optional
         Of a table: columns that others may know, and columns that must not be learned. Default: by their
         roles.
@@ -433,7 +434,9 @@ def audit(
     """
     release = read(release, kind="table") if table and not isinstance(release, Release) else as_release(release)
     if release.columns:
-        only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
+        only_for_releases({"attacks": attacks, "sensitive": sensitive, "work": work})
+        if attack not in (None, *ATTACKS):
+            raise ParameterError(not_one_of("attack", attack, ATTACKS))
     else:
         only_for_tables(
             {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
@@ -468,7 +471,7 @@ def audit(
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
         own_attacks=named_attacks,
-        only=only_attack(attack, named_attacks),
+        only=attack if release.columns else only_attack(attack, named_attacks),
         population=_population(truth, population),
     )
     request = AuditRequest(
@@ -497,7 +500,8 @@ def audit(
         results.complete,
         plan.seed,
         plan.threads,
-        {name: run.strongest.attack for name, run in results.runs.items()},
+        {name: run.strongest.attack for name, run in results.runs.items()}
+        | {name: attack_named(run.strongest.name, run.rung.adversary) for name, run in results.table_runs.items()},
     )
 
 

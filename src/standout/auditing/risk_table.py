@@ -51,9 +51,9 @@ def risk_table(
     """Risk of each person: one row for each record, in the order of the release.
 
     `facts_needed` is the smallest number of facts at which the best guess is right in more than half of the
-    draws, at this and every larger number; it is empty if there is none. A record with too few entries has
-    only its length. If the release was sanitized, the rows are the records of the original, and a person
-    missing from the release has probability 0.
+    draws, at this and every larger number; it is empty if there is none. A record with too few entries or
+    cells has only its length, the number of these. If the release was sanitized, the rows are the records of
+    the original, and a person missing from the release has probability 0.
 
     Parameters
     ----------
@@ -147,9 +147,11 @@ def _append(columns: dict[str, list[Any]], attacks: _RepeatedAttacks, rows: Ints
     median_needed = np.sort(needed, axis=1)[:, draws // 2]
     results = iter(zip(median_needed.tolist(), correct[:, :, -1].sum(axis=1).tolist(), strict=True))
     is_present = (people.record_of(rows) >= 0).tolist()
+    filled = [~column.is_missing for column in people.original.columns]
+    lengths = np.sum([people.original.lengths, *filled], axis=0)
     for row, is_eligible, present in zip(rows.tolist(), eligible.tolist(), is_present, strict=True):
         columns["record"].append(people.original.records[row])
-        columns["length"].append(int(people.original.lengths[row]))
+        columns["length"].append(int(lengths[row]))
         risk: tuple[int | float | None, ...] = (None, None, None, None)
         if is_eligible:
             facts, hits = next(results)

@@ -65,7 +65,7 @@ class AuditPlan:
         """A sentence about the attacks if not all were tried."""
         if self.only is None:
             return ()
-        name = next(iter(_attacks(self, Adversary())))
+        name = self.only if isinstance(self.only, str) else type(self.only).__name__
         return (f"The audit tried one attack only ({printable(name)}). Another attack may identify more people.",)
 
     @property

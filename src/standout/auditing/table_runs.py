@@ -38,7 +38,7 @@ CURVE_WORK = 400_000_000
 class TableAttackRun:
     """One attack of one adversary, and its claims within the budget."""
 
-    name: str
+    name: AttackName
     verdicts: ColumnVerdicts
     absent: ColumnVerdicts
     cell: SimulationCell
@@ -97,9 +97,14 @@ def run_table_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> Tabl
     rows, left_out = column_targets(plan.release, adversary, plan.targets, plan.seed)
     facts = adversary.observe_all(plan.original, rows, plan.seed)
     strongest = _strongest(plan, adversary, rows, progress)
-    names = sorted(ATTACKS, key=lambda name: name != strongest)
+    names = sorted(tried_attacks(plan), key=lambda name: name != strongest)
     runs = [_run_attack(plan, adversary, name, facts, left_out, progress) for name in names]
     return TableRun(rung, facts, left_out, tuple(runs))
+
+
+def tried_attacks(plan: AuditPlan) -> tuple[AttackName, ...]:
+    """Names of the attacks to try: the one that was asked for, or all."""
+    return tuple(name for name in ATTACKS if plan.only in (None, name))
 
 
 def strongest_verdicts(
@@ -112,13 +117,16 @@ def strongest_verdicts(
 
 def _strongest(plan: AuditPlan, adversary: Adversary, reported: Ints, progress: Progress) -> AttackName:
     """Name of the attack that identifies most people other than those it is reported on."""
+    names = tried_attacks(plan)
+    if len(names) == 1:
+        return names[0]
     order, _ = column_targets(plan.release, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
     targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.release.n_records, PILOT_TARGETS // 3))
     pilot = (others if len(others) >= FEWEST else order)[:targets]
     facts = adversary.observe_all(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
-    success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
-    return max(ATTACKS, key=lambda name: success[name])  # the first of equally strong ones
+    success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in names}
+    return max(names, key=lambda name: success[name])  # the first of equally strong ones
 
 
 def _verdicts(
@@ -182,10 +190,10 @@ def run_curve(plan: AuditPlan, adversary: Adversary, progress: Progress) -> Tabl
     rows, left_out = column_targets(plan.release, longest, targets, plan.seed, "curve")
     facts = longest.observe_all(plan.original, rows, plan.seed)
     knows = tuple(sorted({*(size for size in plan.facts if size < most), most}))
-    identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}
+    identified: dict[str, list[Estimate]] = {name: [] for name in tried_attacks(plan)}
     for size in knows:
         known = replace(facts, cells=facts.cells.first_attributes(plan.original, size))
-        for name in ATTACKS:
+        for name in tried_attacks(plan):
             verdicts = _verdicts(plan, longest, name, known, progress)
             estimate = rate(min(math.fsum(verdicts.found), len(rows)), len(rows), 1.0 / max(verdicts.candidates, 1))
             identified[name].append(estimate)

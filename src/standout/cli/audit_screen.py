@@ -143,10 +143,7 @@ def only_for_histories(options: Mapping[str, object]) -> None:
     """Reject options that an audit of a table does not have."""
     given = [name.strip() for name, value in options.items() if value]
     if given:
-        instead = {
-            "--sensitive": ": name a column with --sensitive-column",
-            "--attack": ": an audit of a table tries all its attacks",
-        }
+        instead = {"--sensitive": ": name a column with --sensitive-column"}
         raise ParameterError(f"{given[0]} is for histories, and the data is a table{instead.get(given[0], '')}")
 
 

@@ -75,7 +75,6 @@ def test_a_failed_self_check_gives_code_5(run, survey, tmp_path, monkeypatch):
     ("options", "message"),
     [
         (("--quasi-identifiers", "height"), "no column 'height'"),
-        (("--attack", "paper"), "--attack is for histories, and the data is a table"),
         (("--population", "10"), "--population must be at least the number of rows, 150"),
         (("--key", "key.csv"), "--key needs --original"),
     ],

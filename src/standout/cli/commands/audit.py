@@ -180,25 +180,16 @@ def audit(
     with progress() as report:
         release = original.read(data, source, report, strict=fail_above is not None)
     if release.columns:
-        only_for_histories({"--risk-table": risk_path, "--sensitive": sensitive, "--attack": attack != BOTH})
-        with progress() as report:
-            audited = run_audit(release, **of_table.parameters, **common, progress=report)
-            if with_advice and audited.complete:
-                named = None if ladder is None else ladder.name, headline
-                audited = _add_advice(audited, data, source, named, folder / CHECKPOINTS, targets, report)
-            audited = write_audit(audited, folder)
-            _write_gate(gate_files, audited, data)
-        show_audit(audited, folder, as_json)
-        sys.exit(exit_code(audited))
-    if of_table.given:
+        only_for_histories({"--sensitive": sensitive})
+    elif of_table.given:
         raise ParameterError(f"{of_table.given[0]} is for tables with one row per person: add --table")
+    of_entries: dict[str, Any] = {"sensitive": sensitive, "work": folder / CHECKPOINTS}
     with progress() as report:
         result = run_audit(
             release,
             attack=None if attack == BOTH else attack,
-            sensitive=sensitive,
             progress=report,
-            work=folder / CHECKPOINTS,
+            **(of_table.parameters if release.columns else of_entries),
             **common,
         )
         if with_advice and result.complete:
