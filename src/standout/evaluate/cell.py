@@ -365,33 +365,15 @@ class TableResult(FrameExport):
         return self.table
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table to a CSV file.
-
-        Parameters
-        ----------
-        path
-            The file; it is overwritten.
-        """
+        """Write the table to a CSV file."""
         write_table(self.table, path, ".csv")
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the table to a Parquet file.
-
-        Parameters
-        ----------
-        path
-            The file; it is overwritten.
-        """
+        """Write the table to a Parquet file."""
         write_table(self.table, path, ".parquet")
 
     def to_json(self, path: str | Path) -> None:
-        """Write the table to a JSON file: a list of objects.
-
-        Parameters
-        ----------
-        path
-            The file; it is overwritten.
-        """
+        """Write the table to a JSON file: a list of objects."""
         write_table(self.table, path, ".json")
 
 

@@ -75,13 +75,6 @@ class EqualErrorRate(NamedTuple):
 class ClaimRates:
     """The rates of claims at any φ.
 
-    Parameters
-    ----------
-    claim_strength, identified, absent_claim_strength
-        As in `Outcomes`, by target and draw.
-    slack
-        A φ that is chosen lies above all strengths that differ by no more than this share, and rounding.
-
     Examples
     --------
     >>> import numpy as np
@@ -242,19 +235,6 @@ class RatesWithinBudget(NamedTuple):
 
 def rates_within_budget(rates: ClaimRates, budget: float) -> RatesWithinBudget:
     """The rates of claims of an adversary who chooses φ on other targets, so that it keeps to the budget.
-
-    Parameters
-    ----------
-    rates
-        Strengths of claims about present and absent targets.
-    budget
-        Largest share of absent targets that may be claimed.
-
-    Returns
-    -------
-    RatesWithinBudget
-        The interval of `correct_claims` is about the φ that exactly the budget of all absent people reach.
-        The interval of `absent_claims` is about the φ that is reported.
 
     Examples
     --------

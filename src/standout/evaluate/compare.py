@@ -342,18 +342,6 @@ FEWEST = 30
 def candidate_attacks(release: Release, adversary: Adversary) -> dict[str, AnyAttack]:
     """The attacks of an adversary on a release, by name: the paper's and the Bayesian one.
 
-    Parameters
-    ----------
-    release : Release
-        The release under attack. For a sanitized one, the Bayesian attack knows the noise of its steps.
-    adversary : Adversary
-        Whose errors the Bayesian attack takes into account.
-
-    Returns
-    -------
-    dict
-        Attacks by name, the paper's first.
-
     Examples
     --------
     >>> import standout as so
@@ -388,16 +376,6 @@ class CrossFit:
 def cross_fit(successes: Mapping[str, Floats]) -> CrossFit:
     """Choose the strongest of several attacks for each half of the targets on the other half.
 
-    Parameters
-    ----------
-    successes : mapping of str to array
-        Success by target for each attack, with the same targets in the same random order.
-
-    Returns
-    -------
-    CrossFit
-        The success of the chosen attacks.
-
     Examples
     --------
     >>> import numpy as np
@@ -423,28 +401,6 @@ def choose_strongest(
     threads: int | None = None,
 ) -> str:
     """Name of the attack that identifies most people other than those it will be reported on.
-
-    Parameters
-    ----------
-    release : Release
-        The release under attack.
-    adversary : Adversary
-        Whose facts are used.
-    attacks : mapping of str to attack
-        Candidates by name.
-    reported : array of int
-        Positions in the original of the people on whom the attack will be reported.
-    seed : int
-        Seed of the choice of targets and of their facts.
-    targets : int
-        Largest number of other targets.
-    threads : int, optional
-        Number of threads; default: all cores.
-
-    Returns
-    -------
-    str
-        The name. Of equally strong attacks, the Bayesian one, then the first.
 
     Notes
     -----

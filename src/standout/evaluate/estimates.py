@@ -263,18 +263,6 @@ def paired_difference(first: Floats, second: Floats, confidence: float = CONFIDE
     above 0 where no target differs. Student's interval would then be a point, and McNemar's test gives no
     interval. It holds for differences that are not −1, 0 or 1, as in ties.
 
-    Parameters
-    ----------
-    first, second
-        The success of two attacks on each target.
-    confidence
-        The probability that the interval covers the difference.
-
-    Returns
-    -------
-    Estimate
-        The mean difference.
-
     Examples
     --------
     >>> print(paired_difference(np.array([1.0] * 60 + [0.0] * 40), np.array([1.0] * 50 + [0.0] * 50)))
@@ -300,20 +288,6 @@ def trials_to_prove(share: float, limit: float, chance: float = 0.5) -> int:
     n = ((z √(L(1 − L)) + y √(p(1 − p))) / (L − p))², with p the true share, L the limit, z of Wilson's
     interval, and y the quantile of the chance. At a chance of one half (y = 0) the measured share equals p;
     at a higher chance it may be above p by sampling error, and the interval still ends below the limit.
-
-    Parameters
-    ----------
-    share
-        The share that is expected in each trial, below the limit.
-    limit
-        The limit, below 1.
-    chance
-        Probability that the trials prove it, at least one half.
-
-    Returns
-    -------
-    int
-        Number of trials, at least 1.
 
     Examples
     --------
