@@ -45,7 +45,7 @@ _MODULES = {
     "Equal": "know.similarity",
     "Estimate": "evaluate.estimates",
     "ExactMatch": "attack.scoreboard",
-    "Fact": "know.fact",
+    "Fact": "know.facts",
     "FactEntries": "attack.any_attack",
     "Hierarchy": "data.column",
     "Inference": "evaluate.columns",

@@ -42,8 +42,7 @@ from standout.ingest.index_source import index
 from standout.ingest.read import read
 from standout.ingest.schema import ColumnSchema, Schema
 from standout.know.adversary import Adversary, outside_top
-from standout.know.fact import Fact
-from standout.know.facts import Aux, KnownFacts
+from standout.know.facts import Aux, Fact, KnownFacts
 from standout.know.observation import TargetEntries
 from standout.know.places import PlaceDecay, PlaceSimilarity, PlacesWithin
 from standout.know.record_similarity import record_similarity

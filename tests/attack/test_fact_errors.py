@@ -18,8 +18,7 @@ from attack_cases import PER_DAY, attacked, data, examples, known, someone
 from standout.attack import reference
 from standout.attack.error_model import MOST_MODELS, error_model
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
-from standout.know.fact import FactErrors
-from standout.know.facts import encode_auxes
+from standout.know.facts import FactErrors, encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)

@@ -6,8 +6,7 @@ import pytest
 from linking_data import data
 
 import standout as so
-from standout.know.fact import Fact
-from standout.know.facts import Aux, encode_auxes
+from standout.know.facts import Aux, Fact, encode_auxes
 from standout.linking.align import align
 
 pytestmark = pytest.mark.once

@@ -19,8 +19,7 @@ from standout.core.progress import Progress, no_progress
 from standout.data.postings import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue, suggest_items
-from standout.know.fact import Fact
-from standout.know.facts import Aux, KnownFacts, level_values
+from standout.know.facts import Aux, Fact, KnownFacts, level_values
 from standout.know.similarity import Decay, Equal, Present, Within, days_per_unit
 
 __all__ = [

@@ -22,8 +22,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Clock
 from standout.data.release import Release
-from standout.know.fact import AS_ASSUMED, FactErrors
-from standout.know.facts import KnownFacts
+from standout.know.facts import AS_ASSUMED, FactErrors, KnownFacts
 from standout.know.observation import Choice
 from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread
 from standout.know.similarity import ROUNDING

@@ -9,8 +9,7 @@ from standout.attack.error_model import HasErrors, error_model
 from standout.core.arrays import Floats, Ints
 from standout.data.labels import SECONDS
 from standout.data.release import Release
-from standout.know.fact import AS_ASSUMED, FactErrors
-from standout.know.facts import KnownFacts
+from standout.know.facts import AS_ASSUMED, FactErrors, KnownFacts
 from standout.know.observation import Choice
 
 __all__ = ["Entries", "Errors", "KnownFact", "errors_of", "known_facts_of_query", "release_entries"]

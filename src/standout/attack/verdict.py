@@ -16,7 +16,7 @@ from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, positive_share, whole_number
 from standout.core.results import FrameExport, ResultView
 from standout.data.labels import position_of_id
-from standout.know.fact import Fact
+from standout.know.facts import Fact
 
 if TYPE_CHECKING:
     import polars as pl

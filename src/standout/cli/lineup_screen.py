@@ -25,8 +25,7 @@ from standout.core.text import count, percent, printable, shorten
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.evaluate.lineup import LineupAnswer, probability_text
-from standout.know.fact import AS_ASSUMED
-from standout.know.facts import Aux
+from standout.know.facts import AS_ASSUMED, Aux
 
 if TYPE_CHECKING:
     from standout.data.column import Column
@@ -324,8 +323,7 @@ def lineup_of_table(
     from standout.attack.likelihood import Likelihood
     from standout.evaluate.lineup import lineup
     from standout.know.adversary import Adversary
-    from standout.know.fact import Fact
-    from standout.know.facts import Aux
+    from standout.know.facts import Aux, Fact
 
     typed = [_split(fact) for fact in knows]
     if not typed:

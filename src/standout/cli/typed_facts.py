@@ -12,8 +12,7 @@ from typing import NamedTuple
 from standout.core.errors import NotFoundError, ParameterError
 from standout.data.release import Release
 from standout.data.search import Catalogue
-from standout.know.fact import DOUBTFUL, Fact, is_error
-from standout.know.facts import Aux, parse_time, parse_value
+from standout.know.facts import DOUBTFUL, Aux, Fact, is_error, parse_time, parse_value
 
 __all__ = ["Knowledge", "NamedFact", "Reading", "parse_joined", "parse_length", "readings"]
 

@@ -148,16 +148,6 @@ class Comparison(ResultView, TableResult):
     def row(self, attack: str | None = None, adversary: str | None = None, facts: int | None = None) -> ComparisonRow:
         """One row.
 
-        Parameters
-        ----------
-        attack, adversary, facts
-            Which row; may be omitted where there is only one.
-
-        Returns
-        -------
-        ComparisonRow
-            The numbers.
-
         Raises
         ------
         NotFoundError

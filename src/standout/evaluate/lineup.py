@@ -15,8 +15,7 @@ from standout.core.text import percent, printable
 from standout.data.release import Release
 from standout.evaluate.claims import ClaimThreshold
 from standout.know.adversary import Adversary
-from standout.know.fact import AS_ASSUMED
-from standout.know.facts import Aux, encode_auxes
+from standout.know.facts import AS_ASSUMED, Aux, encode_auxes
 from standout.know.sanitized import Sanitized, original_of
 
 __all__ = ["LineupAnswer", "lineup", "probability_text"]
@@ -98,18 +97,7 @@ class LineupAnswer(ResultView):
         return self.conclude(f"record {printable(self.best or '')}")
 
     def conclude(self, best: str) -> str:
-        """Say what the verdict means, with another name for the best guess.
-
-        Parameters
-        ----------
-        best : str
-            What to call the best guess, such as "candidate 1".
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
+        """Say what the verdict means, with another name for the best guess."""
         return _conclusion(self, best)
 
 

@@ -73,18 +73,6 @@ class Simulation(ResultView, EstimateResult):
     def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
         """The cell of an adversary and a number of facts.
 
-        Parameters
-        ----------
-        adversary
-            The adversary's name; may be omitted if there is only one.
-        facts
-            The number of facts; may be omitted if there is only one.
-
-        Returns
-        -------
-        SimulationCell
-            The outcomes and their measures.
-
         Raises
         ------
         NotFoundError
@@ -104,20 +92,6 @@ class Simulation(ResultView, EstimateResult):
     ) -> Estimate:
         """One number of the table.
 
-        Parameters
-        ----------
-        measure
-            The name of a measure, as in docs/measures.md.
-        setting
-            The setting, like "phi=1.5"; default: the first one in the table.
-        adversary, facts
-            As in `cell`.
-
-        Returns
-        -------
-        Estimate
-            The value with its interval, number of trials and baseline.
-
         Raises
         ------
         NotFoundError
@@ -130,18 +104,7 @@ class Simulation(ResultView, EstimateResult):
         raise _no_measure(measure, setting, measurements)
 
     def measurements(self, cell: SimulationCell) -> list[Measurement]:
-        """All measures of a cell, in the order of the table.
-
-        Parameters
-        ----------
-        cell
-            One of `cells`.
-
-        Returns
-        -------
-        list of Measurement
-            (measure, setting, estimate) for each measure.
-        """
+        """All measures of a cell, in the order of the table."""
         return list(cell.measurements(self.criteria, self.budget))
 
     @cached_property

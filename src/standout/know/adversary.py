@@ -257,20 +257,7 @@ class Adversary:
         return replace(self.entries.observe_all(release.history, positions, seed, draws), cells=cells)
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> Bools:
-        """Whether each record has enough entries for this adversary.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that has the records.
-        records : sequence of int
-            Positions of the records in the release.
-
-        Returns
-        -------
-        array of bool
-            One value for each record.
-        """
+        """Whether each record has enough entries for this adversary."""
         positions = _positions(release, records)
         if not release.columns:
             return self._observer(release, 0).can_observe(positions)
@@ -282,18 +269,7 @@ class Adversary:
         return np.asarray(enough & (release.lengths[positions] > 0) & self.entries.eligible(release.history, positions))
 
     def error_of(self, column: Column) -> float:
-        """The largest error of a right fact about a column.
-
-        Parameters
-        ----------
-        column : Column
-            The column.
-
-        Returns
-        -------
-        float
-            The error in the units of the column.
-        """
+        """The largest error of a right fact about a column."""
         return float(self.errors.get(column.name, self.error * column.error))
 
     def _observer(self, release: Release, seed: int) -> Observer:
@@ -305,13 +281,7 @@ class Adversary:
         return bool(getattr(self, name) == ({} if default is MISSING else default))
 
     def key(self) -> str:
-        """Text that names this adversary in the keys of random draws.
-
-        Returns
-        -------
-        str
-            All parameters with their values, after the name of the class if it is a subclass.
-        """
+        """Text that names this adversary in the keys of random draws."""
         used = (each.name for each in fields(self) if each.name not in OF_COLUMNS or not self._is_usual(each.name))
         parameters = ",".join(f"{name}={_key_of(getattr(self, name))}" for name in used)
         kind = type(self)

@@ -3,39 +3,144 @@
 import csv
 import io
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Bools, Ints, offsets
-from standout.core.errors import ParameterError, SourceError, check_range
+from standout.core.errors import ParameterError, SourceError, check_range, fact_value
 from standout.data.release import Release
 from standout.data.search import Catalogue
-from standout.know.fact import ALLOWED_ERRORS, AS_ASSUMED, Fact, FactErrors, is_error
 
 __all__ = [
+    "AS_ASSUMED",
+    "DOUBTFUL",
     "NO_CELLS",
     "Aux",
     "Cells",
+    "Fact",
+    "FactErrors",
     "FactRow",
     "KnownFacts",
     "WrittenNumber",
     "cell_facts",
     "encode_auxes",
     "facts_from_entries",
+    "is_error",
     "level_values",
     "parse_time",
     "parse_value",
     "read_fact_rows",
     "repeat_bounds",
 ]
+
+DOUBTFUL = 0.5
+"""Probability that value and date are wrong, of a fact that is only called doubtful."""
+
+LARGEST = {"value_error": sys.float_info.max, "time_error": 36_525.0, "doubt": 1.0}
+ALLOWED_ERRORS = {"value_error": "≥ 0", "time_error": "from 0 to 36,525 days", "doubt": "from 0 to below 1"}
+
+
+class FactErrors(NamedTuple):
+    """Errors of one fact, as in `Fact`; None: as the attack assumes for all facts."""
+
+    value_error: float | None = None
+    time_error: float | None = None
+    doubt: float | None = None
+
+
+AS_ASSUMED = FactErrors()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fact:
+    """One known fact about a target: an item, perhaps with its value and its date  [section 3: aux_i].
+
+    `Likelihood` uses the errors of each fact. The paper's attacks ignore them: their similarity is fixed.
+
+    Parameters
+    ----------
+    item : str
+        Id or title of the item.
+    value : float or str, optional
+        Its value; None: not known.
+    time : date or datetime, optional
+        Its date, on the wall clock of the release (without a zone); None: not known.
+    value_error : float, optional
+        Largest error of this value, 0 if it is exact; None: as the attack assumes. No effect on categories
+        or without a value.
+    time_error : float, optional
+        Largest error of this date in days, 0 if it is exact, at most 36,525; None: as the attack assumes. No
+        effect without a date.
+    doubt : float, optional
+        Probability that value and date of this fact are wrong, from 0 to below 1; None: as the attack
+        assumes. 0.5 is a doubtful fact.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range, or the value is not finite.
+
+    Examples
+    --------
+    >>> Fact("Brazil", value=4, time=date(2005, 3, 1))
+    Fact(item='Brazil', value=4, time=datetime.date(2005, 3, 1))
+    >>> Fact("Brazil", value=4, value_error=1, doubt=0.5)
+    Fact(item='Brazil', value=4, time=None, value_error=1, doubt=0.5)
+    """
+
+    item: str
+    value: float | str | None = None
+    time: date | None = None
+    value_error: float | None = None
+    time_error: float | None = None
+    doubt: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.item, Integral) and not isinstance(self.item, bool):
+            object.__setattr__(self, "item", str(int(self.item)))
+        if not isinstance(self.item, str) or not self.item:
+            raise ParameterError(f"item must be an id or a title, as non-empty text, got {type(self.item).__name__}")
+        object.__setattr__(self, "value", fact_value(self.value))
+        if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
+            raise ParameterError(f"time must be a date or datetime, or None, got {type(self.time).__name__}")
+        for name, error in self.errors._asdict().items():
+            object.__setattr__(self, name, _checked_error(name, error))
+
+    @property
+    def errors(self) -> FactErrors:
+        """Its errors alone."""
+        return FactErrors(self.value_error, self.time_error, self.doubt)
+
+    def __repr__(self) -> str:
+        errors = [f", {name}={error!r}" for name, error in self.errors._asdict().items() if error is not None]
+        return f"Fact(item={self.item!r}, value={self.value!r}, time={self.time!r}{''.join(errors)})"
+
+
+def is_error(name: str, number: float) -> bool:
+    """Whether an error of a fact can be this number."""
+    return 0 <= number <= LARGEST[name] and not (name == "doubt" and number == 1)
+
+
+def _checked_error(name: str, error: Any) -> float | None:
+    """Check an error of a fact. A number of Python keeps its type."""
+    if error is None:
+        return None
+    number = isinstance(error, Real) and not isinstance(error, bool)
+    if not number or not is_error(name, error):
+        raise ParameterError(
+            f"{name} must be a number {ALLOWED_ERRORS[name]}, or None if it is not known, got {error!r}"
+        )
+    return error if isinstance(error, (int, float)) else float(error)
+
 
 # Facts as text: the rows of a CSV file, and how values and times are written.
 
@@ -188,17 +293,6 @@ class Aux:
     def read(cls, path: str | Path) -> "Aux":
         """Read facts from a CSV file.
 
-        Parameters
-        ----------
-        path : str or Path
-            A CSV file in UTF-8 with the columns `item` and, if known, `value`, `time` (ISO), `value_error`,
-            `time_error` (in days) and `doubt`, as in `Fact`. An empty cell means that this is not known.
-
-        Returns
-        -------
-        Aux
-            The facts, without `length` and `joined`.
-
         Raises
         ------
         SourceError
@@ -207,18 +301,7 @@ class Aux:
         return cls([Fact(*row) for row in read_fact_rows(path)])
 
     def unknown(self, release: Release) -> tuple[Fact, ...]:
-        """Facts about items that the release does not have.
-
-        Parameters
-        ----------
-        release : Release
-            The release in which items are looked up, by id or title.
-
-        Returns
-        -------
-        tuple of Fact
-            The facts in their order.
-        """
+        """Facts about items that the release does not have."""
         catalogue = Catalogue.of(release)
         return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
 
@@ -324,35 +407,13 @@ class KnownFacts:
         return len(self.first) - 1
 
     def of(self, targets: Ints) -> "KnownFacts":
-        """What is known about some targets.
-
-        Parameters
-        ----------
-        targets : array of int
-            Their numbers.
-
-        Returns
-        -------
-        KnownFacts
-            The same facts, about these targets only.
-        """
+        """What is known about some targets."""
         counts = np.diff(self.first)[targets]
         first = offsets(counts)
         return self.select(targets, np.arange(first[-1]) + np.repeat(self.first[targets] - first[:-1], counts), first)
 
     def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
-        """Other targets made of these.
-
-        Parameters
-        ----------
-        query, fact, first : array of int
-            New target p has the limits of target query[p] and the facts fact[first[p]:first[p + 1]].
-
-        Returns
-        -------
-        KnownFacts
-            What is known about the new targets.
-        """
+        """Other targets made of these."""
         names = {}
         if self.names:
             names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
@@ -371,20 +432,7 @@ class KnownFacts:
         )
 
     def fact(self, release: Release, i: int) -> Fact:
-        """One fact, decoded.
-
-        Parameters
-        ----------
-        release : Release
-            The data set.
-        i : int
-            Number of the fact.
-
-        Returns
-        -------
-        Fact
-            Its item, value, time and errors.
-        """
+        """One fact, decoded."""
         item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
         value = None if self.value[i] < 0 else self.values[self.value[i]]
         time = _moment(release, int(self.time[i])) if self.timed[i] else None
@@ -396,20 +444,7 @@ class KnownFacts:
         return Fact(column.name, time=value) if isinstance(value, date) else Fact(column.name, value)
 
     def aux(self, release: Release, q: int) -> Aux:
-        """Everything known about one target, decoded.
-
-        Parameters
-        ----------
-        release : Release
-            The data set.
-        q : int
-            Number of the target.
-
-        Returns
-        -------
-        Aux
-            The facts and limits.
-        """
+        """Everything known about one target, decoded."""
         cells = range(self.cells.first[q], self.cells.first[q + 1]) if len(self.cells.target) else ()
         facts = [self._cell(release, i) for i in cells]
         facts += [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]

@@ -7,9 +7,9 @@ wrong about the entry it was drawn from; by chance it may fit another entry of t
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,10 @@ from standout.data.release import Release
 from standout.know.facts import ANY_LENGTH, ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
 from standout.know.similarity import ROUNDING, call_user_code
 
-__all__ = [
-    "Choice",
-    "ChosenObserver",
-    "Entries",
-    "Knowledge",
-    "Observer",
-    "TargetEntries",
-    "check_known_facts",
-    "observe_each",
-]
+if TYPE_CHECKING:
+    from standout.know.adversary import Adversary
+
+__all__ = ["Choice", "ChosenObserver", "Entries", "Observer", "TargetEntries", "check_known_facts", "observe_each"]
 
 MOST_DAYS = 100_000
 """Largest error of a date: 273 years. Beyond it there may be no valid date."""
@@ -50,45 +44,6 @@ class Choice(NamedTuple):
         return f"{self.name}({self.top})" if self.top else self.name
 
 
-class Knowledge(Protocol):
-    """The settings of an adversary that the draws depend on."""
-
-    @property
-    def knows(self) -> int:
-        """Number of known facts."""
-
-    @property
-    def wrong(self) -> int:
-        """Number of wrong facts among them."""
-
-    @property
-    def wrong_facts(self) -> str:
-        """What is wrong about them."""
-
-    @property
-    def value_error(self) -> float | None:
-        """Largest error of values; None: not known."""
-
-    @property
-    def time_error(self) -> float | None:
-        """Largest error of dates in days; None: not known."""
-
-    @property
-    def items(self) -> Choice | str:
-        """Which entries are known."""
-
-    @property
-    def length_error(self) -> float | None:
-        """Largest error of the record's length, as a share; None: not known."""
-
-    @property
-    def joined_error(self) -> float | None:
-        """Largest error of the record's first date, in days; None: not known."""
-
-    def key(self) -> str:
-        """Text that names the adversary in the keys of random draws."""
-
-
 class Entries(NamedTuple):
     """Entries of a record as columns: codes of its items, values and times."""
 
@@ -100,7 +55,7 @@ class Entries(NamedTuple):
 class Observer:
     """Draws the facts that one adversary knows about targets of one release."""
 
-    def __init__(self, adversary: Knowledge, release: Release, seed: int) -> None:
+    def __init__(self, adversary: "Adversary", release: Release, seed: int) -> None:
         self.adversary, self.release, self.seed = adversary, release, seed
         self.key = adversary.key()
         self.by_items = adversary.wrong if adversary.wrong_facts != "values" else 0
@@ -392,6 +347,7 @@ class TargetEntries:
     --------
     >>> import standout as so
     >>> from dataclasses import dataclass
+    from functools import partial
     >>> @dataclass(frozen=True)
     ... class RareOnly(so.Adversary):
     ...     def choose(self, entries, rng):
@@ -412,27 +368,13 @@ class TargetEntries:
         return len(self.item)
 
 
-class Chooser(Knowledge, Protocol):
-    """An adversary that chooses which entries of a record are known."""
-
-    def choose(self, entries: TargetEntries, rng: np.random.Generator) -> Any:
-        """Positions of the known entries."""
-
-
-class Drawer(Protocol):
-    """An adversary that gives all facts about one target."""
-
-    def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
-        """What is known about one target."""
-
-
 class ChosenObserver(Observer):
     """Draws facts from the entries that an adversary of the user's own chooses.
 
     Errors and wrong values are as those of any adversary. The number of facts may differ between targets.
     """
 
-    def __init__(self, adversary: Chooser, release: Release, seed: int) -> None:
+    def __init__(self, adversary: "Adversary", release: Release, seed: int) -> None:
         super().__init__(adversary, release, seed)
         self.chooser = adversary
         self.name = type(adversary).__name__
@@ -495,21 +437,17 @@ def _positions(given: Any, count: int, source: str) -> Ints:
     return array.astype(np.int64)
 
 
-def observe_each(adversary: Drawer, release: Release, records: Ints, seeds: list[int]) -> KnownFacts:
+def observe_each(adversary: "Adversary", release: Release, records: Ints, seeds: list[int]) -> KnownFacts:
     """What the adversary's own `observe` gives for each record, with each of these seeds."""
     source = f"{type(adversary).__name__}.observe()"
     auxes = []
     for record in records.tolist():
         for seed in seeds:
-            aux = call_user_code(_observation(adversary, release, release.records[record], seed), source)
+            aux = call_user_code(partial(adversary.observe, release, release.records[record], seed), source)
             if not isinstance(aux, Aux):
                 raise ParameterError(f"{source} must return an Aux, got {type(aux).__name__}")
             auxes.append(aux)
     return encode_auxes(release, auxes)
-
-
-def _observation(adversary: Drawer, release: Release, record: str, seed: int) -> Callable[[], Aux]:
-    return lambda: adversary.observe(release, record, seed)
 
 
 def check_known_facts(known: Any, name: str, release: Release, targets: int, knows: int) -> KnownFacts:

@@ -49,18 +49,7 @@ class PlaceSimilarity:
         raise NotImplementedError
 
     def places(self, metres: Floats) -> Floats:
-        """Similarity of places by their distance, from 0 to 1.
-
-        Parameters
-        ----------
-        metres : array of float
-            Distances.
-
-        Returns
-        -------
-        array of float
-            One number for each distance.
-        """
+        """Similarity of places by their distance, from 0 to 1."""
         raise NotImplementedError
 
 
@@ -95,18 +84,7 @@ class PlacesWithin(PlaceSimilarity):
         return self.metres
 
     def places(self, metres: Floats) -> Floats:
-        """1 if a distance is within the threshold, else 0.
-
-        Parameters
-        ----------
-        metres : array of float
-            Distances.
-
-        Returns
-        -------
-        array of float
-            One number for each distance.
-        """
+        """1 if a distance is within the threshold, else 0."""
         return np.asarray(metres <= self.metres + ROUNDING, np.float64)
 
 
@@ -141,18 +119,7 @@ class PlaceDecay(PlaceSimilarity):
         return FAR * self.metres
 
     def places(self, metres: Floats) -> Floats:
-        """Similarity by distance.
-
-        Parameters
-        ----------
-        metres : array of float
-            Distances.
-
-        Returns
-        -------
-        array of float
-            One number for each distance.
-        """
+        """Similarity by distance."""
         return np.where(metres <= self.reach + ROUNDING, elementary.exp(-metres / self.metres), 0.0)
 
 

@@ -236,18 +236,6 @@ class Sanitized(Release):
         The adversary's own errors stay. Rounding by the publisher is repeated. Where the length of the record
         or its first date is known, the bounds are widened so that the person's representative stays a
         candidate: an adversary allows for what the publisher changed.
-
-        Parameters
-        ----------
-        known
-            Facts in codes of the original, with several draws of one person next to each other.
-        people
-            Indices of the people in the original.
-
-        Returns
-        -------
-        KnownFacts
-            The same facts in codes of this release; a removed item is -1.
         """
         item = np.where(known.item >= 0, self.mapping.item_codes[np.maximum(known.item, 0)], -1)
         value, values = self._known_values(known)
@@ -271,16 +259,6 @@ class Sanitized(Release):
 
         A known length and first date are left out: the steps may have changed them, and nothing says how
         much for an unknown person.
-
-        Parameters
-        ----------
-        aux
-            Facts about the original.
-
-        Returns
-        -------
-        KnownFacts
-            The same facts in codes of this release; a removed item is -1, and its name is kept.
         """
         known = encode_auxes(self.original, [Aux(aux.facts)])
         translated = self.translate_facts(known, np.zeros(0, np.int64))

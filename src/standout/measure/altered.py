@@ -13,8 +13,7 @@ import numpy as np
 from standout.core.errors import ParameterError
 from standout.data.labels import Entry, Record, position_of_id
 from standout.data.release import Release
-from standout.know.fact import Fact
-from standout.know.facts import Aux, encode_auxes
+from standout.know.facts import Aux, Fact, encode_auxes
 from standout.know.similarity import Within, days_per_unit
 
 History = Aux | Record | Iterable[Fact | Entry]
