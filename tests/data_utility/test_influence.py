@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from standout.evaluate.estimates import mean
-from standout.sanitizing.influence import InfluenceEstimate
+from standout.sanitizing.recommender import InfluenceEstimate
 
 pytestmark = pytest.mark.once
 

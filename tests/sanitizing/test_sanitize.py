@@ -178,8 +178,8 @@ def test_rounding_periods_follow_each_other(small_release):
 
 
 def test_removing_all_categories_leaves_a_release_without_values():
-    release = table([("a", "1", None, None), ("b", "1", None, None), ("c", "2", "x", START)], "text")
-    safer = so.sanitize(release, "drop-rare-items 2")
+    rows = [(record, item, None, None) for record in "ab" for item in "12"]
+    safer = so.sanitize(table([*rows, ("c", "3", "x", START)], "text"), "drop-rare-items 2")
     assert safer.fingerprint == so.read(safer.to_frame()).fingerprint
     assert safer.n_levels == safer.span == 0
 

@@ -49,6 +49,6 @@ def test_known_entries_are_translated_like_those_of_a_history(mix):
     """Removing an item changes the codes of those after it: facts that are not translated would find nobody."""
     steps = ["drop-top-items 1", "round-time month"]
     known = so.Adversary(knows=1, columns=["same"], entries=so.Adversary(knows=5))
-    found = so.simulate_table(so.sanitize(mix, steps, seed=1), known, targets=40, seed=1).identified.value
+    found = so.simulate(so.sanitize(mix, steps, seed=1), known, targets=40, seed=1).cells[0].identified.value
     alone = so.simulate(so.sanitize(mix.history, steps, seed=1), so.Adversary(knows=5), targets=40, seed=1)
     assert found > 0.9 and abs(found - alone.cells[0].identified.value) < 0.1

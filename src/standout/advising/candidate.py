@@ -24,18 +24,8 @@ Steps: TypeAlias = tuple[Step, ...]
 class Candidate:
     """A combination of steps, the share of people identified after it, and the utility that is left.
 
-    Attributes
-    ----------
-    steps
-        The steps in order; none for the untouched release.
-    risk
-        Share of targets who are identified.
-    utility
-        Utility of the sanitized release.
-    stage
-        How well the numbers are known: "quick", "full", or "fresh" (re-measured on fresh targets).
-    among
-        Whom the limit applies to.
+    Without steps it is the untouched release. `stage` says how well the numbers are known: "quick", "full", or "fresh"
+    (re-measured on fresh targets); `among` whom the limit applies to.
     """
 
     steps: Steps

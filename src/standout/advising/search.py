@@ -18,18 +18,9 @@ FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 class SearchResult:
     """What a search found.
 
-    Attributes
-    ----------
-    candidates
-        All candidates by steps, each from the latest stage but "fresh".
-    impossible
-        Candidates that could not be applied, and why.
-    recommended
-        The candidate that met the limit when it was re-measured; None if there is none.
-    failed
-        Candidates that met the limit in the full stage, but not when they were re-measured.
-    complete
-        False if the search was interrupted.
+    `candidates` are all by steps, each from the latest stage but "fresh"; `impossible` those that could not be
+    applied, and why; `recommended` the one that met the limit when it was re-measured; `failed` those that met it in
+    the full stage, but not when they were re-measured. `complete` is False if the search was interrupted.
     """
 
     candidates: dict[Steps, Candidate] = field(default_factory=dict)
@@ -134,18 +125,10 @@ MEASUREMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """A candidate whose measured rate is below the limit.
+    """A candidate whose measured rate is below the limit, as it was re-measured if it was.
 
-    Attributes
-    ----------
-    candidate
-        The candidate, as it was re-measured if it was.
-    targets_needed
-        Smallest number of targets with which the interval would end at or below the limit, if the rate
-        stays the same.
-    targets_advised
-        Number of targets with which both stages prove it with a probability of `CHANCE`. It is not less than
-        the number of targets so far.
+    `targets_needed` is the smallest number of targets with which the interval would end at or below the limit, if the
+    rate stays the same. With `targets_advised`, both stages prove it with a probability of `CHANCE`.
     """
 
     candidate: Candidate
@@ -157,15 +140,9 @@ class Unproven:
 class UnprovenCandidates:
     """What is below the limit, but not proven.
 
-    Attributes
-    ----------
-    number
-        Number of measured rates below the limit.
-    best
-        The candidates among them for which no other has both less risk and more utility, the fewest targets
-        needed first.
-    possible_targets
-        Number of people who can be targets.
+    `number` is the number of measured rates below the limit. `best` are the candidates among them for which no other
+    has both less risk and more utility, the fewest targets needed first. `possible_targets` is the number of people
+    who can be targets.
     """
 
     number: int

@@ -14,8 +14,7 @@ from standout.data.repeats import distinct_items
 from standout.evaluate.estimates import Estimate
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import days_per_unit
-from standout.sanitizing.influence import InfluenceEstimate
-from standout.sanitizing.recommender import history_matrix
+from standout.sanitizing.recommender import InfluenceEstimate, history_matrix
 
 # How the entries of people differ from those of the records that represent them. Compiled.
 #

@@ -28,8 +28,8 @@ from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.know.sanitized import Channel, Sanitized
-from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.level_change import LevelChange, recode
+from standout.sanitizing.recommender import InfluenceEstimate
 
 INSTALL = "the prediction task needs scikit-learn: "
 """Begin of the error without it; the command that installs it follows."""

@@ -21,9 +21,14 @@ from standout.evaluate.estimates import Estimate, rate
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import ColumnUtility, column_measures
 from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change
-from standout.sanitizing.influence import InfluenceEstimate
 from standout.sanitizing.prediction import Prediction
-from standout.sanitizing.recommender import RecommenderBenchmark, RecommenderResult, calibrated_values, level_numbers
+from standout.sanitizing.recommender import (
+    InfluenceEstimate,
+    RecommenderBenchmark,
+    RecommenderResult,
+    calibrated_values,
+    level_numbers,
+)
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps
