@@ -23,18 +23,18 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "standout"
 LIMITS = {
-    "lines of source": 88_500,
-    "lines of code": 57_200,
-    "files": 334,
-    "public names": 143,
-    "options of audit": 82,
-    "files executed by audit ratings.csv": 150,
-    "functions executed": 1_340,
-    "call depth": 45,
-    "isinstance(…, Table)": 27,
+    "lines of source": 71_000,
+    "lines of code": 46_700,
+    "files": 275,
+    "public names": 110,
+    "options of audit": 40,
+    "files executed by audit ratings.csv": 130,
+    "functions executed": 1_240,
+    "call depth": 43,
+    "isinstance(…, Table)": 1,
 }
 """Largest numbers that `--check` accepts; each change leaves them lower or says why not."""
-AT_LEAST = {"% of the functions of a table audit that a history audit shares": 49}
+AT_LEAST = {"% of the functions of a table audit that a history audit shares": 65}
 
 TRACED = """
 import inspect, json, sys, threading
