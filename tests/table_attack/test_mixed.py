@@ -101,3 +101,18 @@ def test_each_attack_runs_on_a_table_with_a_history(attack):
 def test_an_adversary_who_knows_entries_needs_a_history():
     with pytest.raises(so.ParameterError, match="the release has no history"):
         so.simulate(made_table(20), ADVERSARY)
+
+
+def test_an_attack_on_columns_goes_through_simulate_or_lineup():
+    aux = so.Aux([so.Fact("age", 30)])
+    for attack in (so.ScoreboardRH(), so.Scoreboard(), so.Likelihood()):
+        with pytest.raises(so.ParameterError, match="the release has columns"):
+            attack.attack(made_table(20), aux)
+
+
+def test_attacks_on_columns_are_compared_on_the_same_targets():
+    comparison = so.compare(made_table(60), so.Adversary(knows=3), {"a": so.Likelihood(), "b": so.ExactMatch()})
+    assert (
+        comparison.row("a").difference.value == 0
+        and comparison.row("b").identified.n == comparison.row("a").identified.n
+    )

@@ -367,6 +367,8 @@ def prepare_queries(
 
 def excluded_records(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:
     """Position of the record that each query leaves out, or -1; given as an id, several ids, or positions."""
+    if release.columns:
+        raise ParameterError("the release has columns: attack it with so.simulate, so.compare or so.lineup")
     if isinstance(exclude, np.ndarray):
         codes = exclude.astype(np.int64)
     else:
