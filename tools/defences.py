@@ -1,4 +1,4 @@
-"""Write the tables of docs/defences.md: each step, the attack after it, and the utility of the release.
+"""Write the tables of docs/lab/defences.md: each step, the attack after it, and the utility of the release.
 
 python -m tools.defences FOLDER     (the folder with the data sets)
 """
@@ -12,20 +12,10 @@ import standout as so
 from standout.advising.risk import identification_risk
 from standout.sanitizing.step import Step
 
-PAGE = Path(__file__).parent.parent / "docs" / "defences.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "defences.md"
 BEGIN, END = "<!-- measured: python -m tools.defences FOLDER -->", "<!-- end of what is measured -->"
 PEOPLE, TARGETS, SEED = 20_000, 1000, 2008
-COLUMNS = (
-    "steps",
-    "identified",
-    "95 % interval",
-    "identified in release",
-    "by the paper's attack",
-    "entries kept",
-    "hit rate",
-    "RMSE",
-    "utility kept",
-)
+COLUMNS = ("steps", "identified", "95 % interval", "identified in release", "by the paper's attack", "utility kept")
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
 STEPS = (
     (),
@@ -96,9 +86,6 @@ def _row(release: so.Release, steps: list[Step]) -> str:
         f"{identified.low:.1%} to {identified.high:.1%}",
         f"{risk.released.value:.1%}",
         f"{papers.value:.1%}",
-        f"{safer.n_entries / release.n_entries:.0%}",
-        f"{utility.hit_rate.value:.3f}",
-        "–" if utility.rmse is None else f"{utility.rmse.value:.3f}",
         "–" if utility.kept is None else f"{utility.kept.value:.0%}",
     )
     return f"| {' | '.join(cells)} |"

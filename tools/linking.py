@@ -16,7 +16,6 @@ import polars as pl
 
 import standout as so
 from standout.data.subset import subset
-from standout.linking.links import one_to_one
 from standout.report.interval_charts import WIDE
 from standout.report.linking_page import figures
 
@@ -35,7 +34,6 @@ RETAIL: dict[str, Any] = {
     "repeats": "last",
 }
 OTC: dict[str, Any] = {"record": 1, "item": 2, "value": 3, "time": 4, "time_format": "s"}
-PHIS, BITS = (0.0, 1.5, 5.0, 15.0, 50.0, 100.0), (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,7 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
     links, recalls = runs[0], [run.recall.value for run in runs if run.recall is not None]
     absent_claims = links.absent_claims
     assert absent_claims is not None
-    for kind in ("evidence", "truth"):
-        _draw(links, "movietweetings", kind)
+    _draw(links, "movietweetings", "evidence")
     few = float((links.facts <= 3).mean())
     yield "### Two releases of MovieTweetings\n"
     yield (
@@ -117,28 +114,12 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         f"recall lies between {_percent(min(recalls))} and {_percent(max(recalls))}. The learned probability "
         f"that a fact is in the person's own record is {links.model.coverage:.2f}.\n"
     )
-    yield from _claims_by_setting(pair, links)
-    if others:
-        yield from _others(others)
-
-
-def _claims_by_setting(pair: Pair, links: so.Links) -> Iterator[str]:
-    """Claims by budget and by φ, decided by evidence and by eccentricity."""
     yield "![Strength of profiles and decoys, by evidence](linking/movietweetings-evidence.svg)\n"
     yield "Claims by budget, with the φ that the decoys give for it:\n"
-    yield from _table(links.by_budget, "budget")
-    yield "\nClaims by φ, in bits of evidence:\n"
-    yield from _phi_rows(links, BITS)
-    yield "\n![Precision and recall by φ](linking/movietweetings-truth.svg)\n"
-    yield "Claims if eccentricity decides, as in the paper, with one φ for all profiles:\n"
-    paper = so.link(pair.release, pair.public, truth=pair.truth, by="eccentricity")
-    _draw(paper, "movietweetings", "eccentricity")
-    yield from _phi_rows(paper, PHIS)
-    yield "\n![Strength of profiles and decoys, by eccentricity](linking/movietweetings-eccentricity.svg)\n"
-    yield (
-        "Eccentricity does not reach the same precision: a single rare film gives the highest possible "
-        f"eccentricity, {np.sqrt(pair.release.n_records):.0f} σ among {pair.release.n_records:,} records.\n"
-    )
+    yield from _by_budget(links.by_budget)
+    yield ""
+    if others:
+        yield from _others(others)
 
 
 def _facts_rows(links: so.Links) -> Iterator[str]:
@@ -151,20 +132,13 @@ def _facts_rows(links: so.Links) -> Iterator[str]:
         )
 
 
-def _phi_rows(links: so.Links, phis: tuple[float, ...]) -> Iterator[str]:
-    rows = [links.curve.filter(pl.col("phi") >= phi).head(1) for phi in phis]
-    yield from _table(pl.concat(rows).unique("phi", maintain_order=True), "phi")
-
-
-def _table(table: pl.DataFrame, by: str) -> Iterator[str]:
-    name = {"phi": "φ", "budget": "budget"}[by]
-    yield f"| {name} | claims | correct claims | precision | recall | absent people claimed |"
+def _by_budget(table: pl.DataFrame) -> Iterator[str]:
+    yield "| budget | claims | correct claims | precision | recall | absent people claimed |"
     yield "|---" * 6 + "|"
     for row in table.iter_rows(named=True):
-        setting = f"{row[by]:.1f}" if by == "phi" else _percent(row[by])
         precision = "–" if row["precision"] is None else _percent(row["precision"])
         yield (
-            f"| {setting} | {row['claims']:,} | {row['correct_claims']:,} | {precision} "
+            f"| {_percent(row['budget'])} | {row['claims']:,} | {row['correct_claims']:,} | {precision} "
             f"| {_percent(row['recall'])} | {_percent(row['absent_claims'])} |"
         )
 
@@ -216,27 +190,14 @@ def absent(folder: Path) -> Iterator[str]:
 
 
 def _absent(name: str, whole: so.Release, draws: int) -> Iterator[str]:
-    claims: dict[str, list[int]] = {}
-    profiles = 0
+    counts, profiles = [], 0
     for seed in range(draws):
         chosen = np.random.default_rng(SEED + seed).random(whole.n_records) < 0.5
         links = so.link(subset(whole, chosen), subset(whole, ~chosen), seed=seed)
         profiles += len(links)
-        for decoys, count in _claims_by_decoys(links):
-            claims.setdefault(decoys, []).append(count)
-    for decoys, counts in claims.items():
-        shown, share = ", ".join(map(str, counts)), _percent(sum(counts) / profiles)
-        yield f"| {name} | {decoys} | {shown} | {profiles / 100 / draws:.0f} each | {share} |"
-
-
-def _claims_by_decoys(links: so.Links) -> Iterator[tuple[str, int]]:
-    best, strengths = links.best, links.decoy_strengths
-    for kind, name in enumerate(("recombined only", "withheld only")):
-        phi = strengths.of_kind(kind).phi(links.budget)
-        yield name, int((best.claimable & (best.strength >= phi)).sum())
-    yield "both (default)", links.claims
-    assigned, _ = one_to_one(best.record, best.strength, links.claimed)
-    yield "both, with `assign`", int(assigned.sum())
+        counts.append(links.claims)
+    shown, share = ", ".join(map(str, counts)), _percent(sum(counts) / profiles)
+    yield f"| {name} | both (default) | {shown} | {profiles / 100 / draws:.0f} each | {share} |"
 
 
 def present(whole: so.Release) -> Iterator[str]:
@@ -264,7 +225,7 @@ def _present(pair: Pair) -> Iterator[str]:
         links = so.link(pair.release, pair.public, truth=pair.truth, dates=dates, seed=SEED)
         assert links.identified is not None
         parts = links.findings().strongest_parts
-        for row in links.by_budget.filter(pl.col("budget").is_in([0.01, 0.05])).iter_rows(named=True):
+        for row in links.by_budget.filter(pl.col("budget").is_in([0.01])).iter_rows(named=True):
             yield (
                 f"| {dates} | {_percent(float(links.identified.mean()))} | {_percent(row['budget'])} "
                 f"| {row['claims']:,} | {_percent(row['precision'])} | {_percent(row['recall'])} "

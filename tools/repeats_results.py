@@ -1,4 +1,4 @@
-"""The section of docs/results.md on purchases: an audit with repeats kept beside one with repeats merged."""
+"""The section of docs/lab/results.md on purchases: an audit with repeats kept beside one with repeats merged."""
 
 from pathlib import Path
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Write docs/results.md: simulations on real data sets, with the commands that repeat them.
+"""Write docs/lab/results.md: simulations on real data sets, with the commands that repeat them.
 
 python -m tools.results FOLDER    (the folder that holds the data sets)
 """
@@ -13,7 +13,7 @@ from typing import Any
 import standout as so
 from tools.repeats_results import repeats_section
 
-PAGE = Path(__file__).parent.parent / "docs" / "results.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "results.md"
 TARGETS, SEED = 1000, 2008
 BELOW = "<!-- below: not written by tools.results -->"
 """What follows is written by `tools.table_results`, which needs other data."""
@@ -111,7 +111,7 @@ def page(folder: Path) -> str:
         "# Simulations on real data\n",
         "Written by `python -m tools.results FOLDER`, and the part on tables by "
         "`python -m tools.table_results FOLDER`; do not edit.\n",
-        "The rows are measures, defined in [measures.md](measures.md); the columns are numbers of known "
+        "The rows are measures, defined in [measures.md](../measures.md); the columns are numbers of known "
         "facts. 95 % intervals are in brackets. The baseline is the result of guessing without knowledge. "
         "If 2 of 8 facts are wrong, 1 of the first 4 is wrong on average. The attack is the paper's; without "
         "`--attack paper` the commands also show the Bayesian one, which is stronger.\n",
@@ -139,7 +139,6 @@ def section(folder: Path, case: Case) -> str:
         "",
         _sparse(release),
         _unique(release),
-        summary(simulation, case),
     ]
     return "\n".join(lines)
 
@@ -181,21 +180,6 @@ def _unique(release: so.Release) -> str:
     results = so.unicity(release, [1, 2, 4], targets=TARGETS, seed=SEED)
     shares = ", ".join(f"{result.share.value:.3f} for k = {result.k}" for result in results)
     return f"Unicity, by items and values: k entries single out a share of {shares}.\n"
-
-
-def summary(simulation: so.Simulation, case: Case) -> str:
-    """The main numbers in a sentence."""
-    most = case.facts[-1]
-    identified = simulation.estimate("identified", facts=most)
-    absent = simulation.estimate("absent_claims", facts=most)
-    at_budget = simulation.estimate("correct_claims", "absent_claims<=0.01", facts=most)
-    return (
-        f"An adversary who knows {most} facts, {case.adversary.wrong} of them wrong, identifies "
-        f"{100 * identified.value:.1f} % of the targets. At the paper's φ = 1.5, the adversary also makes "
-        f"claims about {100 * absent.value:.1f} % of the absent targets. If φ is chosen so that at most "
-        f"1 % of the absent targets are claimed, {100 * at_budget.value:.1f} % of the targets are claimed "
-        "correctly.\n"
-    )
 
 
 if __name__ == "__main__":

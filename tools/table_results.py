@@ -1,4 +1,4 @@
-"""Write the parts of docs/results.md and docs/lab/performance.md on tables.
+"""Write the parts of docs/lab/results.md and docs/lab/performance.md on tables.
 
 python -m tools.table_results FOLDER [--tools build/table-tools.json] [--speed build/tables.json …]
 
@@ -85,9 +85,9 @@ def main() -> None:
     if given.tools.exists():
         said = json.loads(given.tools.read_text(encoding="utf-8"))
         released = so.sanitize(table, STEPS, seed=2008)
-        write("results.md", "tools", tools_part(files["adult.csv"], table, released, said))
-    write("results.md", "attacks", attack_part(table))
-    write("results.md", "calibration", calibration_part(table))
+        write("lab/results.md", "tools", tools_part(files["adult.csv"], table, released, said))
+    write("lab/results.md", "attacks", attack_part(table))
+    write("lab/results.md", "calibration", calibration_part(table))
     if all(path.exists() for path in given.speed):
         write("lab/performance.md", "speed", speed_part(given.speed))
 

@@ -34,7 +34,7 @@ def test_the_audit_of_movielens_gives_the_documented_rate(realdata):
     simulation = so.simulate(release, ACQUAINTANCE, targets=610, seed=2008)
     attacks = {attack.name: attack.as_named.identified for attack in result.findings.adversaries[1].attacks}
     assert attacks["paper"] == simulation.estimate("identified")
-    assert attacks["paper"].value == pytest.approx(0.987, abs=0.001)  # docs/results.md
+    assert attacks["paper"].value == pytest.approx(0.987, abs=0.001)  # docs/lab/results.md
     assert result.findings.answer.rate == attacks["likelihood"] and attacks["likelihood"].value > 0.995
     curve = {point.facts: point.identified.value for point in result.findings.adversaries[1].curve}
     assert list(curve) == [1, 2, 3, 4, 6, 8, 12, 16] and curve[1] < curve[4] <= curve[16]

@@ -144,7 +144,7 @@ def edit_distance(text, other):
 
 
 def title_score(title, other, release_words, public_words):
-    """The score of two parsed titles without brackets, by the rules of docs/linking-alignment.md."""
+    """The score of two parsed titles without brackets, by the rules of docs/linking.md."""
     (name,), (other_name,), years = title.names, other.names, (title.year, other.year)
     apart = abs(years[0] - years[1]) if all(years) else None
     words, others = name.split(), other_name.split()

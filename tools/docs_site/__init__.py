@@ -1,1 +1,1 @@
-"""The documentation site: `make docs` writes it to build/site; see docs/site.md."""
+"""The documentation site: `make docs` writes it to build/site."""
