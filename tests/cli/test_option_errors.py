@@ -51,7 +51,7 @@ def test_the_long_form_of_an_option_is_its_name():
         ("(for UTF-16: encoding='utf-16')", "(for UTF-16: --read encoding=utf-16)"),
         ("add quote='' if", "add --read quote= if"),
         ("choose with record='user id' or record=3", "choose with --record 'user id' or --record 3"),
-        ("for a history, add kind='history'", "for a history, leave out --table"),
+        ("for a history, add kind='history'", "for a history, add --read kind=history"),
         ("it is a table: add kind='table'", "it is a table: add --table"),
         (
             "so.read('x', record_from_name='a(.)', grid=0.01)",

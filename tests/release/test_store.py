@@ -226,3 +226,10 @@ def test_verify_names_the_damaged_file_and_no_other(index):
     file = index / "by-record-value.bin"
     file.write_bytes(bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:])
     assert damaged_files(index) == [file.name]
+
+
+def test_a_survey_is_not_saved_without_its_columns(tmp_path):
+    survey = so.Release.of_columns((so.Column("sex", "category", ("f", "m"), np.array([0, 1], np.uint8)),))
+    with pytest.raises(so.ParameterError, match="an index holds entries only"):
+        so.save(survey, tmp_path / "survey.index")
+    assert not (tmp_path / "survey.index").exists()

@@ -112,15 +112,13 @@ READ_SETTINGS = (
     "record", "item", "value", "time", "ignore", "latitude", "longitude", "grid", "geohash", "titles",
     "record_from_name", "value_type", "value_bin", "time_format", "time_unit", "time_bin", "zone", "repeats",
     "separator", "header", "quote", "encoding", "member", "sql_table", "skip_lines", "max_rejects", "rejects",
-    "table", "schema", "id", "history", "missing",
+    "table", "kind", "schema", "id", "history", "missing",
 )  # fmt: skip
 """Parameters of `so.read`, which --read takes as NAME=VALUE."""
 OPEN = "…"
 CALL = re.compile(r"so\.read\(.*\)")
 VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
 PARAMETER = re.compile(rf"(?<!read )(?<![\w/.'-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
-PHRASES = {r"for a history, add kind='history'": "for a history, leave out --table", r"kind='table'": "--table"}
-"""What Python calls the reading of a history or a table."""
 
 
 def with_option_name(error: ParameterError, options: Mapping[str, str]) -> ParameterError:
@@ -150,9 +148,8 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
         return (" ".join(typed) if match["value"] == OPEN else shlex.join(typed)) if typed else match[0]
 
     text = CALL.sub(lambda match: _command(match[0]), text)
+    text = text.replace("kind='table'", "--table") if "--table" in known else text
     text = PARAMETER.sub(option, text)
-    for written, meant in PHRASES.items() if "--table" in known else ():
-        text = re.sub(written, meant, text)
     return text
 
 

@@ -272,7 +272,7 @@ def _write_rejects(rejects: "RejectLog", path: Path) -> None:
 
 READ_HELP = (
     "Any other parameter of so.read; repeat for several. Columns: latitude, longitude, grid, geohash, titles, "
-    "record_from_name. Values and times: value_type, value_bin, time_format, time_unit, time_bin, zone, repeats. "
+    "record_from_name, kind. Values and times: value_type, value_bin, time_format, time_unit, time_bin, zone, repeats. "
     "Files: separator, header, quote, encoding, member, sql_table, skip_lines, missing, max_rejects, rejects. "
     "See docs/reading.md."
 )

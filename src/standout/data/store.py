@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import memory as bus_errors
-from standout.core.errors import BuildRunning, StoreError
+from standout.core.errors import BuildRunning, ParameterError, StoreError
 from standout.core.files import open_private, write_all
 from standout.core.memory import drop_pages
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
@@ -67,6 +67,8 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
 
     Raises
     ------
+    ParameterError
+        If the release has columns, which an index does not hold.
     StoreError
         If the folder is not an index, the disk is full, or another process is building the same index.
 
@@ -79,6 +81,10 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
     ...     so.open(f"{folder}/demo").fingerprint == release.fingerprint
     True
     """
+    if release.columns:
+        raise ParameterError(
+            "release must have no columns: an index holds entries only, so read a survey from its source"
+        )
     with open_index_writer(path) as index:
         index.write(release, progress)
 
