@@ -149,8 +149,7 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
 
     text = CALL.sub(lambda match: _command(match[0]), text)
     text = text.replace("kind='table'", "--table") if "--table" in known else text
-    text = PARAMETER.sub(option, text)
-    return text
+    return PARAMETER.sub(option, text)
 
 
 def typed_words(name: str, value: object, known: Collection[str], prefix: str = "") -> list[str]:

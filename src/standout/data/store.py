@@ -83,7 +83,7 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
     """
     if release.columns:
         raise ParameterError(
-            "release must have no columns: an index holds entries only, so read a survey from its source"
+            "release must have no columns: an index holds entries only"
         )
     with open_index_writer(path) as index:
         index.write(release, progress)
