@@ -26,7 +26,7 @@ def wide():
     records = list(map(str, range(8_200)))
     day = pl.Series([None if i % 3 else i % 20 for i in range(8_200)], dtype=pl.Int32).cast(pl.Date)
     item, value = [str(i % 2) for i in range(8_200)], [i % 5 for i in range(8_200)]
-    return so.read(pl.DataFrame({"user": records, "item": item, "value": value, "time": day}))
+    return so.read(pl.DataFrame({"user": records, "item": item, "value": value, "time": day}), kind="history")
 
 
 @pytest.fixture(scope="session")

@@ -18,15 +18,15 @@ from standout.data.release import code_type
 def odd_releases():
     day = pl.Series([None, 12_000, 13_000], dtype=pl.Int32).cast(pl.Date)
     bare = {"user": ["007", "7", "🙂"], "item": ["a|b", " ", "é"]}
-    yield "neither", so.read(pl.DataFrame(bare))
-    yield "categories", so.read(pl.DataFrame({**bare, "value": ["good", None, "ünïque"]}))
-    yield "numbers", so.read(pl.DataFrame({**bare, "value": [0.5, None, -2.0]}))
-    yield "times", so.read(pl.DataFrame({**bare, "time": day}))
+    yield "neither", so.read(pl.DataFrame(bare), kind="history")
+    yield "categories", so.read(pl.DataFrame({**bare, "value": ["good", None, "ünïque"]}), kind="history")
+    yield "numbers", so.read(pl.DataFrame({**bare, "value": [0.5, None, -2.0]}), kind="history")
+    yield "times", so.read(pl.DataFrame({**bare, "time": day}), kind="history")
     yield (
         "all missing",
         so.read(pl.DataFrame({**bare, "value": [None] * 3, "time": day}).with_columns(time=None), time=False),
     )
-    titled = so.read(pl.DataFrame(bare))
+    titled = so.read(pl.DataFrame(bare), kind="history")
     yield "titles", replace(titled, titles=Labels.of(["Brazil", "", "Amélie"]))
 
 

@@ -82,9 +82,7 @@ def save(release: Release, path: str | Path, progress: ProgressOption = no_progr
     True
     """
     if release.columns:
-        raise ParameterError(
-            "release must have no columns: an index holds entries only"
-        )
+        raise ParameterError("release must have no columns: an index holds entries only")
     with open_index_writer(path) as index:
         index.write(release, progress)
 
