@@ -25,7 +25,7 @@ def released(rows, kind="number", unit="day"):
     schema = {"record": pl.String, "item": pl.String, "value": value, "time": moment}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     frame = frame.drop(*(name for name, of in schema.items() if of == pl.Null))
-    return so.read(frame, value_type=kind or "auto", time_unit=unit or "day")
+    return so.read(frame, value_type=kind or "auto", time_unit=unit or "day", kind="history")
 
 
 def told(release):
@@ -59,7 +59,7 @@ def assert_uniform(draws, outcomes):
 def crowd():
     """People of up to 150 items: nobody has them all."""
     frame = so.synthesize(records=300, items=400, entries=12_000, seed=7).to_frame()
-    return so.read(frame.filter(pl.len().over("record") <= 150))
+    return so.read(frame.filter(pl.len().over("record") <= 150), kind="history")
 
 
 def person(cells, others=(), **options):

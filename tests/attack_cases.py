@@ -60,7 +60,9 @@ class Data:
         schema |= {"time": TIME_TYPE[self.unit]} if self.unit else {}
         cells = [row[:2] + row[2:3] * bool(self.kind) + row[3:] * bool(self.unit) for row in self.rows]
         frame = pl.DataFrame(cells, schema=schema, orient="row")
-        return so.read(frame, value_type=self.kind or "auto", time_unit=self.unit or "day", repeats=self.repeats)
+        return so.read(
+            frame, value_type=self.kind or "auto", time_unit=self.unit or "day", repeats=self.repeats, kind="history"
+        )
 
     @cached_property
     def entries(self):

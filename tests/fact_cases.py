@@ -19,7 +19,7 @@ def released(rows, kind="number", unit="day", titles=None):
     schema = {"record": pl.String, "item": pl.String, "value": value, "time": moment}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     frame = frame.drop(*(name for name, of in schema.items() if of == pl.Null))
-    release = so.read(frame, value_type=kind or "auto", time_unit=unit or "day")
+    release = so.read(frame, value_type=kind or "auto", time_unit=unit or "day", kind="history")
     if titles is None:
         return release
     return replace(release, titles=Labels.of(titles.get(item, "") for item in release.items))

@@ -14,7 +14,9 @@ def read_rows(rows, repeats="last"):
     schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "day": pl.Int32}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     start = int(FIRST.timestamp()) // 86_400
-    return so.read(frame.with_columns(time=(pl.col("day") + start).cast(pl.Date)).drop("day"), repeats=repeats)
+    return so.read(
+        frame.with_columns(time=(pl.col("day") + start).cast(pl.Date)).drop("day"), repeats=repeats, kind="history"
+    )
 
 
 def random_rows(records, items, seed, length=6, missing=0.0, levels=5, days=20):

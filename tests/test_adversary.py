@@ -43,7 +43,7 @@ def test_a_draw_depends_neither_on_who_else_is_observed_nor_on_the_order(release
 
 def test_a_draw_belongs_to_the_id_of_the_record_wherever_it_stands(release):
     frame = release.to_frame()
-    fewer = so.read(frame.filter(pl.col("record") != release.records[0]))
+    fewer = so.read(frame.filter(pl.col("record") != release.records[0]), kind="history")
     assert fewer.n_records == release.n_records - 1 and fewer.levels.tolist() == release.levels.tolist()
     adversary = so.Adversary(knows=3, wrong=1, value_error=1, time_error=None)
     places = np.flatnonzero(adversary.eligible(fewer, range(fewer.n_records)))[:50]

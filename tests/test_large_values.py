@@ -21,7 +21,7 @@ def release(request):
         for r in range(40)
         for i in random.choice(12, size=8, replace=False)
     ]
-    return so.read(pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row"))
+    return so.read(pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row"), kind="history")
 
 
 def test_large_and_tiny_values_give_finite_numbers_everywhere(release):

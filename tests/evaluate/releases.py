@@ -33,7 +33,7 @@ def released(cells):
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* have an item that no other entry has", so.ReadingWarning)
-        return so.read(frame, value_type="text" if texts else "number")
+        return so.read(frame, value_type="text" if texts else "number", kind="history")
 
 
 @st.composite

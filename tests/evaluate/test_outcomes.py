@@ -145,13 +145,13 @@ def test_absent_equals_a_release_built_without_the_target(realdata):
     frame = frame.rename({"userId": "record", "movieId": "item"})
     frame = frame.select(pl.col("record", "item").cast(pl.String), "rating", "timestamp")
     options = {"value": "rating", "time": "timestamp", "time_format": "s"}
-    release = so.read(frame, **options)
+    release = so.read(frame, **options, kind="history")
     adversary = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     simulation = simulate(release, adversary, facts=[2, 8], targets=50, seed=7)
     targets = [p for p in targets_of(release, 7) if release.lengths[p] >= 8][:50]
     known = adversary.observe_all(release, targets, 7)
     for t, target in enumerate(targets):
-        rebuilt = so.read(frame.filter(pl.col("record") != release.records[target]), **options)
+        rebuilt = so.read(frame.filter(pl.col("record") != release.records[target]), **options, kind="history")
         aux = known.aux(release, t)
         for cell in simulation.cells:
             verdict = so.ScoreboardRH().attack(rebuilt, replace(aux, facts=aux.facts[: cell.facts]))

@@ -251,7 +251,7 @@ def test_people_are_compared_with_records_in_terms_of_the_release(parts):
 def test_the_right_record_stays_a_candidate_if_length_and_first_date_are_known(release):
     """Half of the entries are gone and everything is a month later: no record is unchanged."""
     frame = release.to_frame().with_columns(pl.col("time").dt.offset_by("1mo")).gather_every(2)
-    safer = so.read(frame)
+    safer = so.read(frame, kind="history")
     represented_by = np.array([index_or_minus_1(safer.records, name) for name in release.records], np.int64)
     items = np.array([index_or_minus_1(safer.items, name) for name in release.items], np.int64)
     safer = sanitized(safer, release, OriginalMapping(represented_by, items, level_values(release)))
@@ -272,7 +272,7 @@ def index_or_minus_1(labels, name):
 
 def test_targets_have_the_ids_of_the_original(release):
     frame = release.to_frame().with_columns(("x" + pl.col("record")).alias("record"))
-    renamed = so.read(frame)
+    renamed = so.read(frame, kind="history")
     represented_by = np.array([index_or_minus_1(renamed.records, f"x{name}") for name in release.records], np.int64)
     safer = sanitized(renamed, release, replace(unchanged(release).mapping, representatives=represented_by))
     ids = [release.records[index] for index in range(3)]

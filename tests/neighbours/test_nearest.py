@@ -190,7 +190,7 @@ def test_minutes_over_years_need_words_of_64_bits(missing):
 
 def test_without_values_and_times_only_items_count():
     frame = pl.DataFrame({"record": [*"aabbcc"], "item": [*"xyxyyz"]})
-    release = so.read(frame)
+    release = so.read(frame, kind="history")
     for similarity in KINDS:
         result = sparsity(release, similarity)
         assert result.nearest.tolist() == [1.0, 1.0, 1 / 3]

@@ -27,7 +27,7 @@ def release_with_gaps():
         if (person * item + person) % 3
     ]
     frame = pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
-    return so.read(frame.with_columns(pl.col("time").str.to_date()))
+    return so.read(frame.with_columns(pl.col("time").str.to_date()), kind="history")
 
 
 @pytest.mark.parametrize("has_gaps", [False, True])

@@ -101,7 +101,7 @@ def test_levels_that_are_not_finite_and_ascending_are_refused_at_opening(index, 
 
 def test_categories_that_are_equal_are_refused_at_opening(tmp_path):
     frame = pl.DataFrame({"user": ["p", "q"], "item": ["x", "x"], "value": ["aa", "bb"]})
-    so.save(so.read(frame), tmp_path / "index")
+    so.save(so.read(frame, kind="history"), tmp_path / "index")
     forge_column(tmp_path / "index", "level-texts", np.frombuffer(b"aaaa", np.uint8))
     with pytest.raises(so.StoreError, match="damaged: its values are not distinct"):
         so.open(tmp_path / "index")

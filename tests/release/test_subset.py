@@ -27,7 +27,7 @@ def releases(draw):
     value, time = st.sampled_from([1.0, 2.0, 5.0, None]), st.sampled_from([*DAYS, None])
     frame = pl.DataFrame([(*pair, draw(value), draw(time)) for pair in pairs], schema=schema, orient="row")
     assume(frame["value"].count() and frame["time"].count())
-    return so.read(frame.drop(draw(st.sets(st.sampled_from(["value", "time"])))))
+    return so.read(frame.drop(draw(st.sets(st.sampled_from(["value", "time"])))), kind="history")
 
 
 @settings(max_examples=40 if COMPILED else 10)
@@ -39,7 +39,7 @@ def test_a_subset_equals_the_release_read_from_its_entries(given):
     part, names = subset(release, keep), [release.records[index] for index in np.flatnonzero(keep)]
     assert content(part) == {pair: cells for pair, cells in content(release).items() if pair[0] in names}
     assert list(part.records) == names
-    read_anew = so.read(release.to_frame().filter(pl.col("record").is_in(names)))
+    read_anew = so.read(release.to_frame().filter(pl.col("record").is_in(names)), kind="history")
     assert part.fingerprint == read_anew.fingerprint
     for record in names:
         assert part.record(record).entries == release.record(record).entries

@@ -50,7 +50,7 @@ def table(rows, values="number", times=True):
     schema |= {"value": pl.Float64 if values == "number" else pl.String} if values else {}
     schema |= {"time": pl.Date} if times else {}
     cells = [row[:2] + row[2:3] * bool(values) + row[3:] * times for row in rows]
-    return so.read(pl.DataFrame(cells, schema=schema, orient="row"), value_type=values or "auto")
+    return so.read(pl.DataFrame(cells, schema=schema, orient="row"), value_type=values or "auto", kind="history")
 
 
 def drawn_rows(seed, records=14, items=8, share=0.5, levels=(1.0, 2.0, 3.5, 4.0, 5.0)):
