@@ -1,7 +1,7 @@
-"""Record our own result at full size from docs/lab/paper.md, for smaller runs to be compared with.
+"""Record our own result at full size from docs/lab/paper.csv, for smaller runs to be compared with.
 
 standout paper -o FOLDER               (the stand-in at the size of the Netflix Prize data)
-python -m tools.paper_tables FOLDER    (writes the numbers into docs/lab/paper.md)
+python -m tools.paper_tables FOLDER    (writes the numbers into docs/lab/paper.csv)
 python -m tools.paper_full_size        (writes data/full_size.csv and .json of the package standout.paper)
 """
 
@@ -11,6 +11,7 @@ import json
 import re
 from pathlib import Path
 
+from tools.paper_tables import COLUMNS as TITLES
 from tools.paper_tables import NAMES, PAGE
 
 DATA = Path(__file__).parent.parent / "src" / "standout" / "paper" / "data"
@@ -21,16 +22,17 @@ KEYS = {name: key for key, name in NAMES.items()}
 
 def main(page: Path = PAGE, data: Path = DATA) -> None:
     """Write both files."""
-    for name, content in contents(page.read_text(encoding="utf-8")).items():
+    table = page.with_suffix(".csv").read_text(encoding="utf-8")
+    for name, content in contents(page.read_text(encoding="utf-8"), table).items():
         (data / name).write_text(content, encoding="utf-8", newline="\n")
 
 
-def contents(page: str) -> dict[str, str]:
+def contents(page: str, table: str) -> dict[str, str]:
     """The content of both files by name."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(row for part in ("validation", "data") for row in _rows(_part(page, part)))
+    writer.writerows(_rows(table))
     run = json.dumps(_run(_part(page, "run")), indent=1, ensure_ascii=False)
     return {"full_size.csv": text.getvalue(), "full_size.json": run + "\n"}
 
@@ -42,11 +44,10 @@ def _part(page: str, name: str) -> str:
     return found[1]
 
 
-def _rows(part: str) -> list[tuple[str, ...]]:
-    """Figure, name, number and interval of each line of a table that has a number."""
-    lines = [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("| ")]
-    head, *rows = ([cell.strip() for cell in line] for line in lines)
-    assert head[:5] == ["figure", "number", "paper", "ours", "95 % interval"]
+def _rows(table: str) -> list[tuple[str, ...]]:
+    """Figure, name, number and interval of each line of the table that has a number."""
+    head, *rows = csv.reader(io.StringIO(table))
+    assert tuple(head[:5]) == TITLES[:5]
     return [
         (_key(figure), name, _plain(ours), *(_plain(end) for end in _ends(interval)))
         for figure, name, _, ours, interval, *_ in rows

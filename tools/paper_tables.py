@@ -1,9 +1,10 @@
-"""Write the numbers of docs/lab/paper.md from a folder that `standout paper` made, between the page's markers.
+"""Write docs/lab/paper.csv, and its summary in docs/lab/paper.md, from a folder that `standout paper` made.
 
 python -m tools.paper_tables FOLDER
 """
 
 import csv
+import io
 import json
 import re
 import sys
@@ -24,6 +25,7 @@ from standout.paper.readings import Reading, fits, unit_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
+COLUMNS = ("figure", "number", "paper", "ours", "95 % interval", "difference", "agreement")
 LIKELIHOOD = ("likelihood", "likelihood_low", "likelihood_high")
 CsvRow = dict[str, str]
 
@@ -39,19 +41,18 @@ def main(folder: Path, page: Path = PAGE) -> None:
         block = f"{start}\n\n{content}\n\n{end}"
         text = pattern.sub(lambda _, block=block: block, text)
     page.write_text(text, encoding="utf-8")
+    page.with_suffix(".csv").write_text(
+        comparison_csv(read_csv(folder / "validation.csv")), encoding="utf-8", newline="\n"
+    )
 
 
 def parts(folder: Path) -> dict[str, str]:
     """The generated parts of the page by marker."""
-    rows = read_csv(folder / "validation.csv")
-    attacks = [row for row in rows if row["kind"] == "attack"]
     readings = [_reading(row) for row in read_csv(folder / "readings.csv")]
     figures = dict.fromkeys(reading.figure for reading in readings)
     return {
         "run": run_text(folder),
-        "validation": comparison_table(attacks),
-        "missed": missed(attacks),
-        "data": comparison_table([row for row in rows if row["kind"] == "data"]),
+        "validation": figures_table(comparison_csv(read_csv(folder / "validation.csv"))),
         "readings": "\n\n".join(readings_table(readings, key) for key in figures),
     }
 
@@ -76,26 +77,30 @@ def run_text(folder: Path) -> str:
     return f"{summary}\n\n{'; '.join(facts)}."
 
 
-def comparison_table(rows: list[CsvRow]) -> str:
+def comparison_csv(rows: list[CsvRow]) -> str:
     """Every number compared with the paper's."""
     stronger = any(row.get("likelihood") for row in rows)
-    titles = ["figure", "number", "paper", "ours", "95 % interval", "difference", "agreement"]
-    titles += ["likelihood"] if stronger else []
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*COLUMNS, *(["likelihood"] if stronger else [])])
+    writer.writerows(_cells(_figure(row), _comparison_row(row), stronger) for row in rows)
+    return text.getvalue()
+
+
+def figures_table(table: str) -> str:
+    """How many numbers of each figure agree with the paper's, and how large the differences are."""
+    titles = ("figure", "numbers", "within sampling error", "agree", "mean difference", "largest")
     lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
-    lines += [_line(_figure(row), _comparison_row(row), stronger) for row in rows]
-    return "\n".join(lines)
-
-
-def missed(rows: list[CsvRow]) -> str:
-    """The numbers that miss the goal."""
-    compared = [row for row in rows if row["within_goal"]]
-    far = [row for row in compared if row["within_goal"] == "false"]
-    if not far:
-        return "Every attack result is within 0.10 or 1 bit of the paper's."
-    lines = [f"{len(far)} of {len(compared)} attack results differ from the paper by more than 0.10 or 1 bit:", ""]
-    for row in far:
-        comparison = _comparison_row(row)
-        lines.append(f"- {_figure(row)}: {comparison.name} ({difference(comparison)})")
+    rows = [row for row in csv.DictReader(io.StringIO(table)) if row["difference"]]
+    for figure in dict.fromkeys(row["figure"] for row in rows):
+        several = [row for row in rows if row["figure"] == figure]
+        differences = [float(row["difference"].replace(",", "").replace("−", "-")) for row in several]
+        sampling = sum(row["agreement"] == "within sampling error" for row in several)
+        judged = sum(bool(row["agreement"]) for row in several)
+        within = sum(row["agreement"].startswith("within") for row in several)
+        counts = (f"{sampling}", f"{within}") if judged else ("–", "–")
+        mean, largest = sum(differences) / len(differences), max(differences, key=abs)
+        lines.append(f"| {figure} | {len(several)} | {' | '.join(counts)} | {signed(mean)} | {signed(largest)} |")
     return "\n".join(lines)
 
 
@@ -110,8 +115,8 @@ def readings_table(readings: list[Reading], key: str) -> str:
     return "\n".join(lines)
 
 
-def _line(figure: str, row: ComparisonRow, with_likelihood: bool) -> str:
-    cells = (
+def _cells(figure: str, row: ComparisonRow, with_likelihood: bool) -> tuple[str, ...]:
+    return (
         figure,
         row.name,
         number(row.paper, row.unit),
@@ -121,7 +126,6 @@ def _line(figure: str, row: ComparisonRow, with_likelihood: bool) -> str:
         judgement(row),
         *([likelihood(row)] if with_likelihood else []),
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _figure(row: CsvRow) -> str:

@@ -18,7 +18,8 @@ STANDIN = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
 
 def test_the_recorded_numbers_are_those_of_the_documentation():
     page = paper_full_size.PAGE.read_text(encoding="utf-8")
-    for name, content in paper_full_size.contents(page).items():
+    table = paper_full_size.PAGE.with_suffix(".csv").read_text(encoding="utf-8")
+    for name, content in paper_full_size.contents(page, table).items():
         assert (paper_full_size.DATA / name).read_text(encoding="utf-8") == content
     assert full_size_run()["people"] == PEOPLE and full_size_run()["fingerprint"] in page
 
