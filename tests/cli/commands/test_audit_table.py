@@ -104,11 +104,18 @@ def test_a_sanitized_table_is_audited_with_its_original(run, survey, tmp_path):
     assert "made from an original with 150 people" in result.out
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("sparsity",), ("unicity",)])
+@pytest.mark.parametrize("command", [("bounds",), ("sparsity",), ("unicity",)])
 def test_commands_for_histories_refuse_tables_in_one_sentence(run, survey, command):
     result = run(*command, survey, "--table")
     assert result.code == 1
-    assert f"{command[0]} needs entries (who, what, when)" in result.err
+    assert "needs entries (who, what, when)" in result.err
+
+
+def test_a_simulation_attacks_the_people_of_a_table(run, survey):
+    result = run("simulate", survey, "--table", "--knows", 3, "--targets", 20, "--json")
+    assert result.code == 0, result.err
+    rows = [row for row in json.loads(result.out)["table"] if row["measure"] == "identified"]
+    assert {row["attack"] for row in rows} == {"likelihood", "paper"} and all(row["n"] == 20 for row in rows)
 
 
 def test_a_table_is_described_by_its_columns(run, survey):

@@ -21,7 +21,6 @@ from standout.cli.options import (
 )
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.cli.worker_options import worker_options
-from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 __all__ = ["simulate"]
@@ -108,7 +107,7 @@ def simulate(
     whose eccentricity is at least --phi. The risk is that of the stronger one.
 
     Measure a sanitized release with --original: the targets and the known facts are
-    then those of the original. The --original-… options say how to read it.
+    then those of the original. --original-read says how to read it.
 
     \b
     Example:
@@ -148,8 +147,6 @@ def simulate(
         output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
     with progress() as report:
         release = original.read(data, source, report)
-        if not release.n_items:
-            raise ParameterError("simulate needs entries (who, what, when): audit a table with standout audit")
         similarity = within(release, described.value_error, described.time_error)
         attacks = {name: attack.built(name, similarity) for name in attack.names}
         simulations = {}
