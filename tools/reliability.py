@@ -34,18 +34,20 @@ def commits(chosen: Lines) -> list[str]:
 
 
 def fuzz_table() -> str:
-    """Inputs and failures by target."""
+    """Inputs and failures by kind of target."""
     record = lines("fuzz")
     if not record:
         return "No run is recorded yet."
     chosen = latest(record, "target")
     sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    tested = {line["target"]: line["commit"] for line in chosen}
+    targets: dict[str, set[str]] = defaultdict(set)
     for line in chosen:
+        counts = sums[kind_of(line["target"])]
+        targets[kind_of(line["target"])].add(line["target"])
         for key in ("inputs", "read", "refused"):
-            sums[line["target"]][key] += line[key]
-        sums[line["target"]]["failures"] += sum(line["failures"].values())
-        sums[line["target"]]["peak_mb"] = max(sums[line["target"]]["peak_mb"], line["peak_mb"])
+            counts[key] += line[key]
+        counts["failures"] += sum(line["failures"].values())
+        counts["peak_mb"] = max(counts["peak_mb"], line["peak_mb"])
     total = {key: sum(counts[key] for counts in sums.values()) for key in ("inputs", "read", "refused", "failures")}
     peak = max(counts["peak_mb"] for counts in sums.values())
     kinds: dict[str, int] = defaultdict(int)
@@ -54,18 +56,25 @@ def fuzz_table() -> str:
             kinds[kind] += count
     seeds = ", ".join(str(seed) for seed in sorted({line["seed"] for line in chosen}))
     keys = ("inputs", "read", "refused", "failures", "peak_mb")
-    rows = [f"{_row(name, *(counts[key] for key in keys))} `{tested[name]}` |" for name, counts in sums.items()]
+    rows = [_row(name, len(targets[name]), *(counts[key] for key in keys)) for name, counts in sums.items()]
+    number = sum(map(len, targets.values()))
     found = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(kinds.items())) or "none"
     hours = sum(line["seconds"] for line in chosen) / 3600
     summary = (
         f"{total['inputs']:,} inputs, seeds {seeds}, in {hours:.1f} hours of one core. Failures: {found}. "
-        f"Largest process: {peak:,} MB. Each target was run on one commit, which the last column names."
+        f"Largest process: {peak:,} MB. The record names the commit of each target."
     )
     head = [
-        "| Target | Inputs | Read | Refused in one line | Failures | Peak MB | Commit |",
-        "|---|--:|--:|--:|--:|--:|---|",
+        "| Kind | Targets | Inputs | Read | Refused in one line | Failures | Peak MB |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
-    return "\n".join([summary, "", *head, *rows, f"{_row('**all**', *total.values(), peak)} |"])
+    return "\n".join([summary, "", *head, *rows, _row("**all**", number, *total.values(), peak)])
+
+
+def kind_of(target: str) -> str:
+    """The kind of a target of the fuzzer: commands, kernels, checkpoints, or what is read."""
+    kinds = {"command": "command lines", "kernels": "kernels", "state": "checkpoints"}
+    return kinds.get(target.partition("-")[0], "files and texts")
 
 
 def _row(name: str, *numbers: int) -> str:

@@ -90,16 +90,10 @@ CASES = [
 ]
 ROWS = [
     ("identified", "identified", ""),
-    ("right record among the top 10", "in_top", None),
     ("correct claims at φ = 1.5", "correct_claims", "phi=1.5"),
-    ("wrong claims at φ = 1.5", "wrong_claims", None),
     ("claims about absent people at φ = 1.5", "absent_claims", None),
-    ("equal error rate", "equal_error_rate", None),
-    ("φ at equal errors", "phi", "equal_error_rate"),
     ("correct claims at ≤ 1 % false claims", "correct_claims", "absent_claims<=0.01"),
-    ("bits missing (mean)", "bits_left", ""),
     ("bits gained (mean)", "bits_gained", None),
-    ("revealed items that are correct", "revealed_correct_share", None),
     ("calibration gap of Π", "calibration_gap", None),
 ]
 PLAIN = {"phi", "bits_left", "bits_gained"}

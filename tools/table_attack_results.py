@@ -26,16 +26,12 @@ ATTACKS: dict[str, Any] = {
 EACH = "each by itself"
 
 RIVALS_SHOW = """
-*each by itself* is Likelihood that takes each fact for wrong with the same probability, whatever the others
-are (`counted=False`). A row that agrees with all facts then scores highest, although it is impossible if
-one fact is certainly wrong. *most matches* counts the facts that agree, *rarest matches* adds −ln of their
-shares, *Gower* is the nearest row, *leave out* takes the rows that disagree with as many facts as are
-wrong, and *logistic* is a logistic regression on pairs of facts and rows, trained on simulated people of
-the same table. *exact count* is a plain version of Likelihood's own formula, without doubt whether a fact
-is about the table.
+*each by itself* is Likelihood with `counted=False`, *most matches* counts the facts that agree, *rarest matches*
+adds −ln of their shares, *Gower* is the nearest row, *leave out* takes the rows that disagree with as many facts
+as are wrong, *logistic* is a logistic regression trained on simulated people, and *exact count* a plain version of
+Likelihood's own formula.
 
-Likelihood did not use the number of wrong facts at first. The logistic regression beat it, which showed
-what was missing. Largest gain of a rival now: {best:.1f} percentage points.
+Largest gain of a rival: {best:.1f} percentage points.
 """
 
 

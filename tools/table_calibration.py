@@ -30,13 +30,9 @@ posterior of {posterior:g} that are right, what the posterior says on average, a
 {targets:,} people in the table and about {targets:,} others.
 """
 SHOWS = """
-A guess is right at least as often as the posterior says if the two numbers of a cell are close or the
-second is higher. Where the target may not be in the table, the posterior is too sure of itself, and the
-more so the larger the population: P(facts), the probability of the facts about somebody who is not in the
-table, is a product over columns, and the columns depend on each other (husbands are married men). The mean
-over the other rows, which counts where it is higher, helps but does not cure it. `so.simulate(…,
-population=N)` measures the share of right claims with people whose rows were removed; do not read it from
-the posterior.
+Where the target may not be in the table, the posterior is too sure of itself, the more so the larger the
+population: P(facts) is a product over columns, and the columns depend on each other. Read the share of right
+claims from `so.simulate(…, population=N)`, not from the posterior.
 """
 
 

@@ -20,12 +20,9 @@ __all__ = ["tools_part"]
 TARGETS = 1_000
 Said = dict[str, dict[str, Any]]
 TOOLS_SHOW = """
-pyCANON's k is 1 before and after: one unique row decides it. privattacks and `so.classes` count the same
-chance of exact matching. Singling out asks whether predicates exist that match one row, not how many people
-they match; for the raw table they nearly always do. Linkability splits the columns in two halves and asks
-whether both have the same nearest row. It does not ask whether this is the target's row, so it is low even
-for the raw table, in which {unique:.1f} % of the rows are unique. Only the attacks of Standout say what an
-adversary with a wrong fact finds.
+Singling out asks whether predicates exist that match one row, not how many people they match. Linkability does
+not ask whether the nearest row is the target's. Only the attacks of Standout say what an adversary with a wrong
+fact finds.
 """
 
 
@@ -124,7 +121,7 @@ def _tool_table(table: so.Release, released: so.Release, said: Said) -> Iterator
     yield "|---|---|---|---|---|"
     for name, raw, sanitized, wrong, seconds in [*_our_rows(table, released), *_their_rows(said)]:
         yield f"| {name} | {raw} | {sanitized} | {wrong} | {seconds:.2g} |"
-    yield TOOLS_SHOW.format(unique=100 * identity_risk(table, QUASI_IDENTIFIERS).unique.value)
+    yield TOOLS_SHOW
 
 
 Row = tuple[str, str, str, str, float]
