@@ -103,11 +103,8 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         "release.\n"
     )
     yield f"{links.summary}\n"
-    yield "| facts used | profiles | claims | correct claims | in the release | claimed correctly |"
-    yield "|---" * 6 + "|"
-    yield from _facts_rows(links)
     yield (
-        f"\nIn truth, {absent_claims.n:,} profiles belong to absent people: fewer than estimated, because "
+        f"In truth, {absent_claims.n:,} profiles belong to absent people: fewer than estimated, because "
         f"profiles with few facts look absent. {_percent(absent_claims.value)} of them "
         f"are claimed ({_percent(absent_claims.low)} to {_percent(absent_claims.high)}), and the budget is "
         f"{_percent(links.budget)}. Decoys are random: with {SEEDS} seeds, of which this is the first, "
@@ -120,16 +117,6 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
     yield ""
     if others:
         yield from _others(others)
-
-
-def _facts_rows(links: so.Links) -> Iterator[str]:
-    for row in links.by_facts_used.iter_rows(named=True):
-        low, high, correct = row["min_facts"], row["max_facts"], row["correct_claims"]
-        size = f"{low}" if high == low else f"{low}–{high:,}"
-        yield (
-            f"| {size} | {row['profiles']:,} | {row['claims']:,} | {correct:,} | {row['present']:,} "
-            f"| {_percent(correct / max(row['present'], 1))} |"
-        )
 
 
 def _by_budget(table: pl.DataFrame) -> Iterator[str]:
@@ -164,8 +151,6 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
         "\nEach tool's own threshold is a probability of at least 99 %; for Standout it is the φ that the "
         "decoys give for a budget of 1 %.\n"
     )
-    best = max(others, key=lambda name: others[name]["recall"])
-    yield f"In hindsight, {best} has the highest recall.\n"
 
 
 def absent(folder: Path) -> Iterator[str]:
@@ -186,7 +171,7 @@ def absent(folder: Path) -> Iterator[str]:
     yield "|---" * 5 + "|"
     for name, path, reading, draws in cases:
         yield from _absent(name, so.read(folder / path, **reading), draws)
-    yield "\nThe claims of one split are not independent: several profiles may claim the same record.\n"
+    yield ""
 
 
 def _absent(name: str, whole: so.Release, draws: int) -> Iterator[str]:
@@ -210,11 +195,6 @@ def present(whole: so.Release) -> Iterator[str]:
         "entries are in both.\n"
     )
     yield from _present(pair)
-    yield (
-        "\nIn the next table, the public dates of half of the people are random, as if some people wrote "
-        "when they had seen a film and others at any later time.\n"
-    )
-    yield from _present(both_sides(whole, unrelated=0.5))
     yield ""
 
 

@@ -49,8 +49,8 @@ def repeats_section(folder: Path, seed: int) -> str:
         *(_size_row(*row) for row in _sizes(kept, merged)),
         "\nShare of targets who are identified, with 95 % intervals. The errors are relative to the data, so "
         "they differ slightly: the last column shows those of the audit with repeats kept.\n",
-        "| adversary | attack | kept | merged | kept, 2 facts | merged, 2 facts | what is known |",
-        "|---|---|---|---|---|---|---|",
+        "| adversary | attack | kept | merged | what is known |",
+        "|---|---|---|---|---|",
         *_adversary_rows(kept, merged),
         "",
         _explanation(kept, merged, _success_with_merged_facts(*releases, seed)),
@@ -88,8 +88,7 @@ def _adversary_rows(kept: AuditFindings, merged: AuditFindings) -> list[str]:
     for adversary in kept.adversaries:
         for attack, title in ATTACKS.items():
             named = [_estimate(_of(findings, adversary.name, attack)) for findings in (kept, merged)]
-            few = [_at_two_facts(_of(findings, adversary.name, attack)) for findings in (kept, merged)]
-            rows.append(f"| {adversary.name} | {title} | {' | '.join([*named, *few])} | {adversary.description} |")
+            rows.append(f"| {adversary.name} | {title} | {' | '.join(named)} | {adversary.description} |")
     return rows
 
 
@@ -102,15 +101,6 @@ def _of(findings: AuditFindings, adversary: str, attack: str) -> Any:
 def _estimate(attack: Any) -> str:
     share = attack.as_named.identified
     return f"{share.value:.3f} ({share.low:.3f}–{share.high:.3f})"
-
-
-def _at_two_facts(attack: Any) -> str:
-    return f"{_curve_share(attack).value:.3f}"
-
-
-def _curve_share(attack: Any) -> so.Estimate:
-    """Share of targets identified with the smallest number of facts."""
-    return next(point.identified for point in attack.curve if point.facts == FACTS[0])
 
 
 def _success_with_merged_facts(kept: so.Release, merged: so.Release, seed: int) -> tuple[float, float]:

@@ -43,20 +43,9 @@ class Measure:
         others += [] if self.pycanon == int(self.ours) else [self.pycanon]
         return all(other is None or abs(other - self.ours) < 1e-9 for other in others)
 
-    def row(self) -> str:
-        """The measure as a row in Markdown."""
-        cells = map(_number, (self.ours, self.by_hand, self.pycanon, self.privattacks))
-        return f"| {self.name} | {' | '.join(cells)} |"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.9f}"
-
 
 def tools_part(path: Path, table: so.Release, released: so.Release, said: Said) -> Iterator[str]:
-    """Both tables."""
+    """What was counted, and the table of tools."""
     frame = pl.read_csv(path)
     measures = [*_raw_measures(frame, table, said["raw"]), *_coarse_measures(frame, said["coarse"])]
     different = [measure.name for measure in measures if not measure.is_same]
@@ -68,10 +57,11 @@ def tools_part(path: Path, table: so.Release, released: so.Release, said: Said) 
         f"coarse table has age in bands of 20 and three races, without classes below 20 rows; its "
         f"quasi-identifiers are {', '.join(COARSE)}. pyCANON rounds the l of entropy l-diversity down.\n"
     )
-    yield "| measure | Standout | by hand | pyCANON | privattacks |"
-    yield "|---|---|---|---|---|"
-    yield from (measure.row() for measure in measures)
-    yield "\nAll numbers that two tools give are equal.\n"
+    yield (
+        f"{len(measures)} measures (k, classes, unique rows, marketer risk, l, entropy l, t, right guesses) were "
+        "computed by Standout, by hand, and by pyCANON or privattacks where they have them. All numbers that two "
+        "tools give are equal.\n"
+    )
     yield from _tool_table(table, released, said)
 
 
