@@ -106,12 +106,11 @@ def figures_table(table: str) -> str:
 
 def readings_table(readings: list[Reading], key: str) -> str:
     """How well each reading of a figure fits."""
-    columns = r"mean \|difference\| | largest | mean difference"
+    columns = r"mean \|difference\|"
     goal = f"within {goal_text(unit_of(key))}"
-    lines = [f"| Figure {NAMES.get(key, key)} | {columns} | {goal} |", "|---" * 5 + "|"]
+    lines = [f"| Figure {NAMES.get(key, key)} | {columns} | {goal} |", "|---" * 3 + "|"]
     for fit in fits(tuple(reading for reading in readings if reading.figure == key)):
-        numbers = f"{fit.mean:.2f} | {fit.worst:.2f} | {signed(fit.bias)}"
-        lines.append(f"| {fit.reading} | {numbers} | {fit.within} of {fit.cells} |")
+        lines.append(f"| {fit.reading} | {fit.mean:.2f} | {fit.within} of {fit.cells} |")
     return "\n".join(lines)
 
 

@@ -44,11 +44,7 @@ def repeats_section(folder: Path, seed: int) -> str:
         "all of them; `--read repeats=last` keeps the latest purchase of each product and drops the others. The "
         "same audit in both ways:\n",
         f"    {COMMAND} --seed {seed} --read repeats=keep\n",
-        "| | kept | merged |",
-        "|---|---|---|",
-        *(_size_row(*row) for row in _sizes(kept, merged)),
-        "\nShare of targets who are identified, with 95 % intervals. The errors are relative to the data, so "
-        "they differ slightly: the last column shows those of the audit with repeats kept.\n",
+        "Share of targets who are identified, with 95 % intervals; errors are relative to the data.\n",
         "| adversary | attack | kept | merged | what is known |",
         "|---|---|---|---|---|",
         *_adversary_rows(kept, merged),
@@ -64,23 +60,6 @@ def _read(folder: Path, repeats: Literal["keep", "last"]) -> so.Release:
 
 def _audit(release: so.Release, seed: int) -> AuditFindings:
     return so.audit(release, targets=TARGETS, facts=list(FACTS), seed=seed).findings
-
-
-def _sizes(kept: AuditFindings, merged: AuditFindings) -> list[tuple[str, str, str]]:
-    rows = {
-        "entries": [f"{findings.data.entries:,}" for findings in (kept, merged)],
-        "entries of the median record": [f"{findings.data.median_length:g}" for findings in (kept, merged)],
-        "people with fewer than 8 entries": [f"{findings.answer.too_few_items:,}" for findings in (kept, merged)],
-        "self-checks passed": [
-            f"{sum(check.passed for check in findings.trust.checks)} of {len(findings.trust.checks)}"
-            for findings in (kept, merged)
-        ],
-    }
-    return [(label, *cells) for label, cells in rows.items()]
-
-
-def _size_row(label: str, kept: str, merged: str) -> str:
-    return f"| {label} | {kept} | {merged} |"
 
 
 def _adversary_rows(kept: AuditFindings, merged: AuditFindings) -> list[str]:
