@@ -27,12 +27,12 @@ def measured_part(release: so.Release) -> Iterator[str]:
 
 def frontier_table(advice: Advice) -> Iterator[str]:
     """Yield the release as it is and the frontier as a table in Markdown."""
-    yield "| candidate | identified | identified in the release | utility kept |"
-    yield "|---|---|---|---|"
+    yield "| candidate | identified in the release | utility kept |"
+    yield "|---|---|---|"
     untouched, *_ = advice.candidates
     for candidate in (untouched, *(each for each in advice.frontier if each.steps)):
         risk = candidate.risk
-        shares = risk.everybody.value, risk.released.value, max(candidate.utility_kept, 0.0)
+        shares = risk.released.value, max(candidate.utility_kept, 0.0)
         yield f"| {candidate.name} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |"
     yield ""
 

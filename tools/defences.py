@@ -15,7 +15,7 @@ from standout.sanitizing.step import Step
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "defences.md"
 BEGIN, END = "<!-- measured: python -m tools.defences FOLDER -->", "<!-- end of what is measured -->"
 PEOPLE, TARGETS, SEED = 20_000, 1000, 2008
-COLUMNS = ("steps", "identified", "95 % interval", "identified in release", "by the paper's attack", "utility kept")
+COLUMNS = ("steps", "identified", "identified in release", "by the paper's attack", "utility kept")
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
 STEPS = (
     (),
@@ -73,7 +73,6 @@ def _row(release: so.Release, steps: list[Step]) -> str:
     cells = (
         text,
         f"{identified.value:.1%}",
-        f"{identified.low:.1%} to {identified.high:.1%}",
         f"{risk.released.value:.1%}",
         f"{papers.value:.1%}",
         "–" if utility.kept is None else f"{utility.kept.value:.0%}",

@@ -105,11 +105,12 @@ def figures_table(table: str) -> str:
 
 
 def readings_table(readings: list[Reading], key: str) -> str:
-    """How well each reading of a figure fits."""
+    """How well the default reading of a figure and the five best others fit."""
     columns = r"mean \|difference\|"
     goal = f"within {goal_text(unit_of(key))}"
     lines = [f"| Figure {NAMES.get(key, key)} | {columns} | {goal} |", "|---" * 3 + "|"]
-    for fit in fits(tuple(reading for reading in readings if reading.figure == key)):
+    default, *others = fits(tuple(reading for reading in readings if reading.figure == key))
+    for fit in (default, *sorted(others, key=lambda fit: fit.mean)[:5]):
         lines.append(f"| {fit.reading} | {fit.mean:.2f} | {fit.within} of {fit.cells} |")
     return "\n".join(lines)
 

@@ -82,7 +82,7 @@ def _row(name: str, *numbers: int) -> str:
 
 
 def crash_table() -> str:
-    """Kills and what was wrong by command."""
+    """Kills, and what was wrong."""
     record = lines("crash")
     if not record:
         return "No run is recorded yet."
@@ -92,33 +92,25 @@ def crash_table() -> str:
         sums[line["command"]] = [
             a + b for a, b in zip(sums[line["command"]], (line["kills"], line["reruns"], line["wrong"]), strict=True)
         ]
-    total = [sum(counts[i] for counts in sums.values()) for i in range(3)]
-    rows = [f"| {name} | {kills:,} | {reruns:,} | {wrong:,} |" for name, (kills, reruns, wrong) in sums.items()]
-    return "\n".join(
-        [
-            f"{total[0]:,} kills on commit {' and '.join(f'`{name}`' for name in commits(chosen))}.",
-            "",
-            "| Command | Kills | Runs afterwards | Wrong |",
-            "|---|--:|--:|--:|",
-            *rows,
-            f"| **all** | {total[0]:,} | {total[1]:,} | {total[2]:,} |",
-        ]
+    kills, reruns, wrong = (sum(counts[i] for counts in sums.values()) for i in range(3))
+    return (
+        f"{kills:,} kills of {len(sums)} commands and {reruns:,} runs afterwards on commit "
+        f"{' and '.join(f'`{name}`' for name in commits(chosen))}: {wrong:,} wrong."
     )
 
 
 def fault_table() -> str:
-    """Number of commands and their exit codes by place."""
+    """Number of commands, their exit codes and places."""
     record = lines("faults")
     if not record:
         return "No run is recorded yet."
     wrong = sum(bool(line["wrong"]) for line in record)
     skipped = sum(line["code"] is None for line in record)
     parts = [f"{len(record)} rows on commit `{record[-1]['commit']}`: {wrong} wrong, {skipped} not run."]
-    parts += ["", "| Place | Commands | Exit codes |", "|---|--:|---|"]
-    for place in dict.fromkeys(line["place"] for line in record):
-        codes = Counter(line["code"] for line in record if line["place"] == place and line["code"] is not None)
-        counted = ", ".join(f"{code} ({count} ×)" for code, count in sorted(codes.items()))
-        parts.append(f"| {place} | {codes.total()} | {counted} |")
+    codes = Counter(line["code"] for line in record if line["code"] is not None)
+    places = dict.fromkeys(line["place"] for line in record)
+    parts.append(f"Exit codes: {', '.join(f'{code} ({count} ×)' for code, count in sorted(codes.items()))}.")
+    parts.append(f"Places: {'; '.join(places)}.")
     return "\n".join(parts)
 
 
