@@ -28,7 +28,7 @@ from attack_cases import (
     near,
     someone,
 )
-from standout.attack import reference
+from standout.attack import likelihood_reference as reference
 from standout.attack.error_model import error_model
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
 from standout.know.facts import encode_auxes

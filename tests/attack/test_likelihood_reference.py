@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.attack import reference
+from standout.attack import likelihood_reference as reference
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
 
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)

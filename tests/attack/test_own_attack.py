@@ -219,7 +219,7 @@ def test_an_overridden_attack_that_would_have_no_effect_is_refused(base):
 
 
 def test_what_is_no_attack_is_refused():
-    for attack in ("paper", 3, Paper, so.Decay()):
+    for attack in (3, Paper, so.Decay()):
         with pytest.raises(so.ParameterError, match="attack must be an attack, such as"):
             so.simulate(RELEASE, ADVERSARY, attack=attack, targets=5)
 

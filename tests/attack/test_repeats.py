@@ -26,8 +26,7 @@ from attack_cases import (
     similarities,
     someone,
 )
-from standout.attack import reference
-from standout.attack import reference as likelihood_reference
+from standout.attack import likelihood_reference, reference
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
 from standout.attack.pairs import entry_ranges
 from standout.attack.queries import excluded_records, prepare_queries

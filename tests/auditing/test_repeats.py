@@ -128,8 +128,7 @@ def test_weights_by_entries_instead_of_records_are_noticed(release, monkeypatch)
     def by_entries(release, known, similarity, weights, exclude):
         queries = prepare(release, known, similarity, weights, exclude)
         weight = 1 / np.log(np.maximum(release.item_entries[queries.facts.item], 2))
-        facts = queries.facts._replace(weight=weight.astype(np.float32))
-        return replace(queries, weight=weight, facts=facts)
+        return replace(queries, weight=weight)
 
     monkeypatch.setattr(scoreboard, "prepare_queries", by_entries)
     assert "outcomes" in failed(release)

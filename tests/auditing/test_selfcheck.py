@@ -8,7 +8,7 @@ import pytest
 
 import naive
 import standout as so
-import standout.attack.scoreboard as scoreboard
+import standout.attack.attack_base as attack_base
 from auditing.audit_samples import CASES, people, valid
 from conftest import content
 from standout.attack.reference import scores_1b
@@ -34,13 +34,13 @@ def test_the_checks_pass_on_a_correct_attack(release):
 
 def break_attack(monkeypatch, change):
     """Change the verdicts of every attack."""
-    run_1b_nested = scoreboard.run_1b_nested
+    score = attack_base.score
 
-    def broken(queries, *args):
-        wide, columns = run_1b_nested(queries, *args)
-        return wide, change(columns)
+    def broken(*args, **options):
+        queries, columns = score(*args, **options)
+        return queries, change(columns)
 
-    monkeypatch.setattr(scoreboard, "run_1b_nested", broken)
+    monkeypatch.setattr(attack_base, "score", broken)
 
 
 def test_an_attack_that_misses_the_best_score_is_not_trusted(release, monkeypatch):

@@ -37,8 +37,9 @@ def test_tasks_run_at_the_same_time() -> None:
 
 
 def test_an_error_of_a_task_is_raised_where_its_result_would_be() -> None:
+    before = set(threading.enumerate())
     results = map_on_threads(divmod, [(7, 2), (1, 0), (9, 2)], 2)
     assert next(results) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         next(results)
-    assert not any("ThreadPoolExecutor" in thread.name for thread in threading.enumerate())
+    assert not any("ThreadPoolExecutor" in thread.name for thread in set(threading.enumerate()) - before)

@@ -391,9 +391,11 @@ class Verdict(ResultView, FrameExport):
             Candidates in descending order of probability.
         """
         records, scores = self._best(whole_number("k", k, 1))
+        probabilities = [self._probability(float(score)) for score in scores]
+        mass = max(1.0, math.fsum(probabilities))  # the partition sum is exact to nine digits
         candidates = tuple(
-            Candidate(self._id(record), float(score), self._probability(float(score)))
-            for record, score in zip(records, scores, strict=True)
+            Candidate(self._id(record), float(score), probability / mass)
+            for record, score, probability in zip(records, scores, probabilities, strict=True)
         )
         return Lineup(candidates, max(0.0, 1.0 - math.fsum(each.probability for each in candidates)))
 

@@ -19,9 +19,10 @@ from standout.attack.any_attack import AnyAttack
 from standout.attack.error_model import HasErrors
 from standout.attack.likelihood import Likelihood
 from standout.attack.likelihood_arrays import Entries, Errors, errors_of, known_facts_of_query, release_entries
+from standout.attack.likelihood_reference import scores
 from standout.attack.own_attack import Attack
 from standout.attack.queries import Queries
-from standout.attack.reference import KnownItem, decay, scores, scores_1b, within
+from standout.attack.reference import KnownItem, decay, scores_1b, within
 from standout.attack.reference_arrays import EntriesOfItems, entries_of_items, known_items_of_query
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Bools, Floats, Ints

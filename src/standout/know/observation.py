@@ -347,7 +347,6 @@ class TargetEntries:
     --------
     >>> import standout as so
     >>> from dataclasses import dataclass
-    from functools import partial
     >>> @dataclass(frozen=True)
     ... class RareOnly(so.Adversary):
     ...     def choose(self, entries, rng):

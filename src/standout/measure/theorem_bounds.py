@@ -27,6 +27,8 @@ def facts_needed(records: int, epsilon: float, delta: float) -> int:
     1 − ε of the records have no other record that similar, only the target matches [Theorem 2]. The same
     number suffices for a sample of the data, and to notice that a target is not in it [Theorem 4].
 
+    Examples
+    --------
     >>> [facts_needed(records=480_189, epsilon=0.01, delta=delta) for delta in (0.5, 0.9)]
     [26, 8]
     """
@@ -40,6 +42,8 @@ def facts_for_lineup(records: int, k: int, delta: float) -> int:
     A random one of the matching records is the target with probability 1/k, and log2 k bits are left, in
     sparse data as in Theorem 2. It is 0 if k − 1 ≥ N.
 
+    Examples
+    --------
     >>> [facts_for_lineup(records=480_189, k=k, delta=0.5) for k in (2, 10, 100)]
     [19, 16, 13]
     """
@@ -189,6 +193,8 @@ class Check:
 def table(checks: Iterable[Check]) -> "pl.DataFrame":
     """The checks as a table, one row for each.
 
+    Examples
+    --------
     >>> table([]).columns[:4]
     ['theorem', 'statement', 'epsilon', 'delta']
     """
