@@ -18,16 +18,13 @@ BINS = ((0.1, 0.5), (0.5, 0.9), (0.9, 1.0))
 FULL = 48_842
 """The number of rows of adult.csv and adult_test.csv together: the one is a sample of both."""
 
-INSIDE = """What Likelihood says and what is right, for {targets:,} people who are in the table, by the
-posterior of the best guess: its mean, and the share of these guesses that are right (number of people in
-brackets).
+INSIDE = """By posterior of the best guess, for {targets:,} people who are in the table: its mean, and the share of
+these guesses that are right (number of people in brackets).
 """
 OUTSIDE = """
-The adversary may not know that the target is in the table. The first column is the share of absent people
-about whom a claim is made at a posterior of {posterior:g}, if the adversary takes it for granted that they
-are in the table. The other columns are for targets from a population of N people: the share of claims at a
-posterior of {posterior:g} that are right, what the posterior says on average, and the number of claims about
-{targets:,} people in the table and about {targets:,} others.
+If the target may not be in the table: the share of absent people who are claimed at a posterior of {posterior:g} by
+an adversary who takes presence for granted; and, for targets from N people, the share of claims that are right, what
+the posterior says, and the number of claims about {targets:,} people in the table and {targets:,} others.
 """
 SHOWS = """
 Where the target may not be in the table, the posterior is too sure of itself, the more so the larger the

@@ -53,9 +53,8 @@ def tools_part(path: Path, table: so.Release, released: so.Release, said: Said) 
     yield "### The same counts\n"
     yield (
         f"{table.n_records:,} rows; the usual 8 quasi-identifiers are {', '.join(QUASI_IDENTIFIERS)}. "
-        "`?` counts as a value of its own. *By hand* are counts in Polars (`tools/adult.py`). The "
-        f"coarse table has age in bands of 20 and three races, without classes below 20 rows; its "
-        f"quasi-identifiers are {', '.join(COARSE)}. pyCANON rounds the l of entropy l-diversity down.\n"
+        "`?` counts as a value of its own. The coarse table has age in bands of 20 and three races, without classes "
+        "below 20 rows.\n"
     )
     yield (
         f"{len(measures)} measures (k, classes, unique rows, marketer risk, l, entropy l, t, right guesses) were "
