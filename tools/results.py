@@ -94,7 +94,6 @@ ROWS = [
     ("claims about absent people at φ = 1.5", "absent_claims", None),
     ("correct claims at ≤ 1 % false claims", "correct_claims", "absent_claims<=0.01"),
     ("bits gained (mean)", "bits_gained", None),
-    ("calibration gap of Π", "calibration_gap", None),
 ]
 PLAIN = {"phi", "bits_left", "bits_gained"}
 
