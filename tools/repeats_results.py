@@ -67,7 +67,8 @@ def _adversary_rows(kept: AuditFindings, merged: AuditFindings) -> list[str]:
     for adversary in kept.adversaries:
         for attack, title in ATTACKS.items():
             named = [_estimate(_of(findings, adversary.name, attack)) for findings in (kept, merged)]
-            rows.append(f"| {adversary.name} | {title} | {' | '.join(named)} | {adversary.description} |")
+            name, known = (f" {adversary.name}", f" {adversary.description}") if attack == "paper" else ("", "")
+            rows.append(f"|{name} | {title} | {' | '.join(named)} |{known} |")
     return rows
 
 
