@@ -98,8 +98,8 @@ def build_release(
         by_item=pack_by_item(used.by_record, len(items), used.levels, used.clock, progress, memory),
         provenance=replace(
             provenance,
-            repeats=repeated,
-            merged=0 if repeats == "keep" else repeated,
+            repeats=int(repeated),
+            merged=0 if repeats == "keep" else int(repeated),
             settings=provenance.settings | {"repeats": repeats},
             without_value=used.without_value,
             without_time=used.without_time,
