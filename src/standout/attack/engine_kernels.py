@@ -186,8 +186,8 @@ class Workspace(NamedTuple):
             peaks=np.zeros(BLOCK // PIECE, np.int64),
             cursor=np.zeros(facts, np.int64),
             gain=np.zeros((facts, n_sizes)),
-            fixed=np.zeros((tabled, kinds)),
-            timed=np.zeros((tabled, times)),
+            fixed=np.zeros((tabled + 1, kinds)),  # the last one is never filled, so that there is always one
+            timed=np.zeros((tabled + 1, times if tabled else 1)),
             is_tabled=np.zeros(facts, np.bool_),
         )
 
@@ -239,7 +239,7 @@ def walk(
                 _fill_gain(sizes.size, odds[fact], constant[fact], work.gain[j])
             work.is_tabled[j] = (
                 mode == SUM
-                and j < len(work.fixed)
+                and j < len(work.fixed) - 1
                 and even[shape[fact]]
                 and start[item[fact] + 1] - start[item[fact]] > WORTH_A_TABLE * (span + a.shape[1])
             )
