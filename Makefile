@@ -52,7 +52,7 @@ test: $(KERNELS) ## run the tests that every commit must pass (minutes)
 	$(PYTEST) -m "not slow"
 
 test-slow: $(KERNELS) dist ## run the rest: slow tests, the compiler switched off, the built package
-	STANDOUT_EXAMPLES=200 $(PYTEST) -m "slow or hypothesis"
+	STANDOUT_EXAMPLES=200 $(PYTEST) -m slow
 	$(WITHOUT_COMPILER) tests
 
 dist: $(READY) ## build the package, install it into an empty environment, run its demo

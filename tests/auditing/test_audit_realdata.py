@@ -62,7 +62,7 @@ def test_the_gate_of_retail_data_fails_because_of_the_bayesian_attack(realdata, 
     ladder.write_text("[[adversary]]\nname = 'buyer'\nknows = 4\nvalue_error = 24\ntime_error = 'none'\n")
     data = "online-retail/online-retail.csv.gz"
     columns = [
-        f"--{name.replace('_', '-')}={text}"
+        f"--read={name}={text}"
         for name, given in OTHERS[data].items()
         for text in (given if isinstance(given, list) else [given])
     ]

@@ -51,13 +51,13 @@ LINES = {
         "h.csv",
         "t.csv --table",
         "index",
-        "h.csv --record record --item item --time time --time-unit hour",
-        "p.csv --latitude lat --longitude lon --grid 0.01",
+        "h.csv --record record --item item --time time --read time_unit=hour",
+        "p.csv --read latitude=lat --read longitude=lon --read grid=0.01",
         "t.csv --table --history h.csv --id id --json",
     ],
     "index": [
         "h.csv -o out",
-        "h.csv h.csv -o out.index --repeats last",
+        "h.csv h.csv -o out.index --read repeats=last",
         "p.csv --latitude lat --longitude lon --geohash 5 -o out",
     ],
     "lineup": [
@@ -90,7 +90,7 @@ LINES = {
     "unicity": [
         "h.csv --points 1,2,3 --targets 5 --threads 1",
         "h.csv --points 2 --within-value 1 --bin-days 7",
-        "p.csv --latitude lat --longitude lon --grid 0.01 --time-bin 1h --points 2 --chart c.svg",
+        "p.csv --read latitude=lat --read longitude=lon --grid 0.01 --time-bin 1h --points 2 --chart c.svg",
     ],
     "verify": ["index", "index --json"],
 }

@@ -110,7 +110,7 @@ def _table(rows, draw):
     columns = ["record", "item", "value", "day"]
     frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("record").str.slice(0, 1))
     table = so.read(frame.drop("value") if frame["value"].null_count() == len(frame) else frame, record=False)
-    names = [column.name for column in table]
+    names = [column.name for column in table.columns]
     risk = so.classes(table, names, threads=1)
     cells = list(frame.select(names).iter_rows())
     sizes = naive.class_sizes(cells, range(len(names)))
