@@ -58,7 +58,7 @@ LINES = {
     "index": [
         "h.csv -o out",
         "h.csv h.csv -o out.index --read repeats=last",
-        "p.csv --latitude lat --longitude lon --geohash 5 -o out",
+        "p.csv --read latitude=lat --read longitude=lon --read geohash=5 -o out",
     ],
     "lineup": [
         "h.csv --knows 1=4@2005-03-01 --knows 2",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
+from standout.core.errors import ParameterError
 from standout.core.json_files import JsonObject
 from standout.data.build import count_codes
 from standout.data.labels import Provenance
@@ -92,6 +93,8 @@ def describe(release: Release) -> Description:
     >>> description.lengths["50%"], description.outside_top[100][1]
     (8.0, 0.522)
     """
+    if not release.n_items:
+        raise ParameterError("describe needs entries (who, what, when); the columns of a survey are in release.columns")
     times, clock = release.check().time_range, release.clock
     return Description(
         fingerprint=release.fingerprint,
