@@ -43,11 +43,18 @@ from standout.ingest.read import read
 from standout.ingest.schema import ColumnSchema, Schema
 from standout.know.adversary import Adversary, outside_top
 from standout.know.facts import Aux, Fact, KnownFacts
-from standout.know.observation import TargetEntries
-from standout.know.places import PlaceDecay, PlaceSimilarity, PlacesWithin
-from standout.know.record_similarity import record_similarity
 from standout.know.sanitized import Sanitized
-from standout.know.similarity import Custom, Decay, Equal, Present, Similarity, Within
+from standout.know.similarity import (
+    Custom,
+    Decay,
+    Equal,
+    PlaceDecay,
+    PlacesWithin,
+    Present,
+    Similarity,
+    Within,
+    record_similarity,
+)
 from standout.linking.links import Links, link
 from standout.measure import bounds
 from standout.measure.altered import Altered, altered
@@ -107,7 +114,6 @@ __all__ = [
     "Part",
     "PlaceDecay",
     "PlaceScoreboard",
-    "PlaceSimilarity",
     "PlacesWithin",
     "PosteriorVerdict",
     "Present",
@@ -128,7 +134,6 @@ __all__ = [
     "StandoutError",
     "Step",
     "StoreError",
-    "TargetEntries",
     "Unicity",
     "UnicityCell",
     "UnicityGrid",

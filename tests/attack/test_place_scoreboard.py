@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.know.facts import encode_auxes
-from standout.know.places import NearbyPlaces, distances
+from standout.know.similarity import NearbyPlaces, distances
 
 COMPILED = not numba.config.DISABLE_JIT
 rows = st.lists(

@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
+from fact_cases import released
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 import standout as so
-from fact_cases import released
 from standout.data.search import Words, typing_errors
 
 FILMS = {

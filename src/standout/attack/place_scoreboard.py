@@ -13,8 +13,15 @@ from standout.data.postings import unpack_item
 from standout.data.release import Release
 from standout.ingest.places import places_of
 from standout.know.facts import KnownFacts
-from standout.know.places import NearbyPlaces, PlaceDecay, PlaceSimilarity, nearby_places
-from standout.know.similarity import Similarity, Within, check_similarity, days_per_unit
+from standout.know.similarity import (
+    NearbyPlaces,
+    PlaceDecay,
+    PlaceSimilarity,
+    Similarity,
+    Within,
+    check_similarity,
+    days_per_unit,
+)
 
 __all__ = ["PlaceScoreboard"]
 
@@ -108,7 +115,7 @@ class PlaceScoreboard(Attack):
         array of float, targets × records
             The scores.
         """
-        nearby, weight = nearby_places(release), weight_function("rarity")
+        nearby, weight = NearbyPlaces.of(release), weight_function("rarity")
         scores = np.zeros((len(known), release.n_records))
         for target in range(len(known)):
             for fact in range(known.first[target], known.first[target + 1]):

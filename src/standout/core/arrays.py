@@ -27,6 +27,17 @@ def offsets(counts: ArrayLike) -> Ints:
     return start
 
 
+def take_rows(start: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Offsets of some rows of a ragged array, and the positions of their elements.
+
+    >>> [part.tolist() for part in take_rows(np.array([0, 2, 2, 5]), np.array([2, 0]))]
+    [[0, 3, 5], [2, 3, 4, 0, 1]]
+    """
+    counts = start[rows + 1] - start[rows]
+    first = offsets(counts)
+    return first, np.arange(first[-1]) + np.repeat(start[rows] - first[:-1], counts)
+
+
 def occurrence(values: NDArray[np.integer[Any]]) -> Ints:
     """How often each value has occurred before.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -14,11 +14,17 @@ from standout.core.rng import key as stream_key
 from standout.data.column import Column
 from standout.data.labels import position_of_id
 from standout.data.release import Release
-from standout.know.cells import cells_known, observe_cells
 from standout.know.facts import Aux, KnownFacts, cell_facts
-from standout.know.observation import Choice, ChosenObserver, Observer, TargetEntries, check_known_facts, observe_each
-
-__all__ = ["Adversary", "Choice", "check_checkpoint_key", "has_own_draws", "known_facts", "outside_top"]
+from standout.know.observation import (
+    Choice,
+    ChosenObserver,
+    Observer,
+    TargetEntries,
+    cells_known,
+    check_known_facts,
+    observe_cells,
+    observe_each,
+)
 
 WrongFacts = Literal["values", "items", "any items"]
 WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
@@ -39,11 +45,6 @@ def outside_top(k: int) -> Choice:
     ----------
     k : int
         Number of most popular items that the adversary does not know, at least 1.
-
-    Returns
-    -------
-    Choice
-        For the parameter `items` of `Adversary`.
 
     Examples
     --------
@@ -98,11 +99,6 @@ class Adversary:
     entries : Adversary, optional
         What is also known of the person's history, in a release with columns.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter has the wrong type or is out of range.
-
     Examples
     --------
     >>> import standout as so
@@ -152,17 +148,15 @@ class Adversary:
                 raise ParameterError(f"the error of {name} must be a finite number ≥ 0, got None")
         if self.entries is not None and not isinstance(self.entries, Adversary):
             raise ParameterError(f"entries must be an Adversary, got {type(self.entries).__name__}")
-        if isinstance(self.items, str):
-            if self.items not in CHOICES:
-                names, near = ", ".join(CHOICES), did_you_mean(self.items, CHOICES)
-                raise ParameterError(f"items must be {names} or outside_top(k), got {self.items!r}{near}")
-            object.__setattr__(self, "items", Choice(self.items))
-        elif not isinstance(self.items, Choice):
-            raise ParameterError(f"items must be a name or outside_top(k), got {type(self.items).__name__}")
-        elif self.items.name == "outside_top":
-            outside_top(self.items.top)
-        elif self.items.name not in CHOICES:
-            raise ParameterError(f"items must be {', '.join(CHOICES)} or outside_top(k), got {self.items.name!r}")
+        items = Choice(self.items) if isinstance(self.items, str) else self.items
+        if not isinstance(items, Choice):
+            raise ParameterError(f"items must be a name or outside_top(k), got {type(items).__name__}")
+        if items.name == "outside_top" and isinstance(self.items, Choice):
+            outside_top(items.top)
+        elif items.name not in CHOICES:
+            names, near = ", ".join(CHOICES), did_you_mean(items.name, CHOICES)
+            raise ParameterError(f"items must be {names} or outside_top(k), got {items.name!r}{near}")
+        object.__setattr__(self, "items", items)
 
     def __str__(self) -> str:
         """Short description: what is known, and how precisely."""
@@ -189,25 +183,15 @@ class Adversary:
             Id of the record.
         seed : int
             Seed of the draws.
-
-        Returns
-        -------
-        Aux
-            The known facts.
-
-        Raises
-        ------
-        NotFoundError
-            If the release has no such record.
-        ParameterError
-            If the record has too few entries, or the release lacks what the adversary needs.
         """
         position = position_of_id(release.records, record)
         known: KnownFacts = _batch_draws(type(self))(self, release, [position], seed)
         return known.aux(release, 0)
 
     def choose(self, entries: TargetEntries, rng: np.random.Generator) -> Ints:
-        """Choose which entries of a target's record are known: override it for an adversary of your own.
+        """Positions of a target's known entries, in the order in which they become known; the first `knows` count.
+
+        Override it for an adversary of your own.
 
         Parameters
         ----------
@@ -215,11 +199,6 @@ class Adversary:
             The entries of the record.
         rng : numpy.random.Generator
             Random numbers that depend only on (seed, adversary, record).
-
-        Returns
-        -------
-        array of int
-            Positions of the known entries, in the order in which they become known; the first `knows` count.
         """
         raise NotImplementedError
 
@@ -237,16 +216,6 @@ class Adversary:
         draws : int
             Number of draws for each target, one after the other: the same items of the record with other
             errors (and other wrong items). The first draw does not depend on this number.
-
-        Returns
-        -------
-        KnownFacts
-            The known facts of all draws.
-
-        Raises
-        ------
-        ParameterError
-            If a record has too few entries: see `eligible`.
         """
         positions, draws = _positions(release, records), whole_number("draws", draws, 1)
         if not release.columns:
@@ -276,20 +245,15 @@ class Adversary:
         own = type(self).choose is not Adversary.choose
         return ChosenObserver(self, release, seed) if own else Observer(self, release, seed)
 
-    def _is_usual(self, name: str) -> bool:
-        default = Adversary.__dataclass_fields__[name].default
-        return bool(getattr(self, name) == ({} if default is MISSING else default))
-
     def key(self) -> str:
         """Text that names this adversary in the keys of random draws."""
-        used = (each.name for each in fields(self) if each.name not in OF_COLUMNS or not self._is_usual(each.name))
-        parameters = ",".join(f"{name}={_key_of(getattr(self, name))}" for name in used)
-        kind = type(self)
-        return parameters if kind is Adversary else f"{kind.__module__}.{kind.__qualname__}({parameters})"
-
-
-def _key_of(parameter: Any) -> Any:
-    return f"({parameter.key()})" if isinstance(parameter, Adversary) else parameter
+        parameters = []
+        for each in fields(self):
+            given, usual = getattr(self, each.name), {} if each.name == "errors" else each.default
+            if each.name not in OF_COLUMNS or given != usual:
+                parameters.append(f"{each.name}={f'({given.key()})' if isinstance(given, Adversary) else given}")
+        kind, text = type(self), ",".join(parameters)
+        return text if kind is Adversary else f"{kind.__module__}.{kind.__qualname__}({text})"
 
 
 def known_facts(adversary: Adversary, release: Release, records: Ints, seed: int, draws: int = 1) -> KnownFacts:
@@ -317,11 +281,8 @@ def has_own_draws(adversary: Adversary) -> bool:
 def _observe_all_with_observe(
     self: Adversary, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
 ) -> KnownFacts:
-    """`observe_all` of a subclass that overrides `observe` only: the same facts, one target at a time.
-
-    The first draw has the seed itself, so that it does not depend on the number of draws.
-    """
-    later = range(1, whole_number("draws", draws, 1))
+    """`observe_all` of a subclass that overrides `observe` only: the same facts, one target at a time."""
+    later = range(1, whole_number("draws", draws, 1))  # the first draw has the seed itself
     seeds = [seed, *(int(stream_key(seed, "draw", draw) >> np.uint64(1)) for draw in later)]
     return observe_each(self, release, _positions(release, records), seeds)
 

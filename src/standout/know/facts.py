@@ -13,34 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Ints, offsets
+from standout.core.arrays import Bools, Ints, offsets, take_rows
 from standout.core.errors import ParameterError, SourceError, check_range, fact_value
 from standout.data.release import Release
 from standout.data.search import Catalogue
-
-__all__ = [
-    "AS_ASSUMED",
-    "DOUBTFUL",
-    "NO_CELLS",
-    "Aux",
-    "Cells",
-    "Fact",
-    "FactErrors",
-    "FactRow",
-    "KnownFacts",
-    "WrittenNumber",
-    "cell_facts",
-    "encode_auxes",
-    "facts_from_entries",
-    "is_error",
-    "level_values",
-    "parse_time",
-    "parse_value",
-    "read_fact_rows",
-    "repeat_bounds",
-]
 
 DOUBTFUL = 0.5
 """Probability that value and date are wrong, of a fact that is only called doubtful."""
@@ -83,11 +60,6 @@ class Fact:
     doubt : float, optional
         Probability that value and date of this fact are wrong, from 0 to below 1; None: as the attack
         assumes. 0.5 is a doubtful fact.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter has the wrong type or is out of range, or the value is not finite.
 
     Examples
     --------
@@ -145,17 +117,6 @@ def _checked_error(name: str, error: Any) -> float | None:
 # Facts as text: the rows of a CSV file, and how values and times are written.
 
 
-class FactRow(NamedTuple):
-    """One line of the file: an item, and what is known about it."""
-
-    item: str
-    value: float | str | None
-    time: date | None
-    value_error: float | None = None
-    time_error: float | None = None
-    doubt: float | None = None
-
-
 class WrittenNumber(float):
     """A number that remembers its text: if values are categories, 4.50 and 4.5 are two of them."""
 
@@ -170,53 +131,45 @@ class WrittenNumber(float):
         return self.text
 
 
-def read_fact_rows(path: str | Path) -> list[FactRow]:
-    """Read the rows of a CSV file with the columns item and, if known, the others of FactRow."""
+def _read_facts(path: str | Path) -> Iterator[Fact]:
+    """The facts of a CSV file with the column item and, if known, the others of `Fact`."""
     try:
         text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
-        return list(_rows(csv.DictReader(text, strict=True), path))
+        lines = csv.DictReader(text, strict=True)
+        columns = [name.strip().lower() for name in lines.fieldnames or ()]
+        if "item" not in columns or not set(columns) <= set(Fact.__slots__) or len(set(columns)) < len(columns):
+            raise SourceError(
+                f"{path}: the first line must name the columns: item and, if known, value, time, value_error, "
+                "time_error and doubt"
+            )
+        lines.fieldnames = columns
+        for cells in lines:
+            try:
+                yield _fact_of(cells)
+            except ValueError as error:
+                raise SourceError(f"{path}, line {lines.line_num}: {error}") from error
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{path} is not a CSV file in UTF-8") from error
 
 
-def _rows(lines: "csv.DictReader[str]", path: str | Path) -> Iterator[FactRow]:
-    columns = [name.strip().lower() for name in lines.fieldnames or ()]
-    if "item" not in columns or not set(columns) <= set(FactRow._fields) or len(set(columns)) < len(columns):
-        raise SourceError(
-            f"{path}: the first line must name the columns: item and, if known, value, time, value_error, "
-            "time_error and doubt"
-        )
-    lines.fieldnames = columns
-    for cells in lines:
-        try:
-            yield _row(cells)
-        except ValueError as error:
-            raise SourceError(f"{path}, line {lines.line_num}: {error}") from error
-
-
-def _row(cells: Mapping[str, str]) -> FactRow:
+def _fact_of(cells: Mapping[str, str]) -> Fact:
     if None in cells or None in cells.values():
         raise ValueError("the line has more or fewer cells than the first line")
     if not cells["item"].strip():
         raise ValueError("the item is missing")
-    errors = {name: _parse_error(name, cells.get(name, "")) for name in ALLOWED_ERRORS}
+    errors = {}
+    for name, allowed in ALLOWED_ERRORS.items():
+        if written := cells.get(name, "").strip():
+            try:
+                errors[name] = float(written)
+            except ValueError:
+                errors[name] = math.nan
+            if not is_error(name, errors[name]):
+                raise ValueError(f"{name} must be a number {allowed}, or blank")
     value, time = parse_value(cells.get("value", "")), parse_time(cells.get("time", ""))
-    return FactRow(cells["item"], value, time, **errors)
-
-
-def _parse_error(name: str, text: str) -> float | None:
-    """Parse an error of a fact; None if the text is blank."""
-    if not text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not is_error(name, number):
-        raise ValueError(f"{name} must be a number {ALLOWED_ERRORS[name]}, or blank")
-    return number
+    return Fact(cells["item"], value, time, **errors)
 
 
 def parse_value(text: str) -> float | str | None:
@@ -259,11 +212,6 @@ class Aux:
     joined : (date, date), optional
         Earliest and latest date of its first entry. Candidates outside are removed.
 
-    Raises
-    ------
-    ParameterError
-        If a fact is no `Fact`, or a range is not (lowest, highest).
-
     Examples
     --------
     >>> aux = Aux([Fact("17", value=4), Fact("42")], length=(100, 300))
@@ -291,14 +239,8 @@ class Aux:
 
     @classmethod
     def read(cls, path: str | Path) -> "Aux":
-        """Read facts from a CSV file.
-
-        Raises
-        ------
-        SourceError
-            If the file cannot be read; a bad line is named by its number.
-        """
-        return cls([Fact(*row) for row in read_fact_rows(path)])
+        """Read facts from a CSV file; an error names a bad line by its number."""
+        return cls(list(_read_facts(path)))
 
     def unknown(self, release: Release) -> tuple[Fact, ...]:
         """Facts about items that the release does not have."""
@@ -321,9 +263,7 @@ class Cells(NamedTuple):
 
     def of(self, targets: Ints) -> "Cells":
         """The cells of some targets."""
-        counts = np.diff(self.first)[targets]
-        first = offsets(counts)
-        cell = np.arange(first[-1]) + np.repeat(self.first[targets] - first[:-1], counts)
+        first, cell = take_rows(self.first, targets)
         return Cells(first, self.column[cell], self.code[cell], self.target[targets])
 
     def where(self, kept: Bools) -> "Cells":
@@ -393,7 +333,7 @@ class KnownFacts:
     value: Ints
     values: tuple[float | str, ...]
     time: Ints
-    timed: NDArray[np.bool_]
+    timed: Bools
     length: Ints
     joined: Ints
     filtered: bool = False
@@ -408,15 +348,13 @@ class KnownFacts:
 
     def of(self, targets: Ints) -> "KnownFacts":
         """What is known about some targets."""
-        counts = np.diff(self.first)[targets]
-        first = offsets(counts)
-        return self.select(targets, np.arange(first[-1]) + np.repeat(self.first[targets] - first[:-1], counts), first)
+        first, fact = take_rows(self.first, targets)
+        return self.select(targets, fact, first)
 
     def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
         """Other targets made of these."""
-        names = {}
-        if self.names:
-            names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
+        old_facts = fact.tolist() if self.names else ()
+        names = {new: self.names[old] for new, old in enumerate(old_facts) if old in self.names}
         return replace(
             self,
             first=first,
@@ -438,15 +376,13 @@ class KnownFacts:
         time = _moment(release, int(self.time[i])) if self.timed[i] else None
         return Fact(item, value, time, *(AS_ASSUMED if self.error is None else self.errors[self.error[i]]))
 
-    def _cell(self, release: Release, i: int) -> Fact:
-        column = release.columns[self.cells.column[i]]
-        value = column.value(int(self.cells.code[i]))
-        return Fact(column.name, time=value) if isinstance(value, date) else Fact(column.name, value)
-
     def aux(self, release: Release, q: int) -> Aux:
         """Everything known about one target, decoded."""
-        cells = range(self.cells.first[q], self.cells.first[q + 1]) if len(self.cells.target) else ()
-        facts = [self._cell(release, i) for i in cells]
+        facts = []
+        for i in range(self.cells.first[q], self.cells.first[q + 1]) if len(self.cells.target) else ():
+            column = release.columns[self.cells.column[i]]
+            value = column.value(int(self.cells.code[i]))
+            facts.append(Fact(column.name, time=value) if isinstance(value, date) else Fact(column.name, value))
         facts += [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
         shortest, longest = (int(end) for end in self.length[q])
         earliest, latest = (int(end) for end in self.joined[q])
@@ -461,24 +397,25 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
 
     Facts that were `drawn` from entries of an original with repeats may name an item several times.
     """
-    auxes = list(auxes)
-    cells = NO_CELLS
+    auxes, cells = list(auxes), NO_CELLS
     if release.columns:
         auxes, cells = _encode_cells(release, auxes)
-    catalogue = Catalogue.of(release)
-    facts = [fact for aux in auxes for fact in aux.facts]
-    item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
+    catalogue, facts = Catalogue.of(release), [fact for aux in auxes for fact in aux.facts]
+    codes = [catalogue.find(fact.item) for fact in facts]
     first = offsets([len(aux) for aux in auxes])
     if not (drawn or release.may_repeat):
-        _check_items_differ(item, first, facts)
+        names = [fact.item if code is None else code for code, fact in zip(codes, facts, strict=True)]
+        if any(len({*names[low:high]}) < high - low for low, high in pairwise(first.tolist())):
+            raise ParameterError("two facts of one aux name the same item: put all that is known into one")
     values = [None if release.levels is None else _value(release, fact) for fact in facts]
     distinct = sorted({value for value in values if value is not None}, key=lambda value: (str(type(value)), value))
     index = {value: i for i, value in enumerate(distinct)}
-    times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
-    error, errors = _errors(facts)
+    times = [_code_of_time(release, fact.time) for fact in facts]
+    errors = {errors: number for number, errors in enumerate(dict.fromkeys(fact.errors for fact in facts))}
+    has_errors = not errors.keys() <= {AS_ASSUMED}
     return KnownFacts(
         first=first,
-        item=item,
+        item=np.array([-1 if code is None else code for code in codes], np.int64),
         value=np.array([-1 if value is None else index[value] for value in values], np.int64),
         values=tuple(distinct),
         time=np.array([0 if time is None else time for time in times], np.int64),
@@ -486,18 +423,15 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
         length=np.minimum([aux.length or ANY_LENGTH for aux in auxes], 2**62).astype(np.int64).reshape(-1, 2),
         joined=np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
         filtered=any(aux.length is not None or aux.joined is not None for aux in auxes),
-        names={i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
-        error=error,
-        errors=errors,
+        names={i: facts[i].item for i, code in enumerate(codes) if code is None},
+        error=np.array([errors[fact.errors] for fact in facts], np.int64) if has_errors else None,
+        errors=tuple(errors) if has_errors else (AS_ASSUMED,),
         cells=cells,
     )
 
 
 def _encode_cells(release: Release, auxes: list[Aux]) -> tuple[list[Aux], Cells]:
-    """The facts about entries alone, and those about columns as cells.
-
-    A number or date that no record has stands for the nearest one.
-    """
+    """The facts about entries alone, and those about columns as cells; a number or date becomes the nearest one."""
     others, counts, cells = [], [], []
     for aux in auxes:
         about = [fact for fact in aux.facts if not release.n_items or fact.item in release.column_names]
@@ -552,25 +486,6 @@ def level_values(release: Release) -> tuple[float | str, ...]:
 def repeat_bounds(count: int, ends: tuple[int, int]) -> Ints:
     """The same lowest and highest value for `count` targets."""
     return np.tile(np.array(ends, np.int64), (count, 1))
-
-
-def _code(catalogue: Catalogue, name: str) -> int:
-    code = catalogue.find(name)
-    return -1 if code is None else code
-
-
-def _errors(facts: Sequence[Fact]) -> tuple[Ints | None, tuple[FactErrors, ...]]:
-    """Index of each fact's errors, and the distinct ones; None if no fact has errors of its own."""
-    distinct = {errors: number for number, errors in enumerate(dict.fromkeys(fact.errors for fact in facts))}
-    if distinct.keys() <= {AS_ASSUMED}:
-        return None, (AS_ASSUMED,)
-    return np.array([distinct[fact.errors] for fact in facts], np.int64), tuple(distinct)
-
-
-def _check_items_differ(item: Ints, first: Ints, facts: Sequence[Fact]) -> None:
-    names = [fact.item if code < 0 else int(code) for code, fact in zip(item, facts, strict=True)]
-    if any(len({*names[low:high]}) < high - low for low, high in pairwise(first.tolist())):
-        raise ParameterError("two facts of one aux name the same item: put all that is known into one")
 
 
 def _value(release: Release, fact: Fact) -> float | str | None:

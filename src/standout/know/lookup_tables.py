@@ -13,15 +13,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, Real, inline
 from standout.data.release import Levels, Release
 from standout.know.facts import KnownFacts, level_values
 from standout.know.similarity import (
-    FEW,
     Custom,
     Similarity,
     Value,
@@ -31,8 +29,6 @@ from standout.know.similarity import (
     days_per_unit,
     time_reach,
 )
-
-__all__ = ["COLUMN_BITS", "MIDDLE", "FactShape", "Tables", "Tabulation", "tabulate", "time_similarity"]
 
 # Look up the similarity of two times in a table over their distance.
 #
@@ -116,7 +112,7 @@ class Tables:
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
     def similarity_of_times(self, at: Ints) -> Floats:
-        """The numbers of c for off + entry's time − fact's time, as `time_cells` looks them up."""
+        """The numbers of c for off + entry's time − fact's time, as `time_similarity` looks them up."""
         if self.c.ndim == 1:
             return np.asarray(self.c[at])
         last = self.c.shape[1] - 1
@@ -127,8 +123,7 @@ class Tables:
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
     """Tabulate the similarity for all known facts."""
-    check_similarity(similarity)
-    return Tabulation(release, known, similarity).tabulate()
+    return Tabulation(release, known, check_similarity(similarity)).tabulate()
 
 
 class Tabulation:
@@ -139,12 +134,13 @@ class Tabulation:
         self.levels: Levels = np.empty(0) if release.levels is None else release.levels
         self.n_levels, bank = release.n_levels, release.n_levels + 1
         self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
-        self.span = release.span
-        self.day = days_per_unit(release)
+        self.span, self.day = release.span, days_per_unit(release)
         self.known, self.far = known, self._far(known)
         near = known.time[known.timed & ~self.far]
         self.latest = int(near.max(initial=0))
         self.width = max(self.span, 1) + self.latest - int(near.min(initial=0))
+        # Number of cells that the last row must have, so that no code reaches past it.
+        self.least_width = max(self.width, 1 << release.by_item.time_bits)
         self.rows: list[Floats] = []
         self.end = 0
         self.near: int | None = None
@@ -160,25 +156,23 @@ class Tabulation:
     @cached_property
     def is_bounded(self) -> bool:
         """Whether c ends where the similarity of times ends: if that is shorter than what can come up."""
-        cells = self._all_cells()
-        return self.reach is not None and cells > max(WIDE, 2 * self.reach + 2)
+        return self.reach is not None and self._all_cells() > max(WIDE, 2 * self.reach + 2)
 
     @property
     def stride(self) -> int:
         """How far apart two rows of equal distances begin."""
         return 1 << COLUMN_BITS if self.is_bounded else self.width
 
-    @property
-    def least_width(self) -> int:
-        """Number of cells that the last row must have, so that no code reaches past it."""
-        return max(self.width, 1 << self.release.by_item.time_bits)
-
     def _all_cells(self) -> int:
         """Number of cells of a table of all distances."""
         return self.width + int(self.far.sum()) * self.span + self.least_width
 
-    def _check_size(self) -> None:
-        """Refuse a table that would fill the memory."""
+    def _far(self, known: KnownFacts) -> Bools:
+        """Facts whose time is so far outside the release that most of a table of distances is unused."""
+        return known.timed & ((known.time < -self.span) | (known.time > 2 * self.span))
+
+    def tabulate(self) -> Tables:
+        """The tables; one that would fill the memory is refused."""
         cells = 2 * (self.reach or 0) + 2 if self.is_bounded else self._all_cells()
         if cells > MOST_CELLS:
             assert self.release.clock is not None
@@ -187,15 +181,6 @@ class Tabulation:
                 f"would need a table of {cells:,} numbers: set a coarser time_unit, look for wrong dates, or "
                 "set a smaller error of times"
             )
-
-    def _far(self, known: KnownFacts) -> NDArray[np.bool_]:
-        """Facts whose time is so far outside the release that most of a table of distances is unused."""
-        outside = (known.time < -self.span) | (known.time > 2 * self.span)
-        return known.timed & outside
-
-    def tabulate(self) -> Tables:
-        """The tables."""
-        self._check_size()
         shapes, shape = self._shapes()
         kinds = 1 << self.release.by_item.value_bits
         a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
@@ -205,13 +190,11 @@ class Tabulation:
             fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
             terms[u], judged[u] = fill(fact_shape, a[u], b[u], off[u])
         time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
-        return Tables(a, b, off, self._columns(), shape, time, terms, self.used)
-
-    def _columns(self) -> Floats:
-        """The rows of c: next to each other if they are bounded, and otherwise one after another."""
         if self.is_bounded:
-            return np.stack(self.rows or [np.zeros(2 * (self.reach or 0) + 2)])
-        return np.concatenate([*self.rows, np.zeros(self.least_width)])  # no code reaches past the last
+            c = np.stack(self.rows or [np.zeros(2 * (self.reach or 0) + 2)])
+        else:
+            c = np.concatenate([*self.rows, np.zeros(self.least_width)])  # no code reaches past the last
+        return Tables(a, b, off, c, shape, time, terms, self.used)
 
     def _shapes(self) -> tuple[list[FactShape], Ints]:
         """The distinct shapes, and each fact's index among them."""
@@ -221,37 +204,27 @@ class Tabulation:
         past = 2 * (len(known.values) + 1)
         code[far] = past + far  # each has its own shape: there are few
         distinct, index = np.unique(code, return_inverse=True)
-        return [self._shape(value, past) for value in distinct.tolist()], index.astype(np.int64)
-
-    def _shape(self, code: int, past: int) -> FactShape:
-        known = self.known
-        fact = code - past if code >= past else None
-        value = (code // 2 - 1) if fact is None else int(known.value[fact])
-        timed = bool(code % 2) if fact is None else True
-        return FactShape(
-            None if value < 0 else known.values[value], timed, None if fact is None else int(known.time[fact])
-        )
+        shapes = []
+        for number in distinct.tolist():
+            fact = number - past if number >= past else None
+            value = number // 2 - 1 if fact is None else int(known.value[fact])
+            timed, time = (bool(number % 2), None) if fact is None else (True, int(known.time[fact]))
+            shapes.append(FactShape(None if value < 0 else known.values[value], timed, time))
+        return shapes, index.astype(np.int64)
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
-        """One shape of a similarity that judges values and times separately.
-
-        Returns how many terms add up, and whether the time counts.
-        """
+        """One shape, value and time apart: returns how many terms add up, and whether the time counts."""
         values, at = self._values(shape), self._times(shape)
         bank = slice(0, self.n_levels + 1)
         second = slice(self.n_levels + 1, 2 * self.n_levels + 2)  # without a time: what c says counts 0
-        both = values is not None and at is not None
+        adds = values is not None and at is not None and self.similarity.adds
         alone = np.ones(self.n_levels + 1) if values is None else values
+        if at is None or adds:
+            a[bank], a[second] = alone, alone[: len(a[second])]
         if at is None:
-            a[bank] = alone
-            a[second] = alone[: len(a[second])]
             return 1, False
-        off[:] = at
-        b[bank] = alone if not (both and self.similarity.adds) else 1.0
-        if both and self.similarity.adds:
-            a[bank] = alone
-            a[second] = alone[: len(a[second])]
-        return (2 if both and self.similarity.adds else 1), True
+        off[:], b[bank] = at, 1.0 if adds else alone
+        return 1 + adds, True
 
     def _values(self, shape: FactShape) -> Floats | None:
         """Sim of the known value with each level, and 0 for an entry without a value."""
@@ -272,15 +245,11 @@ class Tabulation:
         if numbers is None:
             return None
         at = self._row(check_numbers(numbers, len(steps), source)) + self._zero(shape)
-        if shape.far is None:
-            self.near = at
+        self.near = at if shape.far is None else self.near
         return at
 
     def _steps(self, shape: FactShape) -> Floats:
-        """The distances in units from a fact's time to an entry's that can come up.
-
-        If they are bounded, the last represents all that are farther.
-        """
+        """The distances in units that can come up; the last of bounded ones represents all that are farther."""
         if self.is_bounded:
             assert self.reach is not None
             return np.arange(-self.reach, self.reach + 2, dtype=np.float64)
@@ -297,19 +266,14 @@ class Tabulation:
     def _row(self, row: Floats) -> int:
         """Add a row to c; return where it begins."""
         self.rows.append(row)
-        self.end += self.stride if self.is_bounded else len(row)
-        return self.end - (self.stride if self.is_bounded else len(row))
-
-    @cached_property
-    def _lacks_values(self) -> bool:
-        """Whether some entries have no value. If not, the function is not called for a missing value."""
-        value = self.release.by_record.value
-        return value is not None and int(value.max(initial=0)) == self.n_levels
+        length = self.stride if self.is_bounded else len(row)
+        self.end += length
+        return self.end - length
 
     def _fill_custom(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a user's own function: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
-        results = self.similarity.results
+        results, known = self.similarity.results, shape.value
         timed = shape.timed and self.span > 0
         steps = self._steps(shape)
         if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
@@ -317,18 +281,19 @@ class Tabulation:
                 f"a function of value and time would be called more than {CALLS:,} times: "
                 "judge them separately, in a subclass of Similarity with values() and times()"
             )
-        levels = [*level_values(self.release), None]
-        used = levels[:-1] if self.n_levels > 0 and not self._lacks_values else levels
+        levels, value = [*level_values(self.release), None], self.release.by_record.value
+        # If every entry has a value, the function is not called for a missing one.
+        lacks_values = value is not None and int(value.max(initial=0)) == self.n_levels
+        used = levels[:-1] if self.n_levels > 0 and not lacks_values else levels
         second = self.used > len(levels)  # entries without a time
         if second or not timed:
-            untimed = results.over_levels(shape.value, used)
+            untimed = np.array(results([(known, level, None) for level in used]))
             a[: len(used)] = 0.0 if timed else untimed
             a[len(levels) : len(levels) + len(used)] = untimed if second else 0.0
-        many = self.span > FEW
+        days = (steps * self.day).tolist()
         for kind, level in enumerate(used if timed else []):
             b[kind] = 1.0
-            row = results.over_times(shape.value, level, steps.astype(np.int64), self.day, many)
-            off[kind] = self._row(row) + self._zero(shape)
+            off[kind] = self._row(np.array(results([(known, level, day) for day in days]))) + self._zero(shape)
         unused = b == 0  # kinds without a time, and those that do not come up: looked up, multiplied by 0
         off[unused] = off[0]
         return 1, timed

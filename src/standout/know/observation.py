@@ -4,6 +4,8 @@ What is drawn is an entry of the target's record, not an item. If the record has
 entries are drawn like any others: without replacement, and each as likely as an entry of another item. So the
 adversary knows more about what people do often, and several facts may name the same item. A wrong fact is
 wrong about the entry it was drawn from; by chance it may fit another entry of the item.
+
+Of columns, attributes are drawn; one of several columns is known as a whole. Draws depend on (seed, record) only.
 """
 
 import math
@@ -18,15 +20,15 @@ from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, occurrence, offsets
 from standout.core.errors import ParameterError
 from standout.core.rng import generator, key, uniforms
+from standout.data.column import Column, near_levels
 from standout.data.labels import SECONDS
 from standout.data.release import Release
-from standout.know.facts import ANY_LENGTH, ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
+from standout.know.facts import ANY_LENGTH, ANY_TIME, Aux, Cells, KnownFacts, encode_auxes, level_values, repeat_bounds
 from standout.know.similarity import ROUNDING, call_user_code
 
 if TYPE_CHECKING:
     from standout.know.adversary import Adversary
 
-__all__ = ["Choice", "ChosenObserver", "Entries", "Observer", "TargetEntries", "check_known_facts", "observe_each"]
 
 MOST_DAYS = 100_000
 """Largest error of a date: 273 years. Beyond it there may be no valid date."""
@@ -65,6 +67,8 @@ class Observer:
         self.choice = adversary.items
         unit = SECONDS[release.clock.unit] if release.clock else SECONDS["day"]
         self.units = SECONDS["day"] // unit
+        self.knows_values = adversary.value_error is not None and release.n_levels > 0
+        self.knows_times = adversary.time_error is not None and release.span > 0
         self._check()
 
     def _check(self) -> None:
@@ -76,26 +80,18 @@ class Observer:
             raise ParameterError(f"items={str(self.choice)!r} needs dates, and the release has none")
         if isinstance(release.levels, tuple) and adversary.value_error:
             raise ParameterError("value_error must be 0 or None, because categories have no distance")
-        knows_values = adversary.value_error is not None and release.n_levels > 0
-        knows_times = adversary.time_error is not None and release.span > 0
-        if self.by_values and not (knows_values or knows_times):
+        if self.by_values and not (self.knows_values or self.knows_times):
             raise ParameterError("wrong_facts='values' needs known values or dates: use wrong_facts='items'")
-        if self.by_values and not ((knows_values and self._values_apart()) or (knows_times and self._times_apart())):
+        levels, apart = release.levels, release.n_levels > 1
+        if isinstance(levels, np.ndarray) and len(levels):
+            apart = float(levels[-1] - levels[0]) > (adversary.value_error or 0.0) + ROUNDING
+        reach = math.floor((adversary.time_error or 0.0) * self.units + ROUNDING)
+        if self.by_values and not ((self.knows_values and apart) or (self.knows_times and release.span - 1 > reach)):
             raise ParameterError(
                 "wrong_facts='values' needs smaller errors: every value and every date lies within them"
             )
         if self.by_items > 0 and release.n_items <= self.by_items:
             raise ParameterError("wrong items must come from outside the record, and there are too few")
-
-    def _values_apart(self) -> bool:
-        """Whether two levels lie further apart than the error."""
-        levels, error = self.release.levels, self.adversary.value_error or 0.0
-        if isinstance(levels, np.ndarray):
-            return float(levels[-1] - levels[0]) > error + ROUNDING
-        return self.release.n_levels > 1
-
-    def _times_apart(self) -> bool:
-        return self.release.span - 1 > math.floor((self.adversary.time_error or 0.0) * self.units + ROUNDING)
 
     def observe(self, records: Ints, draws: int) -> KnownFacts:
         """The known facts of each record, `draws` times."""
@@ -136,19 +132,17 @@ class Observer:
 
     def can_observe(self, records: Ints) -> Bools:
         """Whether each record has enough eligible entries, and lacks enough items."""
-        enough = self._count_eligible(records) >= self.needs
-        lacking = self.release.n_items - self.release.distinct_items[records]
-        return np.asarray(enough & (lacking >= self.by_items))
-
-    def _count_eligible(self, records: Ints) -> Ints:
-        """Number of entries of each record that can be known."""
-        by_record, release = self.release.by_record, self.release
+        by_record, release, holds = self.release.by_record, self.release, None
+        lengths, lacking = release.lengths, release.n_items - release.distinct_items[records]
         if self.choice.name == "outside_top":
-            is_outside = release.rank > self.choice.top
-            return _count_by_record(by_record.start, is_outside[by_record.item])[records]
-        if self.choice.name in ("recent", "burst") and by_record.time is not None:
-            return _count_by_record(by_record.start, by_record.time < release.span)[records]
-        return release.lengths[records]
+            holds = (release.rank > self.choice.top)[by_record.item]
+        elif self.choice.name in ("recent", "burst") and by_record.time is not None:
+            holds = np.asarray(by_record.time < release.span)
+        if holds is not None and len(holds):
+            used = np.flatnonzero(lengths > 0)
+            lengths = np.zeros_like(lengths)
+            lengths[used] = np.add.reduceat(holds, by_record.start[used], dtype=np.int64)
+        return np.asarray((lengths[records] >= self.needs) & (lacking >= self.by_items))
 
     def _eligible(self, entries: Entries) -> Ints:
         """Positions of the entries of a record that can be known."""
@@ -213,25 +207,17 @@ class Observer:
         return wrong
 
     def _values(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
-        """Levels within the error of the right ones, or outside it; -1 where an entry has no value.
-
-        If every level lies within the error none can be wrong, and any is drawn.
-        """
-        error, levels = self.adversary.value_error, self.release.n_levels
-        if error is None or levels == 0:
+        """Levels within the error of the right ones, or outside it (any if none is); -1 where there is no value."""
+        error, levels, count = self.adversary.value_error, self.release.levels, self.release.n_levels
+        if error is None or count == 0:
             return np.full(code.shape, -1)
-        lowest, past = self._near(np.minimum(code, levels - 1), error)
-        drawn = _draw(uniform, _Range(lowest, past), _Range(0, levels), wrong)
-        return np.where(code == levels, -1, drawn)
-
-    def _near(self, code: Ints, error: float) -> tuple[Ints, Ints]:
-        """The first level within the error of each of these, and the one after the last."""
-        levels = self.release.levels
-        if not isinstance(levels, np.ndarray):
-            return code, code + 1
-        reach = error + ROUNDING
-        low, high = levels[code] - reach, levels[code] + reach
-        return np.searchsorted(levels, low), np.searchsorted(levels, high, "right")
+        known = np.minimum(code, count - 1)
+        low, past = known, known + 1
+        if isinstance(levels, np.ndarray):
+            reach = error + ROUNDING
+            low = np.searchsorted(levels, levels[known] - reach)
+            past = np.searchsorted(levels, levels[known] + reach, "right")
+        return np.where(code == count, -1, _draw(uniform, low, past, count, wrong))
 
     def _times(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
         """Times within reach of the right ones, or any others of the release; NEVER where there is none."""
@@ -239,8 +225,7 @@ class Observer:
         if error is None or span == 0:
             return np.full(code.shape, NEVER)
         reach = math.floor(error * self.units + ROUNDING)
-        drawn = _draw(uniform, _Range(code - reach, code + reach + 1), _Range(0, span), wrong)
-        return np.where(code == span, NEVER, drawn)
+        return np.where(code == span, NEVER, _draw(uniform, code - reach, code + reach + 1, span, wrong))
 
     def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
         """The facts, with those about items outside the records mixed in."""
@@ -249,11 +234,11 @@ class Observer:
         streams += np.tile(np.arange(draws, dtype=np.uint64), n // draws) << np.uint64(32)
         item = np.stack([self._others(int(record), stream) for record, stream in zip(records, streams, strict=True)])
         uniform = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
-        knows_values = self.adversary.value_error is not None and release.n_levels > 0
-        knows_times = self.adversary.time_error is not None and release.span > 0
-        value = np.floor(uniform[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
-        time = np.floor(uniform[:, count : 2 * count] * release.span) if knows_times else np.full((n, count), NEVER)
-        others = item, value.astype(np.int64), time.astype(np.int64)
+        value = np.floor(uniform[:, :count] * release.n_levels) if self.knows_values else np.full((n, count), -1)
+        time = np.full((n, count), NEVER)
+        if self.knows_times:
+            time = np.floor(uniform[:, count : 2 * count] * release.span).astype(np.int64)
+        others = item, value.astype(np.int64), time
         order = np.argsort(uniform[:, 2 * count :], axis=1)
         both = (np.concatenate(pair, axis=1) for pair in zip(facts, others, strict=True))
         return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
@@ -289,27 +274,13 @@ class Observer:
         return bounds
 
 
-def _count_by_record(start: Ints, holds: Bools) -> Ints:
-    """Number of entries of each record for which something holds."""
-    counts, is_used = np.zeros(len(start) - 1, np.int64), np.diff(start) > 0
-    counts[is_used] = np.add.reduceat(holds, start[:-1][is_used], dtype=np.int64) if is_used.any() else 0
-    return counts
-
-
-class _Range(NamedTuple):
-    """The whole numbers from `low` up to, but without, `high`."""
-
-    low: Ints | int
-    high: Ints | int
-
-
-def _draw(uniform: Floats, near: _Range, valid: _Range, wrong: Bools) -> Ints:
-    """Draw uniformly from `near` or, where `wrong`, from the rest of `valid` (if any, else all of it)."""
-    before, after = np.maximum(near.low - valid.low, 0), np.maximum(valid.high - near.high, 0)
-    right = near.low + np.floor(uniform * (near.high - near.low)).astype(np.int64)
+def _draw(uniform: Floats, low: Ints, past: Ints, count: int, wrong: Bools) -> Ints:
+    """Draw from low … past − 1 or, where `wrong`, from the rest of 0 … count − 1 (if any, else all of it)."""
+    before, after = np.maximum(low, 0), np.maximum(count - past, 0)
+    right = low + np.floor(uniform * (past - low)).astype(np.int64)
     index = np.floor(uniform * (before + after)).astype(np.int64)
-    other = np.where(index < before, valid.low + index, near.high + index - before)
-    any_valid = valid.low + np.floor(uniform * (valid.high - valid.low)).astype(np.int64)
+    other = np.where(index < before, index, past + index - before)
+    any_valid = np.floor(uniform * count).astype(np.int64)
     return np.where(wrong, np.where(before + after > 0, other, any_valid), right)
 
 
@@ -326,34 +297,9 @@ def _by_weight(uniform: Floats, weight: Ints, count: int) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class TargetEntries:
-    """The entries of a target's record, for the method `choose` of an adversary.
+    """The entries of a target's record for `Adversary.choose`: codes of item, value and time; see docs/extending.md.
 
-    Attributes
-    ----------
-    release : Release
-        The data set that has the record.
-    item : array of int
-        The position of each entry's item in `release.items`.
-    value : array of int
-        The position of each entry's value in `release.levels`; the number of levels if it has none.
-    time : array of int
-        Time since the first of the release, in units of its clock; `release.span` if it has none.
-    day : array of int
-        Calendar days since the first of the release; -1 if it has none.
-    support : array of int
-        The number of records that have each item.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class RareOnly(so.Adversary):
-    ...     def choose(self, entries, rng):
-    ...         return np.flatnonzero(entries.support < 20)
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> len(RareOnly(knows=8).observe(release, "42"))
-    2
+    `day` counts calendar days since the first of the release, -1 if there is none; `support` is that of each item.
     """
 
     release: Release
@@ -368,14 +314,10 @@ class TargetEntries:
 
 
 class ChosenObserver(Observer):
-    """Draws facts from the entries that an adversary of the user's own chooses.
-
-    Errors and wrong values are as those of any adversary. The number of facts may differ between targets.
-    """
+    """Draws facts from the entries that an adversary of the user's own chooses; their number may differ."""
 
     def __init__(self, adversary: "Adversary", release: Release, seed: int) -> None:
         super().__init__(adversary, release, seed)
-        self.chooser = adversary
         self.name = type(adversary).__name__
         if self.by_items:
             raise ParameterError(
@@ -396,7 +338,9 @@ class ChosenObserver(Observer):
             n = len(known.item)
             uniform = uniforms(np.array([stream]), 3 * draws * n).reshape(draws, 3, n).transpose(1, 0, 2)
             known = Entries(*(np.tile(column, (draws, 1)) for column in known))
-            wrong = self._wrong(uniform[2], known, self._count_wrong(n))
+            knows = self.adversary.knows  # the share of wrong facts in n facts (half a fact is right)
+            n_wrong = max(0, -(-(2 * n * self.by_values - knows) // (2 * knows)))
+            wrong = self._wrong(uniform[2], known, n_wrong)
             value = self._values(uniform[0], known.value, wrong)
             time = self._times(uniform[1], known.time, wrong)
             facts.append(Entries(known.item.ravel(), value.ravel(), time.ravel()))
@@ -405,25 +349,16 @@ class ChosenObserver(Observer):
         columns = Entries(*(np.concatenate(parts) for parts in zip(nothing, *facts, strict=True)))
         return self._known_facts(np.repeat(records, draws), columns, offsets(counts))
 
-    def _count_wrong(self, n: int) -> int:
-        """The share of wrong facts in n facts (half a fact is right)."""
-        knows = self.adversary.knows
-        return max(0, -(-(2 * n * self.by_values - knows) // (2 * knows)))
-
-    def _days(self, time: Ints) -> Ints:
-        """Calendar days since the first of the release; -1 for an entry without a time."""
-        origin = 0 if self.release.clock is None else self.release.clock.origin
-        day = (origin + time) // self.units - origin // self.units
-        return np.where(time < self.release.span, day, -1)
-
     def _chosen_of(self, record: int) -> Entries:
         """The known entries of a record, in the order in which they become known."""
         entries, release = self._entries(record), self.release
-        day = self._days(entries.time)
+        origin = 0 if release.clock is None else release.clock.origin
+        day = (origin + entries.time) // self.units - origin // self.units
+        day = np.where(entries.time < release.span, day, -1)
         target = TargetEntries(release, *entries, day=day, support=release.support[entries.item])
         rng = generator(self.seed, "choose", self.key, release.records[record])
         source = f"{self.name}.choose()"
-        chosen = _positions(call_user_code(lambda: self.chooser.choose(target, rng), source), len(target), source)
+        chosen = _positions(call_user_code(lambda: self.adversary.choose(target, rng), source), len(target), source)
         return Entries(*(column[chosen[: self.adversary.knows]] for column in entries))
 
 
@@ -464,3 +399,110 @@ def check_known_facts(known: Any, name: str, release: Release, targets: int, kno
     if sizes != {n} or not all(column.min(initial=0) >= -1 and column.max(initial=-1) < end for column, end in columns):
         raise ParameterError(f"{name} gives facts that do not fit the release: see docs/extending.md")
     return known
+
+
+# Draws of the cells that an adversary knows about people of a release with columns.
+
+
+def possible_attributes(adversary: "Adversary", release: Release) -> tuple[str, ...]:
+    """The attributes that may be known; a name of a column stands for its attribute."""
+    if adversary.columns is None:
+        return tuple(release.attributes)
+    names = (name if name in release.attributes else release.column(name).attribute for name in adversary.columns)
+    return tuple(dict.fromkeys(names))
+
+
+def cells_known(adversary: "Adversary", release: Release, records: Ints) -> Bools:
+    """For each record, which attributes have a cell that is not missing."""
+    if str(adversary.items) not in ("any", "rarest"):
+        raise ParameterError(f'items must be "any" or "rarest" for columns, got {str(adversary.items)!r}')
+    return np.column_stack([
+        np.any([~release.columns[i].is_missing[records] for i in release.attributes[name]], axis=0)
+        for name in possible_attributes(adversary, release)
+    ])  # fmt: skip
+
+
+def observe_cells(adversary: "Adversary", release: Release, records: Ints, seed: int, draws: int = 1) -> Cells:
+    """The known cells of each record, attribute by attribute as they are learned; later draws have other errors."""
+    parts = [np.array(release.attributes[name]) for name in possible_attributes(adversary, release)]
+    order = np.repeat(_order(adversary, release, records, seed)[:, : adversary.knows], draws, axis=0)
+    seeds = [seed, *(int(key(seed, "draw", draw) >> np.uint64(1)) for draw in range(1, draws))]
+    target = np.repeat(records, draws)
+    uniform = _uniforms(seeds, "wrong", target, adversary.knows)
+    wrong = np.argsort(np.argsort(uniform, axis=1), axis=1) < adversary.wrong  # random attributes of each target
+    table = np.full((len(parts), max(map(len, parts), default=1)), -1)
+    for row, part in enumerate(parts):
+        table[row, : len(part)] = part
+    spread = table[order]  # the columns of each known attribute of each target
+    used = np.nonzero(spread >= 0)
+    query, column, is_wrong = used[0], spread[used], wrong[used[0], used[1]]
+    kept = np.ones(len(column), np.bool_)
+    for position in np.unique(column):
+        about = column == position
+        kept[about] = ~release.columns[position].is_missing[target[query[about]]]
+    query, column, is_wrong = query[kept], column[kept], is_wrong[kept]
+    uniform = _uniforms(seeds, "known cells", target, 2 * release.n_columns)
+    code = np.zeros(len(column), np.int64)
+    for position in np.unique(column):
+        facts = np.flatnonzero(column == position)
+        own = query[facts]
+        code[facts] = _believed(
+            adversary, release.columns[position], target[own], is_wrong[facts], uniform[own, 2 * position]
+        )
+    return Cells(offsets(np.bincount(query, minlength=len(target))), column, code, np.asarray(target, np.int64))
+
+
+def _uniforms(seeds: list[int], purpose: str, target: Ints, count: int) -> Floats:
+    """Random numbers for each target, whose draws follow one another."""
+    if not len(target):
+        return np.empty((0, count))
+    streams = [key(seeds[i % len(seeds)], purpose, record) for i, record in enumerate(target.tolist())]
+    return uniforms(np.array(streams, np.uint64), count)
+
+
+def _order(adversary: "Adversary", release: Release, records: Ints, seed: int) -> Ints:
+    """For each record, its attributes in the order in which they become known."""
+    known = cells_known(adversary, release, records)
+    rank = _uniforms([seed], "attributes", records, known.shape[1])
+    if str(adversary.items) == "rarest":
+        names = possible_attributes(adversary, release)
+        shares = [
+            np.min([_value_shares(release.columns[i], records) for i in release.attributes[name]], axis=0)
+            for name in names
+        ]
+        rank = rank * 1e-9 + np.column_stack(shares)
+    return np.argsort(np.where(known, rank, np.inf), axis=1, kind="stable")
+
+
+def _value_shares(column: Column, records: Ints) -> Floats:
+    """The share of records that have the same value as each of these; of a set, as its rarest member."""
+    shares = column.counts / column.n_rows
+    if column.starts is None:
+        return np.where(column.is_missing[records], np.inf, shares[column.codes[records]])
+    return np.array([shares[members].min(initial=np.inf) for members in _members(column, records)])
+
+
+def _members(column: Column, records: Ints) -> list[Ints]:
+    assert column.starts is not None
+    ends = zip(column.starts[records].tolist(), column.starts[records + 1].tolist(), strict=True)
+    return [column.codes[begin:end].astype(np.int64) for begin, end in ends]
+
+
+def _believed(adversary: "Adversary", column: Column, records: Ints, wrong: Bools, uniform: Floats) -> Ints:
+    """The level that the adversary believes each cell to have; of a set, one member or a category outside it."""
+    if column.starts is not None:
+        believed = np.empty(len(records), np.int64)
+        for i, members in enumerate(_members(column, records)):
+            outside = wrong[i] and len(members) < column.n_levels
+            chosen = np.setdiff1d(np.arange(column.n_levels), members) if outside else members
+            believed[i] = chosen[min(int(uniform[i] * len(chosen)), len(chosen) - 1)]
+        return believed
+    true: Ints = column.codes[records].astype(np.int64)
+    near = near_levels(column, adversary.error_of(column))
+    low, high = near.low[true], near.high[true]
+    width = high - low
+    right = low + np.minimum((uniform * width).astype(np.int64), width - 1)
+    rest = column.n_levels - width
+    beyond = np.minimum((uniform * rest).astype(np.int64), np.maximum(rest - 1, 0))
+    beyond = np.where(beyond < low, beyond, beyond + width)
+    return np.asarray(np.where(wrong & (rest > 0), beyond, right), np.int64)

@@ -5,7 +5,7 @@ them: a known day becomes its month where the release has months, and a known 4 
 are liked or not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
@@ -20,20 +20,6 @@ from standout.data.labels import SECONDS, Bins, StepReport, TimeUnit
 from standout.data.release import Release
 from standout.data.subset import arrange
 from standout.know.facts import ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
-
-__all__ = [
-    "PERIODS",
-    "Channel",
-    "OriginalMapping",
-    "Period",
-    "ReleaseNoise",
-    "Sanitized",
-    "TimeSpread",
-    "ValueSpread",
-    "original_of",
-    "representatives_of",
-    "sanitized_rows",
-]
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -78,12 +64,9 @@ class Period:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OriginalMapping:
-    """How records, items, values and times of the original appear in the sanitized release.
+    """How records, items, values and times of the original appear in the sanitized release; -1 or None: removed.
 
-    representatives   for each record of the original, the index of the record that represents it; -1: none
-    item_codes        for each item of the original, its code in the release; -1: removed
-    released_values   for each level of the original, its value in the release; None: values are removed
-    rounding_periods  periods that times are rounded down to, one after the other
+    `representatives` has the record that represents each record of the original.
     """
 
     representatives: Ints
@@ -129,9 +112,6 @@ class TimeSpread:
     probability: float
 
 
-SPREADS = (ValueSpread, TimeSpread)
-
-
 @dataclass(frozen=True, slots=True)
 class ReleaseNoise:
     """What steps did to the entries of a person, as far as everybody who knows the steps can say.
@@ -139,8 +119,6 @@ class ReleaseNoise:
     kept     chance that an entry is in the record that represents the person, unless its item was removed
     present  chance that any record represents the person
     own      chance that an entry which is in that record is there because of the person, not of another one
-    values   what happened to values, in order
-    times    what happened to times, in order
     """
 
     kept: float = 1.0
@@ -150,7 +128,7 @@ class ReleaseNoise:
     times: tuple[TimeSpread | Period, ...] = ()
 
     def __post_init__(self) -> None:
-        changes = [step.probability for step in (*self.values, *self.times) if isinstance(step, SPREADS)]
+        changes = [step.probability for step in (*self.values, *self.times) if not isinstance(step, (Bins, Period))]
         shares = all(0 < share <= 1 for share in (self.kept, self.present, self.own))
         if not (shares and all(0 <= probability <= 1 for probability in changes)):
             raise ParameterError("shares of noise must be above 0 and at most 1, probabilities from 0 to 1")
@@ -233,13 +211,13 @@ class Sanitized(Release):
     def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
         """Translate facts about the original into codes of this release.
 
-        The adversary's own errors stay. Rounding by the publisher is repeated. Where the length of the record
-        or its first date is known, the bounds are widened so that the person's representative stays a
-        candidate: an adversary allows for what the publisher changed.
+        Rounding by the publisher is repeated. Bounds of length and first date are widened so that the person's
+        representative stays a candidate: an adversary allows for what the publisher changed.
         """
         item = np.where(known.item >= 0, self.mapping.item_codes[np.maximum(known.item, 0)], -1)
         value, values = self._known_values(known)
-        time, timed = self._known_times(known)
+        timed = known.timed if self.span else np.zeros_like(known.timed)
+        time = np.where(timed, self._translate_times(known.time), 0) if self.span else np.zeros_like(known.time)
         draws = len(known) // max(len(people), 1)
         length, joined = self._bounds(known, np.repeat(people, draws))
         return replace(
@@ -266,24 +244,15 @@ class Sanitized(Release):
         return replace(translated, names={i: aux.facts[i].item for i in removed})
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
-        released = self._released_values(known.values) if self.n_levels else ()
+        """What became of the known values; a value that the original lacks stays as it is."""
+        levels: dict[Any, float | str | None] = {}
+        if self.n_levels:
+            levels = dict(zip(level_values(self.original), self.mapping.released_values, strict=False))
+        released = [levels.get(value, value) for value in known.values] if self.n_levels else []
         present = [code for code, value in enumerate(released) if value is not None]
         new_code = np.full(len(known.values) + 1, -1, np.int64)  # the last one is for unknown values: -1
         new_code[present] = np.arange(len(present))
         return new_code[known.value], tuple(value for value in released if value is not None)
-
-    def _released_values(self, values: tuple[float | str, ...]) -> Sequence[float | str | None]:
-        """What became of each value of the original; a value that the original lacks stays as it is."""
-        levels, released = level_values(self.original), self.mapping.released_values
-        if values == levels:
-            return released[: len(values)]
-        code = {level: at for at, level in enumerate(levels)}
-        return [released[code[value]] if value in code else value for value in values]
-
-    def _known_times(self, known: KnownFacts) -> tuple[Ints, Bools]:
-        if self.span == 0:
-            return np.zeros_like(known.time), np.zeros_like(known.timed)
-        return np.where(known.timed, self._translate_times(known.time), 0), known.timed
 
     def _translate_times(self, time: Ints) -> Ints:
         """Time codes of the original as codes of this release."""

@@ -1,4 +1,4 @@
-"""Sim on attributes: the similarity of a known fact and an entry  [the paper's Sim, section 3].
+"""Sim: the similarity of a known fact and an entry, of two places, and of two records  [section 3].
 
 A similarity is a small frozen object. It says how similar two values are, how similar two dates are, and how
 both are combined. Before an attack it is tabulated over the release's value levels and time distances
@@ -11,149 +11,28 @@ or date that the fact gives but the entry lacks counts 0.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import groupby, product
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, StandoutError
-from standout.data.labels import SECONDS
+from standout.data.labels import SECONDS, Entry
 from standout.data.release import Levels, Release
+from standout.ingest.places import places_of
 
-__all__ = [
-    "ROUNDING",
-    "Custom",
-    "Decay",
-    "Equal",
-    "FunctionValues",
-    "Present",
-    "Similarity",
-    "Value",
-    "Within",
-    "call_user_code",
-    "check_numbers",
-    "check_similarity",
-    "days_per_unit",
-    "time_reach",
-]
-
-# What a user's function of (known value, value, days) returns, with as few calls as possible.
-#
-# A simulation tabulates the function for every batch of targets, and the batches ask for nearly the same
-# numbers. So results are kept, in blocks of distances. A block is filled by one call with an array where the
-# function takes one: its results are compared with a few calls with single numbers, and a function that
-# fails or disagrees is called with single numbers only.
-
-
-Function = Callable[[Any, Any, Any], Any]
-SOURCE = "the similarity's function"
-BLOCK = 256
-"""Number of distances in a block. Blocks begin at its multiples, so that no result depends on the batch."""
-FEW = 64
-"""Up to this many distances or levels, the function is called for each."""
-MOST = 1 << 23
-"""Largest number of results that are kept: 64 MB."""
-PROBES = 8
-"""Number of results of a call with an array that are compared with calls with single numbers."""
-SAME = 1e-9
-
-
-class FunctionValues:
-    """The results of one function, kept for as long as the similarity that it belongs to."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        self.takes_arrays = True
-        self._kept: dict[tuple[object, ...], Floats] = {}
-        self._count = 0
-
-    def over_levels(self, known: Any, levels: list[Any]) -> Floats:
-        """function(known, level, None) for each level, None among them."""
-        key = (known, tuple(levels))
-        numbers = [level for level in levels if isinstance(level, float)]
-
-        def call(level: Any) -> Any:
-            return self.function(known, level, None)
-
-        if key not in self._kept:
-            row = np.full(len(levels), np.nan)
-            if len(numbers) > FEW:
-                row[: len(numbers)] = self._array(call, np.array(numbers), np.arange(len(numbers)))
-            self._keep(key, self._fill(call, row, levels, np.arange(len(levels))))
-        return self._kept[key]
-
-    def over_times(self, known: Any, level: Any, steps: Ints, day: float, many: bool) -> Floats:
-        """function(known, level, step · day) for consecutive steps.
-
-        `many` says whether the table is long enough for calls with arrays. It must not depend on the batch:
-        a result of NumPy's functions may differ in the last digit between an array and a single number.
-        """
-        blocks = []
-        for block in range(int(steps[0]) // BLOCK, int(steps[-1]) // BLOCK + 1):
-            wanted = steps[(steps >= block * BLOCK) & (steps < (block + 1) * BLOCK)] - block * BLOCK
-            blocks.append(self._block((known, level, day, block), wanted, many)[wanted])
-        return np.concatenate(blocks)
-
-    def _block(self, key: tuple[Any, Any, float, int], wanted: Ints, many: bool) -> Floats:
-        """One block of distances, filled in where wanted and NaN where the function was not called."""
-        known, level, day, block = key
-        days: Floats = (block * BLOCK + np.arange(BLOCK)) * np.float64(day)
-
-        def call(distance: Any) -> Any:
-            return self.function(known, level, distance)
-
-        row = self._kept.get(key)
-        if row is None:
-            row = self._array(call, days, wanted) if many else np.full(BLOCK, np.nan)
-        missing = wanted[np.isnan(row[wanted])]
-        row = self._fill(call, row, days.tolist(), missing) if len(missing) else row
-        self._keep(key, row)
-        return row
-
-    def _keep(self, key: tuple[object, ...], row: Floats) -> None:
-        if self._count + len(row) > MOST:
-            self._kept.clear()
-            self._count = 0
-        self._count += 0 if key in self._kept else len(row)
-        self._kept[key] = row
-
-    def _array(self, call: Callable[[Any], Any], given: Floats, wanted: Ints) -> Floats:
-        """The results of one call with an array; NaN where it gives none that can be trusted."""
-        nothing = np.full(len(given), np.nan)
-        if not self.takes_arrays:
-            return nothing
-        try:
-            with np.errstate(all="ignore"):
-                numbers = np.asarray(call(given.copy()))
-            if numbers.shape != given.shape or numbers.dtype.kind not in "biuf":
-                return nothing  # such as one number for all: perhaps for these arguments only
-            probes = wanted[np.linspace(0, len(wanted) - 1, PROBES).astype(np.int64)]
-            alone = np.array([float(call(float(given[at]))) for at in probes])
-        except Exception:  # made for single numbers: they show whether the function is at fault
-            self.takes_arrays = False
-            return nothing
-        numbers = numbers.astype(np.float64)
-        self.takes_arrays = bool(np.allclose(numbers[probes], alone, rtol=SAME, atol=0.0))
-        return np.where(np.isfinite(numbers) & (numbers >= 0), numbers, np.nan) if self.takes_arrays else nothing
-
-    def _fill(self, call: Callable[[Any], Any], row: Floats, given: list[Any], wanted: Ints) -> Floats:
-        """The row with the results of calls with single numbers where it has none."""
-        wanted = wanted[np.isnan(row[wanted])]
-        results = call_user_code(lambda: [call(given[at]) for at in wanted], SOURCE)
-        filled = row.copy()
-        filled[wanted] = _numbers(results)
-        return filled
-
-
-def _numbers(results: list[Any]) -> Floats:
-    """Results of single calls as numbers, checked together: a check of each takes longer than its call."""
-    if all(type(result) in (float, int, bool) for result in results):
-        numbers = np.array(results, np.float64)
-        if (np.isfinite(numbers) & (numbers >= 0)).all():
-            return numbers
-    return np.array([check_numbers([result], 1, SOURCE)[0] for result in results])
+Value = float | str
+Over = Literal["union", "first"]
+ROUNDING = 1e-9
+"""Tolerance of distances: levels 0.3 and 0.4 are 0.1 apart, in spite of binary fractions."""
+ENDED_SCALES = 70
+"""Number of scales after which a decay is below 1e-30, which counts as 0."""
+FUNCTION = "the similarity's function"
+MOST_KEPT = 1 << 21
+"""Largest number of results of a user's function that are kept."""
 
 
 def call_user_code(call: Callable[[], Any], source: str) -> Any:
@@ -178,11 +57,13 @@ def check_numbers(given: Any, count: int, source: str) -> Floats:
     return numbers
 
 
-Value = float | str
-ROUNDING = 1e-9
-"""Tolerance of distances: levels 0.3 and 0.4 are 0.1 apart, in spite of binary fractions."""
-ENDED_SCALES = 70
-"""Number of scales after which a decay is below 1e-30, which counts as 0."""
+def _check_number(name: str, number: Any, zero: bool = False, optional: bool = True) -> None:
+    if number is None and optional:
+        return
+    fits = isinstance(number, Real) and not isinstance(number, bool) and math.isfinite(number)
+    if not fits or number < 0 or (number == 0 and not zero):
+        none = ", or None" if optional else ""
+        raise ParameterError(f"{name} must be a finite number {'≥' if zero else '>'} 0{none}, got {number!r}")
 
 
 class Similarity:
@@ -209,7 +90,7 @@ class Similarity:
     adds: ClassVar[bool] = False
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
-        """Similarity of a known value and each level, from 0 to 1.
+        """Similarity of a known value and each level, from 0 to 1; None: values are not compared.
 
         Parameters
         ----------
@@ -217,26 +98,16 @@ class Similarity:
             The value of the fact.
         levels : array of float, or tuple of str
             The distinct values of the release, ascending.
-
-        Returns
-        -------
-        array of float, or None
-            One number for each level; None if values are not compared.
         """
         return None
 
     def times(self, days: Floats) -> Floats | None:
-        """Similarity of dates by their distance, from 0 to 1.
+        """Similarity of dates by their distance, from 0 to 1; None: dates are not compared.
 
         Parameters
         ----------
         days : array of float
             Date of the entry minus date of the fact, in days.
-
-        Returns
-        -------
-        array of float, or None
-            One number for each distance; None if dates are not compared.
         """
         return None
 
@@ -252,11 +123,6 @@ class Within(Similarity):
     time : float, optional
         Largest distance of dates in days; None: not compared.
 
-    Raises
-    ------
-    ParameterError
-        If a threshold is not a finite number ≥ 0.
-
     Examples
     --------
     >>> Within(value=1, time=14).values(4, np.array([1.0, 3.0, 5.0]))
@@ -267,8 +133,8 @@ class Within(Similarity):
     time: float | None = 14
 
     def __post_init__(self) -> None:
-        _check_scale("value", self.value, zero=True)
-        _check_scale("time", self.time, zero=True)
+        _check_number("value", self.value, zero=True)
+        _check_number("time", self.time, zero=True)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """1 if a level is within the threshold of the known value, else 0."""
@@ -293,11 +159,6 @@ class Decay(Similarity):
     time_scale : float, optional
         d0, in days; None: dates are not compared.
 
-    Raises
-    ------
-    ParameterError
-        If a scale is not a finite number > 0.
-
     Examples
     --------
     >>> Decay().values(4, np.array([4.0, 5.5])).round(3)
@@ -309,8 +170,8 @@ class Decay(Similarity):
     adds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_scale("value_scale", self.value_scale)
-        _check_scale("time_scale", self.time_scale)
+        _check_number("value_scale", self.value_scale)
+        _check_number("time_scale", self.time_scale)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """e^(−|Δvalue| / value_scale) for each level."""
@@ -354,9 +215,8 @@ class Custom(Similarity):
 
     An argument is None if it is not known or not in the release. The function is called for the known values,
     levels and distances before the attack begins, and its results are kept, so it must always return the
-    same for the same arguments. If it works element by element on an array of days, or of values, it is
-    called with arrays, which is faster. If value and date can be judged separately, a subclass of
-    `Similarity` is tabulated faster still and has no limit of size.
+    same for the same arguments. If value and date can be judged separately, a subclass of `Similarity` is
+    tabulated faster and has no limit of size.
 
     Parameters
     ----------
@@ -371,17 +231,23 @@ class Custom(Similarity):
     """
 
     function: Callable[[Any, Any, Any], Any]
-    results: FunctionValues = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        is_plain = type(self).__call__ is Custom.__call__  # otherwise a subclass has another function
-        object.__setattr__(self, "results", FunctionValues(self.function if is_plain else self.__call__))
+    kept: dict[tuple[Any, Any, Any], float] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """Return the result of the function after a check."""
-        source = "the similarity's function"
-        number = call_user_code(lambda: self.function(known, value, days), source)
-        return float(check_numbers([number], 1, source)[0])
+        return self.results([(known, value, days)])[0]
+
+    def results(self, arguments: list[tuple[Any, Any, Any]]) -> list[float]:
+        """The results for several arguments; those of earlier calls are kept."""
+        kept, function = self.kept, self.function
+        if len(kept) > MOST_KEPT:
+            kept.clear()
+        new = [given for given in arguments if given not in kept]
+        found = call_user_code(lambda: [function(*given) for given in new], FUNCTION)
+        if not all(type(each) in (float, int, bool) and 0 <= each < math.inf for each in found):
+            found = [check_numbers([each], 1, FUNCTION)[0] for each in found]
+        kept.update(zip(new, map(float, found), strict=True))
+        return [kept[given] for given in arguments]
 
 
 def check_similarity(similarity: Any) -> Similarity:
@@ -428,9 +294,190 @@ def _distances(known: Value, levels: Levels) -> Floats:
     return np.abs(levels - float(known))
 
 
-def _check_scale(name: str, scale: float | None, zero: bool = False) -> None:
-    if scale is None:
-        return
-    fits = isinstance(scale, Real) and not isinstance(scale, bool) and math.isfinite(scale)
-    if not fits or scale < 0 or (scale == 0 and not zero):
-        raise ParameterError(f"{name} must be a finite number {'≥' if zero else '>'} 0, or None, got {scale!r}")
+# Similarity of places: 1 within some metres, or a decay with the distance between their centres.
+#
+# Distances are great-circle distances on a sphere, rounded to millimetres, so that they are the same on every
+# machine.
+
+
+RADIUS = 6_371_008.8
+"""Mean radius of the earth in metres."""
+FAR = 7.0
+"""A decay ends at this many times its scale, where it is below 0.001."""
+MARGIN = 1.0
+"""Metres by which a search reaches further than the similarity."""
+
+
+class PlaceSimilarity:
+    """Base class of similarities of places: `places` by distance, which is 0 beyond `reach` metres."""
+
+    reach: float
+
+    def places(self, metres: Floats) -> Floats:
+        """Similarity of places by their distance, from 0 to 1."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PlacesWithin(PlaceSimilarity):
+    """1 if the centres of two places are at most some metres apart, else 0.
+
+    Parameters
+    ----------
+    metres : float
+        Largest distance.
+
+    Examples
+    --------
+    >>> PlacesWithin(500).places(np.array([0.0, 500.0, 501.0]))
+    array([1., 1., 0.])
+    """
+
+    metres: float = 500
+
+    def __post_init__(self) -> None:
+        _check_number("metres", self.metres, zero=True, optional=False)
+        object.__setattr__(self, "reach", self.metres)
+
+    def places(self, metres: Floats) -> Floats:
+        """1 if a distance is within the threshold, else 0."""
+        return _at_most(metres, self.metres)
+
+
+@dataclass(frozen=True)
+class PlaceDecay(PlaceSimilarity):
+    """e^(−distance / metres), and 0 beyond seven times this scale, where it is below 0.001.
+
+    Parameters
+    ----------
+    metres : float
+        Scale of the decay.
+
+    Examples
+    --------
+    >>> PlaceDecay(500).places(np.array([0.0, 500.0, 9_000.0])).round(3)
+    array([1.   , 0.368, 0.   ])
+    """
+
+    metres: float = 500
+
+    def __post_init__(self) -> None:
+        _check_number("metres", self.metres, optional=False)
+        object.__setattr__(self, "reach", FAR * self.metres)
+
+    def places(self, metres: Floats) -> Floats:
+        """Similarity by distance."""
+        return np.where(metres <= self.reach + ROUNDING, elementary.exp(-metres / self.metres), 0.0)
+
+
+def distances(latitude: float, longitude: float, latitudes: Floats, longitudes: Floats) -> Floats:
+    """Metres from a place to others, in degrees: the haversine formula.
+
+    >>> distances(0.0, 179.5, np.array([0.0, 90.0]), np.array([-179.5, 0.0])).tolist()
+    [111195.08, 10007557.22...]
+    """
+    north, norths = math.radians(latitude), np.radians(latitudes)
+    half_north, half_east = (norths - north) / 2, np.radians(longitudes - longitude) / 2
+    square = np.sin(half_north) ** 2 + math.cos(north) * np.cos(norths) * np.sin(half_east) ** 2
+    return np.asarray(np.round(2 * RADIUS * np.arcsin(np.sqrt(np.clip(square, 0, 1))), 3))
+
+
+class NearbyPlaces(NamedTuple):
+    """Centres of the places of a release, sorted by latitude, so that a search reads a band of them."""
+
+    item: Ints
+    latitude: Floats
+    longitude: Floats
+
+    @classmethod
+    def of(cls, release: Release) -> "NearbyPlaces":
+        """The places of a release; an error if its items are not places."""
+        places = places_of(release.provenance.settings)
+        if places is None:
+            raise ParameterError("release must have places as items: read it with grid or geohash")
+        centres = places.centres(release.items)
+        order = np.argsort(centres[:, 0], kind="stable")
+        return cls(order, centres[order, 0], centres[order, 1])
+
+    def within(self, latitude: float, longitude: float, metres: float) -> tuple[Ints, Floats]:
+        """Items at most some metres away in ascending order, and their distances."""
+        band = math.degrees((metres + MARGIN) / RADIUS)
+        low, high = np.searchsorted(self.latitude, [latitude - band, latitude + band])
+        distance = distances(latitude, longitude, self.latitude[low:high], self.longitude[low:high])
+        near = distance <= metres + ROUNDING
+        order = np.argsort(self.item[low:high][near], kind="stable")
+        return self.item[low:high][near][order], distance[near][order]
+
+
+# Similarity of records.
+
+
+def record_similarity(release: Release, first: str, second: str, similarity: Similarity, over: Over = "union") -> float:
+    """Similarity of two records: Σ Sim(r1i, r2i) / |supp(r1) ∪ supp(r2)|  [section 3].
+
+    The entries of the first record are taken as known facts. If a record has an item several times,
+    Sim(r1i, r2i) is the highest Sim of an entry of r1 and an entry of r2 about item i; supp counts each item
+    once.
+
+    Parameters
+    ----------
+    release : Release
+        The data set that has both records.
+    first, second : str
+        Ids of the records.
+    similarity : Similarity
+        Sim on attributes. A sum of terms counts as their mean.
+    over : {"union", "first"}
+        The denominator: |supp(r1) ∪ supp(r2)| or |supp(r1)|. Lemma 1 needs the second: a superset of r1
+        agrees with r1 on every attribute, and the union would still make it less similar the longer it is.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> record_similarity(release, "17", "17", so.Within())
+    1.0
+    """
+    if over not in ("union", "first"):
+        raise ParameterError(f"over must be union or first, got {over!r}")
+    check_similarity(similarity)
+    known, entries = (
+        {item: list(group) for item, group in groupby(release.record(record).entries, lambda entry: entry.item)}
+        for record in (first, second)
+    )
+    shared = [item for item in known if item in entries]
+    best = [
+        max(_entry_similarity(release, similarity, *pair) for pair in product(known[item], entries[item]))
+        for item in shared
+    ]
+    return math.fsum(best) / (len(known) if over == "first" else len(known) + len(entries) - len(shared))
+
+
+def _entry_similarity(release: Release, similarity: Similarity, known: Entry, entry: Entry) -> float:
+    """Sim of two entries, between 0 and 1: a sum of terms counts as their mean."""
+    days = None
+    if known.time is not None and entry.time is not None and release.clock is not None:
+        days = (release.clock.encode(entry.time) - release.clock.encode(known.time)) * days_per_unit(release)
+    if isinstance(similarity, Custom):
+        return similarity(known.value, entry.value, days)
+    calls: list[tuple[str, bool, Any]] = []
+    if known.value is not None:
+        value = known.value if entry.value is None else entry.value
+        levels: Levels = (str(value),) if isinstance(known.value, str) else np.array([value], np.float64)
+        calls.append(("values", entry.value is None, (known.value, levels)))
+    if known.time is not None:
+        calls.append(("times", days is None, (np.array([days or 0.0]),)))
+    parts = []
+    for method, is_missing, given in calls:
+        source = f"a similarity's {method}()"
+        numbers = call_user_code(lambda method=method, given=given: getattr(similarity, method)(*given), source)  # type: ignore[misc]
+        if numbers is not None:
+            parts.append(0.0 if is_missing else float(check_numbers(numbers, 1, source)[0]))
+    if not parts:
+        return 1.0
+    return math.fsum(parts) / len(parts) if similarity.adds else math.prod(parts)

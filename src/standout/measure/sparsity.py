@@ -19,8 +19,7 @@ from standout.core.threads import thread_count
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.ingest.read import as_release
-from standout.know.record_similarity import Over
-from standout.know.similarity import Present, Similarity, check_similarity
+from standout.know.similarity import Over, Present, Similarity, check_similarity
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from standout.core.errors import ParameterError, whole_number
 from standout.evaluate.estimates import Estimate
-from standout.know.record_similarity import Over
-from standout.know.similarity import ROUNDING
+from standout.know.similarity import ROUNDING, Over
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,8 +22,7 @@ from standout.evaluate.outcomes import fact_similarities, highest_of_each
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries
-from standout.know.record_similarity import Over
-from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within
+from standout.know.similarity import ROUNDING, Equal, Over, Present, Similarity, Within
 from standout.measure.sparsity import sparsity
 from standout.measure.theorem_bounds import (
     Check,

@@ -23,8 +23,7 @@ from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import median
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.know.record_similarity import Over
-from standout.know.similarity import ROUNDING, Present, Similarity, Within, days_per_unit
+from standout.know.similarity import ROUNDING, Over, Present, Similarity, Within, days_per_unit
 from standout.measure.sparsity import Sparsity, sparsity
 from standout.paper.comparison import (
     PEOPLE,

@@ -3,9 +3,9 @@
 from datetime import date, datetime
 
 import pytest
+from fact_cases import DAY, SECRET, read
 
 import standout as so
-from fact_cases import DAY, SECRET, read
 
 FACTS = (so.Fact("7", 4.0, DAY), so.Fact("8", 1.5), so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)), so.Fact("9"))
 

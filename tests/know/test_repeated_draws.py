@@ -6,12 +6,12 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from adversary_cases import assert_shares
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
 import standout as so
-from adversary_cases import assert_shares
 
 FIRST = date(2005, 3, 1)
 SCHEMA = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from fact_cases import DAY, FILMS, ROWS, SECRET, read, released
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import standout as so
-from fact_cases import DAY, FILMS, ROWS, SECRET, read, released
 from standout.know.facts import KnownFacts, encode_auxes
 
 NAN, INF = float("nan"), float("inf")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from similarity_cases import FIRST, Near, released
 
 import standout as so
-from similarity_cases import FIRST, Near, released
 
 NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 0.5, 1.0, 3.0, -2.0])
 

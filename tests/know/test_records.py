@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from similarity_cases import ANY_VALUES, FIRST, FUNCTIONS, PER_DAY, TWINS, histories, moment, released, same, sim
 
 import standout as so
-from similarity_cases import ANY_VALUES, FIRST, FUNCTIONS, PER_DAY, TWINS, histories, moment, released, same, sim
 
 
 def record_sim(similarity, one, other, unit, over):

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import standout as so
 from similarity_cases import (
     ANY_VALUES,
     FIRST,
@@ -22,6 +20,8 @@ from similarity_cases import (
     released,
     same,
 )
+
+import standout as so
 from standout.know.facts import encode_auxes
 from standout.know.lookup_tables import CALLS, tabulate
 

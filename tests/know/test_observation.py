@@ -4,9 +4,9 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
+from adversary_cases import CHOICES, FIRST, SEED, assert_shares, assert_uniform, crowd, drawn, person, released, told
 
 import standout as so
-from adversary_cases import CHOICES, FIRST, SEED, assert_shares, assert_uniform, crowd, drawn, person, released, told
 
 
 @pytest.fixture(scope="module")

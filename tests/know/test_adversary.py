@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
+from adversary_cases import CHOICES, FIRST, SEED, assert_uniform, crowd, drawn, person, released, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
 import standout as so
-from adversary_cases import CHOICES, FIRST, SEED, assert_uniform, crowd, drawn, person, released, told
 from standout.know.observation import Choice
 
 
