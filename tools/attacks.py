@@ -13,7 +13,7 @@ import numpy as np
 
 import standout as so
 from standout.attack.any_attack import AnyAttack
-from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population
 from tools.results import CASES
 

@@ -8,7 +8,7 @@ from standout.auditing.ladder import LADDER, fit_rung
 from standout.core.arrays import Ints
 from standout.core.rng import generator
 from standout.core.text import percent
-from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.simulate import success_rates
 from standout.findings.audit import AuditFindings
 from standout.know.facts import encode_auxes
 

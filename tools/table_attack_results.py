@@ -6,8 +6,8 @@ from typing import Any
 import standout as so
 from standout.attack.column_scores import attack_columns
 from standout.core.arrays import Floats
-from standout.evaluate.columns import column_targets
 from standout.evaluate.estimates import rate
+from standout.evaluate.targets import column_targets
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_rivals import found, known_facts, rivals
 

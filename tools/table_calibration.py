@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import standout as so
-from standout.evaluate.cell import SimulationCell
-from standout.evaluate.columns import posterior_among
 from standout.evaluate.outcomes import Outcomes
+from standout.evaluate.simulation import SimulationCell, posterior_among
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_attack_results import AGE_ERROR, SEED, adversaries
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import standout as so
 from standout.core.arrays import Bools, Floats, Ints
 from standout.data.column import Column, Near, near_levels
-from standout.evaluate.columns import column_targets
+from standout.evaluate.targets import column_targets
 from standout.know.facts import KnownFacts
 
 __all__ = ["Known", "Rival", "found", "known_facts", "most_matches", "rivals"]

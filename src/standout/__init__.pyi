@@ -32,10 +32,10 @@ from standout.data.release import Release
 from standout.data.search import ItemSuggestion, suggest_items
 from standout.data.store import open_index as open  # noqa: A004
 from standout.data.store import save, verify
-from standout.evaluate.columns import Inference, infer_column
 from standout.evaluate.compare import Comparison, compare
 from standout.evaluate.estimates import Estimate
-from standout.evaluate.lineup import LineupAnswer, lineup
+from standout.evaluate.lineup import lineup
+from standout.evaluate.outcomes import infer_column
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
 from standout.ingest.index_source import index
@@ -100,13 +100,11 @@ __all__ = [
     "Fact",
     "FactEntries",
     "Hierarchy",
-    "Inference",
     "Item",
     "ItemSuggestion",
     "KnownFacts",
     "Likelihood",
     "Lineup",
-    "LineupAnswer",
     "Links",
     "Match",
     "NotFoundError",

@@ -26,7 +26,7 @@ from auditing.audit_samples import (
 from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
 from standout.core.rng import generator
-from standout.evaluate import target_attacks
+from standout.evaluate import simulate as target_attacks
 from standout.evaluate.estimates import percent
 
 pytestmark = pytest.mark.once

@@ -8,8 +8,8 @@ import pytest
 import standout as so
 import standout.attack.attack_base as attack_base
 import standout.attack.scoreboard as scoreboard
-import standout.evaluate.cell as cell
 import standout.evaluate.outcomes as outcomes
+import standout.evaluate.simulation as cell
 import standout.know.adversary as adversary_module
 from auditing.audit_samples import ACQUAINTANCE, CASES, people
 from standout.attack.verdict_columns import VerdictColumns
@@ -18,8 +18,9 @@ from standout.auditing import assemble_findings
 from standout.auditing import runs as adversary_runs
 from standout.evaluate import claims as claim_budget
 from standout.evaluate import claims as claim_rates
-from standout.evaluate import estimates, target_attacks
-from standout.evaluate.target_attacks import TargetAttacks
+from standout.evaluate import estimates
+from standout.evaluate import simulate as target_attacks
+from standout.evaluate.simulate import TargetAttacks
 from standout.evaluate.targets import Population
 from standout.know.observation import Observer
 

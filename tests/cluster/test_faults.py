@@ -16,7 +16,7 @@ from standout.cluster import dask_workers as dask_pool
 from standout.cluster import workers as ordered_run
 from standout.cluster import workers as part_executor
 from standout.cluster.dask_workers import local_workers, scheduler_workers
-from standout.evaluate import target_attacks
+from standout.evaluate import simulate as target_attacks
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)

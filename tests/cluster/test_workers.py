@@ -17,7 +17,7 @@ from standout.cluster.dask_workers import scheduler_workers
 from standout.core.errors import StoreError
 from standout.core.threads import use_pool
 from standout.data.store import SharedIndex
-from standout.evaluate import target_attacks
+from standout.evaluate import simulate as target_attacks
 
 pytestmark = pytest.mark.once
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)

@@ -9,8 +9,8 @@ import naive
 import standout as so
 from evaluate.releases import ADVERSARY
 from standout.evaluate.claims import rates_within_budget
-from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
+from standout.evaluate.targets import similarities_to_all
 
 
 def rows_of(simulation, facts):

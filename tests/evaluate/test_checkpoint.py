@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from evaluate.releases import ADVERSARY, same
-from standout.evaluate import target_attacks
+from standout.evaluate import simulate as target_attacks
 from standout.evaluate.simulate import simulate
 
 

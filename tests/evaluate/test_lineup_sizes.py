@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.evaluate import lineup_sizes as module
+from standout.evaluate import outcomes as module
 
 SCORES = st.one_of(st.sampled_from([0.0, -math.inf, 1.0, 1.5, 40.0]), st.floats(1e-3, 40.0), st.floats(1e-310, 1e-305))
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from evaluate.releases import ADVERSARY, COMPILED, histories, released
-from standout.evaluate.outcomes import pair_similarities, revealed_items
-from standout.evaluate.similar_records import similarities_to_all
+from standout.evaluate.targets import pair_similarities, revealed_items, similarities_to_all
 
 
 @settings(max_examples=40 if COMPILED else 10)
@@ -27,6 +26,6 @@ def test_comparing_in_slices_changes_nothing(release, monkeypatch):
     first, second = np.arange(40), np.arange(40)[::-1].copy()
     known = ADVERSARY.observe_all(release, np.flatnonzero(release.lengths >= 6)[:40])
     whole = revealed_items(release, first, second, known, so.Within())
-    monkeypatch.setattr("standout.evaluate.outcomes.ENTRIES_AT_ONCE", 50)
+    monkeypatch.setattr("standout.evaluate.targets.ENTRIES_AT_ONCE", 50)
     for a, b in zip(whole, revealed_items(release, first, second, known, so.Within()), strict=True):
         assert np.array_equal(a, b)

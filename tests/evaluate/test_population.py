@@ -16,10 +16,8 @@ import standout as so
 from evaluate.releases import COMPILED, DAY, NAMES, SIZES, has_room_for_errors, released, same
 from standout.core.rng import generator
 from standout.data.release import Release
-from standout.evaluate.outcomes import pair_similarities
-from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
-from standout.evaluate.targets import Population, sample_release
+from standout.evaluate.targets import Population, pair_similarities, sample_release, similarities_to_all
 from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, Period, Sanitized
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from evaluate.releases import COMPILED, DAY, NAMES, SIZES, targets_of
-from standout.evaluate.outcomes import pair_similarities
-from standout.evaluate.similar_records import SimilarRecords, similarities_to_all
 from standout.evaluate.simulate import simulate
+from standout.evaluate.targets import SimilarRecords, pair_similarities, similarities_to_all
 
 SCHEMA = {"record": pl.String, "item": pl.String, "value": pl.Float64, "day": pl.Int32}
 SIMILARITIES = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.evaluate import similar_records
-from standout.evaluate.similar_records import SimilarRecords
+from standout.evaluate import targets as similar_records
+from standout.evaluate.targets import SimilarRecords
 
 
 @pytest.mark.large
@@ -17,9 +17,9 @@ from standout.evaluate.similar_records import SimilarRecords
 def test_similar_records_are_the_same_in_large_releases(release, monkeypatch, similarity, theta):
     targets = np.arange(120)
     whole = SimilarRecords(release, similarity, theta).of(targets, 0, 120)
-    monkeypatch.setattr("standout.evaluate.similar_records.LARGE_RELEASE", 0)
-    monkeypatch.setattr("standout.evaluate.similar_records.READ_DIRECTLY", 0)
-    monkeypatch.setattr("standout.evaluate.similar_records.TARGETS_AHEAD", 50)
+    monkeypatch.setattr("standout.evaluate.targets.LARGE_RELEASE", 0)
+    monkeypatch.setattr("standout.evaluate.targets.READ_DIRECTLY", 0)
+    monkeypatch.setattr("standout.evaluate.targets.TARGETS_AHEAD", 50)
     search = SimilarRecords(replace(release), similarity, theta)
     parts = search.of(targets, 0, 40) | search.of(targets, 40, 80) | search.of(targets, 80, 120)
     assert whole.keys() == parts.keys()

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.evaluate.target_attacks import TargetAttacks
+from standout.evaluate.simulate import TargetAttacks
 from standout.paper import figures as data_figures
 from standout.paper import reproduce
 from standout.paper.figures import FIGURES

@@ -30,8 +30,8 @@ from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.results import ResultView
 from standout.core.text import estimate_line, percent
 from standout.data.release import Release
-from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import Estimate
+from standout.evaluate.simulation import TableResult
 from standout.findings.advice import (
     AdviceFindings,
     Among,

@@ -15,11 +15,10 @@ from standout.attack.column_scores import AttackName, attack_columns, attack_nam
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
-from standout.evaluate.columns import column_targets
 from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.target_attacks import success_rates
-from standout.evaluate.targets import Population
+from standout.evaluate.simulate import success_rates
+from standout.evaluate.targets import Population, column_targets
 from standout.findings.advice import Among
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized

@@ -24,9 +24,8 @@ from standout.auditing.table_runs import TableAttackRun, TableCurve, TableRun
 from standout.auditing.theory_section import theory_findings, yardstick
 from standout.core.arrays import Floats
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.evaluate.simulation import Simulation
+from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import (
     AdversaryBeforeAfter,

@@ -15,8 +15,8 @@ from standout.core.text import printable
 from standout.data.postings import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.sections import FactsNeeded, Group, SensitiveCategory
 from standout.know.facts import KnownFacts

@@ -17,9 +17,9 @@ from standout.auditing.grids import GridRun
 from standout.auditing.run_checks import CheckedRun
 from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.compare import LIKELIHOOD
 from standout.evaluate.estimates import Estimate
+from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Check, Trust

@@ -20,8 +20,8 @@ from standout.core.progress import Progress, ProgressMeter
 from standout.data.release import Release
 from standout.evaluate.compare import cross_fit
 from standout.evaluate.estimates import rate
-from standout.evaluate.simulate import random_targets
-from standout.evaluate.target_attacks import TargetSuccess
+from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.targets import random_targets
 from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, GridCell
 from standout.know.adversary import Adversary, has_own_draws
 

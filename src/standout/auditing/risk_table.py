@@ -17,7 +17,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
 from standout.data.release import Release
 from standout.evaluate.estimates import rate
-from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
 from standout.report.page import private_table, table_form

@@ -27,10 +27,9 @@ from standout.core.progress import no_progress
 from standout.core.threads import run_in_slices
 from standout.data.labels import SECONDS
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.estimates import binomial_tail
-from standout.evaluate.simulation import Simulation
+from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.audit import Check
 from standout.know.adversary import Adversary, has_own_draws, known_facts

@@ -15,12 +15,11 @@ from standout.core.arrays import Floats
 from standout.core.progress import Progress
 from standout.core.text import printable
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.estimates import Estimate, paired_difference, rate
-from standout.evaluate.simulate import random_targets, simulate
-from standout.evaluate.simulation import Simulation
-from standout.evaluate.targets import Population
+from standout.evaluate.simulate import simulate
+from standout.evaluate.simulation import Simulation, SimulationCell
+from standout.evaluate.targets import Population, random_targets
 from standout.findings.adversaries import (
     AdversaryBeforeAfter,
     AdversaryFindings,

@@ -21,12 +21,11 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.data.release import RecordEntries, Release, read_only
 from standout.data.subset import subset
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import beta_binomial_tail, binomial_tail, percent
-from standout.evaluate.outcomes import Criteria, attack_outcomes, pair_similarities
+from standout.evaluate.outcomes import Criteria, attack_outcomes
 from standout.evaluate.simulate import simulate
-from standout.evaluate.simulation import Simulation
-from standout.evaluate.targets import Population, sample_release
+from standout.evaluate.simulation import Simulation, SimulationCell
+from standout.evaluate.targets import Population, pair_similarities, sample_release
 from standout.findings.audit import Check
 from standout.know.adversary import Adversary
 from standout.know.facts import Aux, KnownFacts, encode_auxes

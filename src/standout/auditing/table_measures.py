@@ -15,8 +15,8 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.evaluate.columns import infer_column
 from standout.evaluate.estimates import mean
+from standout.evaluate.outcomes import infer_column
 from standout.findings.sections import (
     Classes,
     ClassSize,

@@ -11,11 +11,11 @@ from standout.auditing.runs import AuditPlan
 from standout.core.arrays import Bools, Ints
 from standout.core.progress import Progress
 from standout.core.rng import key
-from standout.evaluate.cell import RandomGuess, SimulationCell
 from standout.evaluate.claims import ClaimRates, ClaimThreshold, RatesWithinBudget, rates_within_budget
-from standout.evaluate.columns import column_outcomes, column_targets, population_rates
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.outcomes import Outcomes
+from standout.evaluate.outcomes import Outcomes, column_outcomes
+from standout.evaluate.simulation import RandomGuess, SimulationCell, population_rates
+from standout.evaluate.targets import column_targets
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts

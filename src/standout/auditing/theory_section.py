@@ -21,8 +21,8 @@ from standout.core.text import percent as percent_yardstick
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.estimates import Estimate, percent, rate
-from standout.evaluate.simulate import random_targets
-from standout.evaluate.target_attacks import TargetSuccess
+from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.targets import random_targets
 from standout.findings.sections import Bound, SparsityPoint, Theory, Yardstick
 from standout.findings.sections import Sparsity as SparsityFindings
 from standout.know.adversary import Adversary

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from standout.attack.any_attack import AnyAttack
 from standout.cli.console import borderless_table, console, number_columns, percent, print_table, print_text
-from standout.evaluate.cell import Measurement, SimulationCell
 from standout.evaluate.claims import ClaimThreshold
-from standout.evaluate.simulation import Simulation
+from standout.evaluate.simulation import Measurement, Simulation, SimulationCell
 from standout.findings.gate import measure_titles
 
 __all__ = ["SimulationsByAttack", "show_simulations"]

@@ -1,7 +1,8 @@
-"""Claims within a budget of false claims, cross-fitted: φ is never chosen on the target that it is tried on.
+"""Claims: when a record is claimed, and how many claims are right at each φ.
 
-Each target is attacked with the φ that all other targets choose. The shares of correct claims and of claims
-about absent targets are then those of new targets. The order of the targets does not matter.
+Within a budget of false claims, φ is never chosen on the target that it is tried on: each target is attacked with
+the φ that all other targets choose. The shares of correct claims and of claims about absent targets are then those
+of new targets.
 
 A share has two sources of error. It is an average over few targets: Wilson's interval. And φ rests on the few
 absent targets that come close to it. By how much does the share change if φ is that of another sample? In a
@@ -19,27 +20,15 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from standout.attack.any_attack import AnyAttack
 from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import Scoreboard
 from standout.attack.verdict import STRONGEST, check_phi
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, positive_share
 from standout.evaluate.estimates import CONFIDENCE, Estimate, rate
 from standout.evaluate.outcomes import Outcomes
-
-__all__ = [
-    "LAST_DIGITS",
-    "PAPER_THRESHOLD",
-    "ROUNDING",
-    "ClaimRates",
-    "ClaimThreshold",
-    "EqualErrorRate",
-    "RatesAtPhi",
-    "RatesWithinBudget",
-    "rates_within_budget",
-]
 
 # Claims at each φ: correct, wrong, or about an absent target  [Definitions 2 and 3].
 #
@@ -53,6 +42,66 @@ LAST_DIGITS = 1e-9
 """Relative difference that two processors may show."""
 ROUNDING = 1e-5
 """Relative difference up to which two claim strengths may come from the same scores."""
+
+
+class ClaimThreshold(NamedTuple):
+    """The least strength of a claim, as users state it: `measure` is "phi" or "posterior"."""
+
+    measure: str
+    value: float
+
+    @classmethod
+    def of(cls, attack: AnyAttack, phi: float, posterior: float, columns: bool = False) -> "ClaimThreshold":
+        """The threshold of an attack, after a check of both parameters.
+
+        Records that pass Algorithm 1A are equally probable, which in a release with columns is a posterior.
+        """
+        phi, posterior = check_phi(phi), positive_share("posterior", posterior)
+        by_posterior = isinstance(attack, (Likelihood, Scoreboard) if columns else Likelihood)
+        return cls("posterior", posterior) if by_posterior else cls("phi", phi)
+
+    @property
+    def by_posterior(self) -> bool:
+        """Whether the strength of a claim is −log10(1 − posterior)."""
+        return self.measure == "posterior"
+
+    @property
+    def strength(self) -> float:
+        """The threshold as a strength.
+
+        >>> round(ClaimThreshold("posterior", 0.95).strength, 3), ClaimThreshold("phi", 1.5).strength
+        (1.301, 1.5)
+        """
+        if not self.by_posterior:
+            return self.value
+        return min(-math.log10(1.0 - self.value), STRONGEST) if self.value < 1 else STRONGEST
+
+    @property
+    def setting(self) -> str:
+        """Name of the setting in tables."""
+        return f"{self.measure}={self.value:g}"
+
+    @property
+    def symbol(self) -> str:
+        """Name of the measure in text."""
+        return "posterior" if self.by_posterior else "φ"
+
+    @property
+    def text(self) -> str:
+        r"""The threshold in text, with spaces that do not break.
+
+        >>> ClaimThreshold("posterior", 0.95).text, ClaimThreshold("phi", 1.5).text
+        ('posterior\xa0≥\xa00.95', 'φ\xa0=\xa01.5')
+        """
+        return f"{self.symbol}\xa0{'≥' if self.by_posterior else '='}\xa0{self.value:g}"
+
+    def stated(self, strength: float) -> float:
+        """A strength in the unit of the threshold: an eccentricity, or a probability."""
+        return 1.0 - 10.0**-strength if self.by_posterior else strength
+
+
+PAPER_THRESHOLD = ClaimThreshold("phi", 1.5)
+"""The paper's."""
 
 
 class RatesAtPhi(NamedTuple):
@@ -111,10 +160,10 @@ class ClaimRates:
         is_claim, is_correct = self.claim_strength >= phi, self.identified == 1.0
         absent_claim = self.absent_claim_strength >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
         return RatesAtPhi(
-            correct_claims=_rate_claim_rates(is_claim & is_correct),
-            wrong_claims=_rate_claim_rates(is_claim & (self.identified < 1.0)),
-            no_claim=_rate_claim_rates(~is_claim),
-            absent_claims=_rate_claim_rates(absent_claim),
+            correct_claims=_rate(is_claim & is_correct),
+            wrong_claims=_rate(is_claim & (self.identified < 1.0)),
+            no_claim=_rate(~is_claim),
+            absent_claims=_rate(absent_claim),
         )
 
     def phi_for(self, budget: float) -> float:
@@ -144,10 +193,7 @@ class ClaimRates:
         return np.where(rejected >= 0, self._just_above(rejected), 0.0)
 
     def equal_error_rate(self) -> EqualErrorRate:
-        """The φ at which present targets are missed as often as absent ones are claimed, and that rate.
-
-        Both rates move in steps: this is the φ at which the larger of them is smallest.
-        """
+        """The φ at which the larger of both rates, of missed and of claimed absent targets, is smallest."""
         self._check_has_absent()
         steps = self._steps()
         larger = np.maximum(1.0 - steps.correct, steps.absent)
@@ -155,11 +201,7 @@ class ClaimRates:
         return EqualErrorRate(float(steps.phi[best]), float(larger[best]))
 
     def curve(self, points: int = POINTS) -> pl.DataFrame:
-        """The rates at up to `points` values of φ, from 0 to where nothing is claimed.
-
-        Columns: phi, correct_claims, wrong_claims, no_claim and, if absent targets were attacked,
-        absent_claims.
-        """
+        """The rates at up to `points` values of φ, from 0 to where nothing is claimed."""
         steps = self._steps()
         chosen = np.unique(np.linspace(0, len(steps.phi) - 1, min(points, len(steps.phi))).astype(np.int64))
         correct, wrong = steps.correct[chosen], steps.wrong[chosen]
@@ -182,14 +224,20 @@ class ClaimRates:
         absent = self.absent_claim_strength.ravel() if self.has_absent else np.empty(0)
         present, is_correct = self.claim_strength.ravel(), self.identified.ravel() == 1.0
         levels = np.unique(np.concatenate([present, absent]))
-        levels = _distinct(levels[levels >= 0])
+        levels = levels[levels >= 0]
+        # One step more or less, by rounding, would move every point of a curve.
+        levels = levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
         phi = np.concatenate([[0.0], self._just_above(levels)])
-        return _Steps(
-            phi,
-            _shares_above(present[is_correct], phi, present.size),
-            _shares_above(present[~is_correct], phi, present.size),
-            _shares_above(absent, phi, absent.size),
+
+        def shares_above(strengths: Floats, n: int) -> Floats:
+            ordered = np.sort(strengths)
+            return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
+
+        correct, wrong = (
+            shares_above(present[is_correct], present.size),
+            shares_above(present[~is_correct], present.size),
         )
+        return _Steps(phi, correct, wrong, shares_above(absent, absent.size))
 
 
 class _Steps(NamedTuple):
@@ -201,32 +249,13 @@ class _Steps(NamedTuple):
     absent: Floats
 
 
-def _distinct(levels: Floats) -> Floats:
-    """Ascending levels without those that differ from the previous one only by rounding.
-
-    One step more or less would move every point of a curve.
-    """
-    return levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
-
-
-def _shares_above(strengths: Floats, phi: Floats, n: int) -> Floats:
-    """For each φ how many of these strengths reach it, as a share of n."""
-    ordered = np.sort(strengths)
-    return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
-
-
-def _rate_claim_rates(successes: NDArray[np.bool_]) -> Estimate:
+def _rate(successes: Bools) -> Estimate:
     """The rate by target; the draws of one target are one trial that may succeed in part."""
     return rate(min(float(successes.mean(axis=1).sum()), len(successes)), len(successes))
 
 
 class RatesWithinBudget(NamedTuple):
-    """Claims at a φ that keeps to a budget of false claims.
-
-    phi              the φ that all targets together choose
-    correct_claims   share of targets claimed correctly, at the φ that the other targets choose
-    absent_claims    share of absent targets claimed, at the φ that the other targets choose
-    """
+    """The φ that all targets choose within a budget, and the shares claimed at the φ that the others choose."""
 
     phi: float
     correct_claims: Estimate
@@ -249,12 +278,21 @@ def rates_within_budget(rates: ClaimRates, budget: float) -> RatesWithinBudget:
     phi, n = rates.phi_for(budget), len(rates.claim_strength)
     phi_of_others = _phi_of_others(rates, rates.allowed_claims(budget))[:, None]
     is_correct = (rates.claim_strength >= phi_of_others) & (rates.identified == 1.0)
-    correct = _rate(is_correct.mean(axis=1))
-    absent = _rate((rates.absent_claim_strength >= phi_of_others).mean(axis=1))
+    shares = is_correct, rates.absent_claim_strength >= phi_of_others
+    correct, absent = (rate(min(math.fsum(each.mean(axis=1)), n), n) for each in shares)
+    # The shares of correct claims at the highest and lowest φ that another sample might choose. A sample too small
+    # for the budget chooses a φ that a share 1/(n + 1) of absent people reach, on average.
+    most, z = max(budget, 1 / (n + 1)), NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    fewest = n * budget - z * math.sqrt(n * budget * (1 - budget))
+    lowest = _correct_claims_with(rates, fewest) if fewest >= 0 else 0.0
+    highest = _correct_claims_with(rates, n * most + z * math.sqrt(n * most * (1 - most)))
+    value = correct.value
+    below = math.hypot(value - correct.low, max(value - lowest, 0.0))
+    above = math.hypot(correct.high - value, max(highest - value, 0.0))
     at_phi = rates.at(phi).absent_claims
     return RatesWithinBudget(
         phi,
-        _combined(correct, _correct_at_plausible_phi(rates, budget, n)),
+        Estimate(value, max(value - below, 0.0), min(value + above, 1.0), correct.n),
         Estimate(absent.value, min(at_phi.low, absent.value), max(at_phi.high, absent.value), n),
     )
 
@@ -270,25 +308,6 @@ def _phi_of_others(rates: ClaimRates, allowed: int) -> Floats:
     return rates.phi_rejecting(rejected)
 
 
-class _Range(NamedTuple):
-    low: float
-    high: float
-
-
-def _correct_at_plausible_phi(rates: ClaimRates, budget: float, n: int) -> _Range:
-    """The shares of correct claims at the highest and lowest φ that another sample might choose.
-
-    A sample too small for the budget chooses a φ that a share 1/(n + 1) of absent people reach, on average.
-    """
-    least, most = budget, max(budget, 1 / (n + 1))
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    fewest = n * least - z * math.sqrt(n * least * (1 - least))
-    return _Range(
-        _correct_claims_with(rates, fewest) if fewest >= 0 else 0.0,
-        _correct_claims_with(rates, n * most + z * math.sqrt(n * most * (1 - most))),
-    )
-
-
 def _correct_claims_with(rates: ClaimRates, absent_claims: float) -> float:
     """The share of correct claims at the φ that claims so many absent targets, interpolated."""
     place = absent_claims * float(rates.absent_claim_strength.shape[1])
@@ -297,75 +316,3 @@ def _correct_claims_with(rates: ClaimRates, absent_claims: float) -> float:
         rates.at(float(phi)).correct_claims.value for phi in rates.phi_rejecting(np.array([below, below + 1]))
     )
     return lower + (place - below) * (upper - lower)
-
-
-def _combined(estimate: Estimate, plausible: _Range) -> Estimate:
-    """The estimate with an interval that covers both its own error and that of φ."""
-    value = estimate.value
-    below = math.hypot(value - estimate.low, max(value - plausible.low, 0.0))
-    above = math.hypot(estimate.high - value, max(plausible.high - value, 0.0))
-    return Estimate(value, max(value - below, 0.0), min(value + above, 1.0), estimate.n)
-
-
-def _rate(shares: Floats) -> Estimate:
-    return rate(min(math.fsum(shares), len(shares)), len(shares))
-
-
-# When an adversary claims a record: from an eccentricity φ on, or from a posterior on.
-
-
-class ClaimThreshold(NamedTuple):
-    """The least strength of a claim, as users state it: `measure` is "phi" or "posterior"."""
-
-    measure: str
-    value: float
-
-    @classmethod
-    def of(cls, attack: AnyAttack, phi: float, posterior: float) -> "ClaimThreshold":
-        """The threshold of an attack, after a check of both parameters."""
-        phi, posterior = check_phi(phi), positive_share("posterior", posterior)
-        by_posterior = isinstance(attack, Likelihood)
-        return cls("posterior", posterior) if by_posterior else cls("phi", phi)
-
-    @property
-    def by_posterior(self) -> bool:
-        """Whether the strength of a claim is −log10(1 − posterior)."""
-        return self.measure == "posterior"
-
-    @property
-    def strength(self) -> float:
-        """The threshold as a strength.
-
-        >>> round(ClaimThreshold("posterior", 0.95).strength, 3), ClaimThreshold("phi", 1.5).strength
-        (1.301, 1.5)
-        """
-        if not self.by_posterior:
-            return self.value
-        return min(-math.log10(1.0 - self.value), STRONGEST) if self.value < 1 else STRONGEST
-
-    @property
-    def setting(self) -> str:
-        """Name of the setting in tables."""
-        return f"{self.measure}={self.value:g}"
-
-    @property
-    def symbol(self) -> str:
-        """Name of the measure in text."""
-        return "posterior" if self.by_posterior else "φ"
-
-    @property
-    def text(self) -> str:
-        r"""The threshold in text, with spaces that do not break.
-
-        >>> ClaimThreshold("posterior", 0.95).text, ClaimThreshold("phi", 1.5).text
-        ('posterior\xa0≥\xa00.95', 'φ\xa0=\xa01.5')
-        """
-        return f"{self.symbol}\xa0{'≥' if self.by_posterior else '='}\xa0{self.value:g}"
-
-    def stated(self, strength: float) -> float:
-        """A strength in the unit of the threshold: an eccentricity, or a probability."""
-        return 1.0 - 10.0**-strength if self.by_posterior else strength
-
-
-PAPER_THRESHOLD = ClaimThreshold("phi", 1.5)
-"""The paper's."""

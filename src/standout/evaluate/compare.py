@@ -1,9 +1,9 @@
 """Compare attacks on the same targets with the same known facts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,75 +14,35 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, did_you_mean, not_one_of
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.results import ResultView
-from standout.core.rng import generator
+from standout.core.rng import generator, key
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell, TableResult, rate_by_target
 from standout.evaluate.estimates import Estimate, paired_difference
-from standout.evaluate.simulate import simulate
-from standout.evaluate.simulation import Simulation
-from standout.evaluate.target_attacks import success_rates
+from standout.evaluate.simulate import simulate, success_rates
+from standout.evaluate.simulation import Simulation, SimulationCell, TableResult, rate_by_target
 from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
-
-__all__ = [
-    "LIKELIHOOD",
-    "PAPER",
-    "Comparison",
-    "ComparisonRow",
-    "CrossFit",
-    "candidate_attacks",
-    "choose_strongest",
-    "compare",
-    "cross_fit",
-]
 
 # The result of `compare`: attacks side by side on the same targets, and a table.
 
 
-COLUMNS = {
-    "adversary": pl.String,
-    "facts": pl.Int64,
-    "attack": pl.String,
-    "identified": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "said": pl.Float64,
-    "gap": pl.Float64,
-    "gap_low": pl.Float64,
-    "gap_high": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "only_this": pl.Float64,
-    "only_baseline": pl.Float64,
-    "baseline": pl.String,
-    "seed": pl.Int64,
-    "fingerprint": pl.String,
-    "version": pl.String,
-}
+NUMBERS = ("identified", "low", "high", "n", "said", "gap", "gap_low", "gap_high")
+DIFFERENCES = ("difference", "difference_low", "difference_high", "only_this", "only_baseline")
+COLUMNS: dict[str, type[pl.DataType]] = dict.fromkeys(
+    ("adversary", "facts", "attack", *NUMBERS, *DIFFERENCES, "baseline", "seed", "fingerprint", "version"), pl.Float64
+)
+COLUMNS |= dict.fromkeys(("adversary", "attack", "baseline", "fingerprint", "version"), pl.String)
+COLUMNS |= dict.fromkeys(("facts", "n", "seed"), pl.Int64)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
     """One attack of one adversary with one number of facts.
 
-    Attributes
-    ----------
-    adversary, facts, attack
-        Who attacks, with how many facts, and how.
-    identified
-        Share of targets whose record is the best guess.
-    said
-        Mean probability that the attack gives its best guesses.
-    gap
-        `said` minus `identified`: above 0 the attack is too sure.
-    difference
-        `identified` minus that of the baseline attack, on the same targets and facts.
-    only_this, only_baseline
-        Number of targets that only this attack identifies, or only the baseline; a tie counts in part.
+    `said` is the mean probability that the attack gives its best guesses, and `gap` how much that is above
+    `identified`. `difference` is `identified` minus that of the baseline attack on the same targets and facts. Only
+    this attack, or only the baseline, identifies so many targets; a tie counts in part.
     """
 
     adversary: str
@@ -146,13 +106,7 @@ class Comparison(ResultView, TableResult):
         return "\n".join(lines)
 
     def row(self, attack: str | None = None, adversary: str | None = None, facts: int | None = None) -> ComparisonRow:
-        """One row.
-
-        Raises
-        ------
-        NotFoundError
-            If no row fits, or more than one.
-        """
+        """One row; an error if no row fits, or more than one."""
         fitting = [
             row
             for row in self.rows
@@ -161,15 +115,14 @@ class Comparison(ResultView, TableResult):
         if len(fitting) != 1:
             count = "no row fits" if not fitting else "more than one row fits"
             names = ", ".join(dict.fromkeys(row.attack for row in self.rows))
-            known = f"give attack, adversary and facts; the attacks are {names}"
-            raise NotFoundError(f"{count}: {known}{'' if fitting else self._near(attack, adversary)}")
+            wrong = [(attack, {row.attack for row in self.rows}), (adversary, {row.adversary for row in self.rows})]
+            near = (
+                ""
+                if fitting
+                else "".join(did_you_mean(name, all_names) for name, all_names in wrong if name not in all_names)
+            )
+            raise NotFoundError(f"{count}: give attack, adversary and facts; the attacks are {names}{near}")
         return fitting[0]
-
-    def _near(self, attack: str | None, adversary: str | None) -> str:
-        """The closest name of an attack or an adversary that does not exist."""
-        attacks, adversaries = {row.attack for row in self.rows}, {row.adversary for row in self.rows}
-        wrong = [(attack, attacks), (adversary, adversaries)]
-        return "".join(did_you_mean(name, names) for name, names in wrong if name not in names)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -248,11 +201,6 @@ def compare(
     Comparison
         Success, stated probability and difference from the baseline, by adversary, facts and attack.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or `baseline` names no attack.
-
     Examples
     --------
     >>> import standout as so
@@ -269,6 +217,10 @@ def compare(
         raise ParameterError(not_one_of("baseline", baseline, named))
     simulations: dict[str, Simulation] = {}
     for number, (name, attack) in enumerate(named.items(), 1):
+
+        def report(stage: str, done: int, total: int, number: int = number) -> None:
+            progress(f"attack {number}/{len(named)}: {stage}", done, total)
+
         simulations[name] = simulate(
             release,
             adversaries,
@@ -279,7 +231,7 @@ def compare(
             absent=False,
             seed=seed,
             threads=threads,
-            progress=_stage(progress, f"attack {number}/{len(named)}"),
+            progress=report,
         )
         if not simulations[name].complete:
             raise KeyboardInterrupt
@@ -294,6 +246,7 @@ def compare(
 def _row(attack: str, cell: SimulationCell, baseline: SimulationCell) -> ComparisonRow:
     identified, reference = cell.outcomes.identified, baseline.outcomes.identified
     said = cell.outcomes.best_probability.mean(axis=1)
+    only = [np.maximum(excess, 0.0).mean(axis=1).sum() for excess in (identified - reference, reference - identified)]
     return ComparisonRow(
         adversary=cell.adversary,
         facts=cell.facts,
@@ -302,18 +255,9 @@ def _row(attack: str, cell: SimulationCell, baseline: SimulationCell) -> Compari
         said=float(said.mean()),
         gap=paired_difference(said, identified.mean(axis=1)),
         difference=paired_difference(identified.mean(axis=1), reference.mean(axis=1)),
-        only_this=_excess(identified, reference),
-        only_baseline=_excess(reference, identified),
+        only_this=float(only[0]),
+        only_baseline=float(only[1]),
     )
-
-
-def _excess(first: Any, second: Any) -> float:
-    """Number of targets that only the first identifies."""
-    return float(np.maximum(first - second, 0.0).mean(axis=1).sum())
-
-
-def _stage(progress: Progress, prefix: str) -> Progress:
-    return lambda stage, done, total: progress(f"{prefix}: {stage}", done, total)
 
 
 # The attacks that an adversary may use on a release, and which of them is the strongest.
@@ -325,34 +269,20 @@ def _stage(progress: Progress, prefix: str) -> Progress:
 PAPER, LIKELIHOOD = "paper", "likelihood"
 PILOT_TARGETS = 300
 """Number of other targets on which attacks are compared."""
+PILOT_WORK = 100_000_000
+"""Fewer are enough, but at least a third, if targets · rows of a release with columns would exceed this."""
 FEWEST = 30
 """With fewer other targets than this, attacks are compared on the reported targets with other facts."""
 
 
 def candidate_attacks(release: Release, adversary: Adversary) -> dict[str, AnyAttack]:
-    """The attacks of an adversary on a release, by name: the paper's and the Bayesian one.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> list(candidate_attacks(release, so.Adversary(knows=4)))
-    ['paper', 'likelihood']
-    """
+    """The attacks of an adversary on a release, by name: the paper's and the Bayesian one."""
     return {PAPER: ScoreboardRH(), LIKELIHOOD: fit_attack(Likelihood(), adversary)}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CrossFit:
-    """Success of the strongest attack, chosen for each half of the targets on the other half.
-
-    Attributes
-    ----------
-    success
-        Probability that the best guess is right, by target.
-    names
-        The attacks chosen for targets with an even and an odd index.
-    """
+    """Success by target of the strongest attack, and the attacks chosen for targets with an even and an odd index."""
 
     success: Floats
     names: tuple[str, str]
@@ -390,22 +320,22 @@ def choose_strongest(
     targets: int = PILOT_TARGETS,
     threads: int | None = None,
 ) -> str:
-    """Name of the attack that identifies most people other than those it will be reported on.
-
-    Notes
-    -----
-    If fewer than 30 other people have enough entries, the reported ones serve, with other facts.
-    """
+    """Name of the attack that identifies most people other than those it will be reported on."""
     if len(attacks) == 1:
         return next(iter(attacks))
     people = Population.of(release)
-    order = generator(seed, "strongest").permutation(people.original.n_records)
+    purpose: tuple[str, ...] = ("strongest",)
+    facts_seed = int(generator(seed, "strongest facts").integers(2**62))
+    if release.columns:  # an attack reads all rows
+        purpose, facts_seed = ("choice", "targets"), int(key(seed, "choice") >> np.uint64(1))
+        targets = min(targets, max(PILOT_WORK // release.n_records, targets // 3))
+    order = generator(seed, *purpose).permutation(people.original.n_records)
     order = order[adversary.eligible(people.original, order)]
     others = order[~np.isin(order, reported)]
     pilot = (others if len(others) >= FEWEST else order)[:targets]
-    known = people.known_facts(adversary, pilot, int(generator(seed, "strongest facts").integers(2**62)))
+    known = people.known_facts(adversary, pilot, facts_seed)
     identified = {
-        name: float(success_rates(release, known, pilot, [adversary.knows], threads, attack).sum())
+        name: math.fsum(success_rates(release, known, pilot, [adversary.knows], threads, attack).ravel())
         for name, attack in attacks.items()
     }
     return _strongest(identified)

@@ -14,24 +14,6 @@ from standout.core.errors import ParameterError
 from standout.core.text import is_near_limit
 from standout.core.text import percent as typeset_percent
 
-__all__ = [
-    "CONFIDENCE",
-    "Estimate",
-    "beta_binomial_tail",
-    "binomial_tail",
-    "difference",
-    "estimate_json",
-    "mean",
-    "median",
-    "paired_difference",
-    "percent",
-    "rate",
-    "rate_text",
-    "student",
-    "trials_to_prove",
-    "weighted_mean",
-]
-
 CONFIDENCE = 0.95
 NORMAL_FROM = 1000
 """From this many values on, the interval of a median uses the normal approximation."""

@@ -1,6 +1,5 @@
 """The answer to known facts: a lineup, whether it is a claim, what it assumes, and what it means in words."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,31 +17,13 @@ from standout.know.adversary import Adversary
 from standout.know.facts import AS_ASSUMED, Aux, encode_auxes
 from standout.know.sanitized import Sanitized, original_of
 
-__all__ = ["LineupAnswer", "lineup", "probability_text"]
-
 LONGEST = 1000
 """Largest number of records in a lineup."""
 
 
 @dataclass(frozen=True, repr=False)
 class LineupAnswer(ResultView):
-    """The answer of `standout.lineup`.
-
-    Attributes
-    ----------
-    release : Release
-        The data set.
-    aux : Aux
-        The known facts.
-    attack : an attack
-        The attack.
-    verdict : Verdict
-        Its verdict.
-    threshold : ClaimThreshold
-        Minimum strength of a claim.
-    top : int
-        Largest number of records in the lineup.
-    """
+    """The answer of `lineup`: the verdict on known facts, the records it lists, and what it means in words."""
 
     release: Release
     aux: Aux
@@ -89,7 +70,21 @@ class LineupAnswer(ResultView):
     @property
     def assumption(self) -> str:
         """What the Bayesian attack takes for granted, in a sentence; empty for other attacks."""
-        return _assumption(self)
+        attack, release = self.attack, self.release
+        if not isinstance(attack, Likelihood) or release.columns:
+            return ""
+        coverage = error_model(release, attack.adversary, attack.coverage).coverage
+        parts = [f"the person's record has {percent(coverage)} of the known items"]
+        if release.n_levels or release.span:
+            assumed = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
+            if isinstance(attack.adversary, Adversary):
+                wrong = attack.adversary.wrong
+                _, _, precision = str(replace(attack.adversary, wrong=0)).partition(", ")
+                assumed = (f"{wrong} of {len(self.aux)} facts wrong, otherwise " if wrong else "") + precision
+            stated = any(fact.errors != AS_ASSUMED for fact in self.aux)
+            parts.append(assumed + (" (except where a fact states its own error)" if stated else ""))
+        parts.append(f"the person is in the data with a chance of {percent(attack.present)}")
+        return f"Assumes: {'; '.join(parts)}."
 
     @property
     def conclusion(self) -> str:
@@ -98,7 +93,35 @@ class LineupAnswer(ResultView):
 
     def conclude(self, best: str) -> str:
         """Say what the verdict means, with another name for the best guess."""
-        return _conclusion(self, best)
+        verdict = self.verdict
+        if not verdict.candidates:
+            return "No claim: no record fits the length and the first date."
+        if not len(self.aux):
+            return "No conclusion: there are no facts."
+        if len(verdict.unknown) == len(self.aux):
+            return "No conclusion: the release has none of these items."
+        if isinstance(verdict, MatchingVerdict) and verdict.matching != 1:
+            matching = f"{verdict.matching:,} records match" if verdict.matching else "no record matches"
+            return f"No claim: {matching} all facts."
+        if self.best is None:
+            return "No conclusion: these facts do not favour any record."
+        if not isinstance(verdict, PosteriorVerdict) and verdict.candidates == 1:
+            return "No claim: only one record fits, and eccentricity needs at least two."
+        if verdict.ties > 1:
+            return f"No claim: {verdict.ties:,} records tie for the best score."
+        least = self.threshold.value
+        if isinstance(verdict, PosteriorVerdict):
+            said = _distinct_from(self.lineup[0].probability, least).replace(" ", "\xa0")
+            if self.match is None:
+                name = best.removeprefix("record ")
+                said = f"the most likely record, {name}, has a probability of {said}, less than"
+                return f"No claim: {said} {100 * least:.12g}\xa0%."
+            return f"Claim: {best}, with a probability of {said} (at least {100 * least:.12g}\xa0%)."
+        distance = f"{_distinct_from_phi(verdict.eccentricity, least)} standard deviations above the second best"
+        if self.match is None:
+            return f"No claim: the best score is only {distance}, less than φ = {least:g}."
+        only = "No other record matches all facts. " if isinstance(verdict, MatchingVerdict) else ""
+        return f"Claim: {best}. {only}Its score is {distance} (φ = {least:g})."
 
 
 def lineup(
@@ -136,11 +159,6 @@ def lineup(
     LineupAnswer
         The verdict, the lineup, and both in words.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or facts do not fit the release.
-
     Examples
     --------
     >>> import standout as so
@@ -170,76 +188,6 @@ def lineup(
     return LineupAnswer(release, aux, attack, verdict, threshold, top)
 
 
-def _assumption(answer: LineupAnswer) -> str:
-    attack = answer.attack
-    if not isinstance(attack, Likelihood) or answer.release.columns:
-        return ""
-    coverage = error_model(answer.release, attack.adversary, attack.coverage).coverage
-    parts = [
-        f"the person's record has {percent(coverage)} of the known items",
-        *_assumed_errors(answer, attack),
-        f"the person is in the data with a chance of {percent(attack.present)}",
-    ]
-    return f"Assumes: {'; '.join(parts)}."
-
-
-def _assumed_errors(answer: LineupAnswer, attack: Likelihood) -> Iterator[str]:
-    """Yield what is assumed about values and dates, if the release has any."""
-    if not (answer.release.n_levels or answer.release.span):
-        return
-    if isinstance(attack.adversary, Adversary):
-        wrong, n = attack.adversary.wrong, len(answer.aux)
-        _, _, precision = str(replace(attack.adversary, wrong=0)).partition(", ")
-        assumed = (f"{wrong} of {n} facts wrong, otherwise " if wrong else "") + precision
-    else:
-        assumed = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
-    stated = any(fact.errors != AS_ASSUMED for fact in answer.aux)
-    yield assumed + (" (except where a fact states its own error)" if stated else "")
-
-
-def _conclusion(answer: LineupAnswer, called: str) -> str:
-    verdict = answer.verdict
-    if not verdict.candidates:
-        return "No claim: no record fits the length and the first date."
-    if not len(answer.aux):
-        return "No conclusion: there are no facts."
-    if len(verdict.unknown) == len(answer.aux):
-        return "No conclusion: the release has none of these items."
-    if isinstance(verdict, MatchingVerdict) and verdict.matching != 1:
-        matching = f"{verdict.matching:,} records match" if verdict.matching else "no record matches"
-        return f"No claim: {matching} all facts."
-    if answer.best is None:
-        return "No conclusion: these facts do not favour any record."
-    if isinstance(verdict, PosteriorVerdict):
-        return _posterior_conclusion(answer, verdict, called)
-    if verdict.candidates == 1:
-        return "No claim: only one record fits, and eccentricity needs at least two."
-    if verdict.ties > 1:
-        return f"No claim: {verdict.ties:,} records tie for the best score."
-    return _eccentricity_conclusion(answer, called)
-
-
-def _posterior_conclusion(answer: LineupAnswer, verdict: PosteriorVerdict, called: str) -> str:
-    if verdict.ties > 1:
-        return f"No claim: {verdict.ties:,} records tie for the best score."
-    best, least = answer.lineup[0], _threshold_text(answer.threshold.value)
-    said = _distinct_from(best.probability, answer.threshold.value).replace(" ", "\xa0")
-    if answer.match is None:
-        name = called.removeprefix("record ")
-        return f"No claim: the most likely record, {name}, has a probability of {said}, less than {least}."
-    return f"Claim: {called}, with a probability of {said} (at least {least})."
-
-
-def _eccentricity_conclusion(answer: LineupAnswer, called: str) -> str:
-    phi, verdict = f"φ = {answer.threshold.value:g}", answer.verdict
-    eccentricity = _distinct_from_phi(verdict.eccentricity, answer.threshold.value)
-    distance = f"{eccentricity} standard deviations above the second best"
-    if answer.match is None:
-        return f"No claim: the best score is only {distance}, less than {phi}."
-    only = "No other record matches all facts. " if isinstance(verdict, MatchingVerdict) else ""
-    return f"Claim: {called}. {only}Its score is {distance} ({phi})."
-
-
 def probability_text(probability: float) -> str:
     """Format a probability so that only certainty reads 100 % and only impossibility 0 %.
 
@@ -251,10 +199,6 @@ def probability_text(probability: float) -> str:
     if 0 < probability < 0.0001:
         return "< 0.01 %"
     return f"{100 * probability:.2f} %" if 0 < probability < 1 else f"{100 * probability:.0f} %"
-
-
-def _threshold_text(probability: float) -> str:
-    return f"{100 * probability:.12g}\xa0%"
 
 
 def _distinct_from(probability: float, threshold: float) -> str:

@@ -2,263 +2,34 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.pairs import EntryRanges, distinct_ranges, entry_ranges, has_item
-from standout.attack.queries import Queries, prepare_queries
+from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named, weighted_votes
+from standout.attack.engine_kernels import U
+from standout.attack.likelihood import Likelihood
+from standout.attack.queries import Queries
+from standout.attack.scoreboard import Scoreboard
+from standout.attack.verdict import MatchingVerdict, Verdict
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets, run_starts, slices_of
-from standout.core.errors import StoreError
-from standout.core.jit import Array, Flag, kernel
-from standout.data.release import INVALID_CODE, Release
-from standout.data.repeats import distinct_entries
-from standout.evaluate.lineup_sizes import MASSES, lineup_sizes
-from standout.evaluate.targets import Population
-from standout.know.facts import KnownFacts, facts_from_entries
-from standout.know.lookup_tables import time_similarity
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Int, Real, kernel, subroutine
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.rng import check_seed
+from standout.core.threads import run_in_slices
+from standout.data.release import Release
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.targets import Population, column_targets, revealed_items
+from standout.know.adversary import Adversary
+from standout.know.facts import KnownFacts
+from standout.know.sanitized import Sanitized, original_of, representatives_of
 from standout.know.similarity import Similarity
-
-__all__ = [
-    "MASSES",
-    "Criteria",
-    "Outcomes",
-    "RevealedItems",
-    "attack_outcomes",
-    "fact_similarities",
-    "full_queries",
-    "highest_by_item",
-    "highest_of_each",
-    "no_facts",
-    "pair_similarities",
-    "record_scores",
-    "revealed_items",
-]
-
-# The most similar entries of people and records about each item, where entries repeat: compiled.
-
-
-NO_CODES = np.empty(0, np.uint8)
-
-
-class _Entries(NamedTuple):
-    """Codes of entries by record, empty if the release has none."""
-
-    value: Array
-    time: Array
-    n_levels: int
-    span: int
-
-
-class _Facts(NamedTuple):
-    """Facts, and the tables of their similarity; no Sim is above `most`."""
-
-    shape: Ints
-    time: Ints
-    a: Floats
-    b: Floats
-    off: Ints
-    c: Floats
-    terms: Ints
-    most: float
-
-
-def highest_by_item(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Floats]:
-    """The highest Sim of a fact and an entry for each pair of a query and a record, and each item.
-
-    Facts of one item follow one another. Returns pair · n_items + item in the order of the facts, and
-    Sim; -1 if the record lacks the item.
-    """
-    release, facts = queries.release, queries.facts
-    of_query = np.repeat(np.arange(len(queries)), np.diff(facts.first))
-    begin = run_starts(of_query * release.n_items + facts.item)
-    group_of_query = np.searchsorted(begin, facts.first)  # groups of one item's facts
-    counts = np.diff(group_of_query)[query]
-    ends = offsets(counts)
-    group = np.arange(ends[-1]) + np.repeat(group_of_query[query] - ends[:-1], counts)
-    pair = np.repeat(np.arange(len(query)), counts)
-    item, find = facts.item[begin][group], distinct_ranges if release.has_repeats else entry_ranges
-    by_record = distinct_entries(release).entries if release.has_repeats else release.by_record
-    value, time = (NO_CODES if column is None else column for column in by_record[2:])
-    tables, highest = queries.tables, np.full(len(group), -1.0)
-    a, b, c, terms = tables.a, tables.b, tables.c, tables.terms
-    most = (np.maximum(a, 0.0).max(axis=1) + np.maximum(b, 0.0).max(axis=1) * max(c.max(), 0.0)) / terms
-    is_valid = _highest(
-        _Entries(value, time, release.n_levels, release.span),
-        find(release, record[pair], item),
-        _Facts(facts.shape, facts.time, a, b, tables.off, c, terms, float(most.max())),
-        begin[group],
-        np.append(begin, len(facts.item))[group + 1],
-        highest,
-    )
-    if not is_valid:
-        raise StoreError(INVALID_CODE)
-    return pair * release.n_items + item, highest
-
-
-@kernel
-def _highest(entries: _Entries, ranges: EntryRanges, facts: _Facts, begin: Array, end: Array, highest: Array) -> Flag:
-    """highest[i] = the highest Sim of facts begin[i] … end[i] - 1 and the i-th entries, if there are any.
-
-    Returns whether every code is valid.
-    """
-    value, time, n_levels, span = entries
-    shape, known, a, b, off, c, terms, most = facts
-    for i in range(len(highest)):
-        best = highest[i]
-        for at in range(ranges.first[i], ranges.first[i] + ranges.number[i]):
-            kind = np.int64(value[at]) if len(value) else n_levels
-            moment = np.int64(time[at]) if len(time) else 0
-            if kind > n_levels or moment > span:
-                return False
-            if span and moment == span:
-                kind, moment = kind + n_levels + 1, 0
-            for fact in range(begin[i], end[i]):
-                u = shape[fact]
-                fixed, timed = (
-                    a[u, kind],
-                    b[u, kind] * time_similarity(c, np.uint64(off[u, kind] + moment - known[fact])),
-                )
-                sim = (max(fixed, 0.0) + max(timed, 0.0)) / terms[u]
-                best = max(best, sim)
-            if best >= most:
-                break
-        highest[i] = best
-    return True
-
-
-# Pairs of a person and a record: their similarity, and what the record reveals about the person.
-#
-# People are indices of records of the original, see `Population`. An item that a person or a record has
-# several times counts once, with the pair of entries that is most similar:
-#
-#     Sim(r, r′) = Σ over shared items of max Sim(entry of r, entry of r′) / |supp(r) ∪ supp(r′)|
-
-
-ENTRIES_AT_ONCE = 1 << 21
-
-
-class RevealedItems(NamedTuple):
-    """What each guess reveals about its target beyond the known facts.
-
-    similarity    Sim(target, guess)
-    revealed      number of distinct items of the guess that no known fact names
-    correct       number of these that the target has as well, each weighted by its similarity
-
-    The target is as in the original, in codes of the release; items that the release lacks are part of it.
-    """
-
-    similarity: Floats
-    revealed: Ints
-    correct: Floats
-
-
-def pair_similarities(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
-    """Sim(r, r′) = Σ max Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
-    return revealed_items(release, target, guess, no_facts(release, len(target)), similarity).similarity
-
-
-def no_facts(release: Release, count: int) -> KnownFacts:
-    """No known facts about `count` people."""
-    return facts_from_entries(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
-
-
-def revealed_items(
-    release: Release, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
-) -> RevealedItems:
-    """What each guess reveals about its target, given the facts that are known about each target."""
-    population = Population.of(release)
-    parts = [
-        _revealed_items(population, target[pairs], guess[pairs], _part(known, pairs), similarity)
-        for pairs in slices_of(population.original.lengths[target], ENTRIES_AT_ONCE)
-    ]
-    if not parts:
-        return RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))
-    return RevealedItems(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _revealed_items(
-    population: Population, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
-) -> RevealedItems:
-    n, release = len(target), population.release
-    target_items, guess_items = population.original.distinct_items[target], release.distinct_items[guess]
-    pair, item, sim = _shared_items(population, target, guess, similarity)
-    n_shared = np.bincount(pair, sim >= 0, n)
-    total = np.bincount(pair, np.maximum(sim, 0.0), n)
-    known_pair_item = _pair_items(known, release.n_items)
-    known_pair, known_item = np.divmod(known_pair_item, release.n_items)
-    in_guess = has_item(release, guess[known_pair], known_item)
-    revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
-    is_new = ~np.isin(pair * release.n_items + item, known_pair_item)
-    correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
-    return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
-
-
-def _shared_items(
-    population: Population, target: Ints, guess: Ints, similarity: Similarity
-) -> tuple[Ints, Ints, Floats]:
-    """(pair, item, Sim) for each item of each pair's target; Sim is -1 if the guess lacks the item.
-
-    A pair that occurs several times is compared once: more facts often lead to the same guess.
-    """
-    n_records, n_items = population.release.n_records, population.release.n_items
-    different, number = np.unique(target * n_records + guess, return_inverse=True)
-    people, query = np.unique(different // n_records, return_inverse=True)
-    queries = full_queries(population, people, similarity)
-    if population.original.has_repeats:
-        pair_item, sim = highest_by_item(queries, query, different % n_records)
-        if (np.diff(pair_item) <= 0).any():  # a sanitized release may have other codes
-            pair_item, sim = highest_of_each(pair_item, sim)
-        pair, item = np.divmod(pair_item, n_items)
-    else:
-        pair, fact, sim = fact_similarities(queries, query, different % n_records)
-        item = queries.facts.item[fact]
-    first = np.searchsorted(pair, np.arange(len(different) + 1))
-    counts = np.diff(first)[number]
-    ends = offsets(counts)
-    row = np.arange(ends[-1]) + np.repeat(first[number] - ends[:-1], counts)
-    return np.repeat(np.arange(len(target)), counts), item[row], sim[row]
-
-
-def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
-    """The distinct groups in ascending order, and the highest number of each."""
-    groups, index = np.unique(group, return_inverse=True)
-    highest = np.full(len(groups), -1.0)
-    np.maximum.at(highest, index, number)
-    return groups, highest
-
-
-def _pair_items(known: KnownFacts, n_items: int) -> Ints:
-    """The distinct items that facts name, as person · n_items + item."""
-    named = known.item >= 0
-    person = np.repeat(np.arange(len(known)), np.diff(known.first))
-    return np.unique(person[named] * n_items + known.item[named])
-
-
-def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
-    """(pair, fact, Sim of the fact and the record's best entry); Sim is -1 if the record lacks the item."""
-    pair, fact, terms = queries.best_pairs(query, record)
-    share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
-    return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)
-
-
-def full_queries(population: Population, targets: Ints, similarity: Similarity) -> Queries:
-    """Queries with everything that is true of these people as known facts."""
-    known = population.all_facts(targets)
-    return prepare_queries(population.release, known, similarity, "one", np.full(len(targets), -1))
-
-
-def _part(known: KnownFacts, people: slice) -> KnownFacts:
-    """The facts about consecutive people."""
-    first = known.first[people.start : people.stop + 1]
-    facts = np.arange(first[0], first[-1])
-    return known.select(np.arange(people.start, people.stop), facts, first - first[0])
-
 
 NO_RECORD = -np.inf
 """Instead of a score where no record represents the target."""
@@ -266,6 +37,8 @@ MAX_TIED_GUESSES = 20
 """In a larger tie, what the guesses reveal is averaged over this many of them."""
 MANY_SIMILAR = 4
 """If more than one in so many records is similar to a target, all records are scored."""
+STRONGEST_IN_COLUMNS = 12.0
+"""Strengths of claims about columns end here: posteriors closer to 1 do not differ."""
 
 
 class Criteria(NamedTuple):
@@ -362,45 +135,60 @@ def attack_outcomes(
 ) -> Outcomes:
     """The outcomes of attacks on these targets, each with a given number of known facts.
 
-    `known` has the same number of draws for each target, in codes of the release. `similar_records` maps
-    a target to the records at least θ similar to it, without its own. Lineup sizes are computed for the first
-    `lineups` targets only, because they need all scores.
+    `known` has the same number of draws for each target; in codes of the release, but of columns in those of the
+    original. `similar_records` maps a target to the records at least θ similar to it, without its own. Lineup sizes
+    are computed for the first `lineups` targets only, because they need all scores.
     """
+    shape = len(targets), len(known) // max(len(targets), 1), len(sizes)
+    if release.columns:
+        parts = []
+        for size in sizes:
+            few = replace(known, cells=known.cells.first_attributes(original_of(release), size))
+            verdicts = attack_columns(release, few, attack, threads=threads)
+            absent = attack_columns(release, few, attack, absent=True, threads=threads) if criteria.absent else None
+            parts.append(column_outcomes(verdicts, absent, isinstance(attack, (Likelihood, Scoreboard)), criteria.top))
+        columns = ([getattr(part, field.name) for part in parts] for field in fields(Outcomes))
+        return Outcomes(*(np.stack(column, axis=-1).reshape(shape) for column in columns))
+    by_query = _history_outcomes(attack, release, known, targets, sizes, criteria, similar_records, lineups, threads)
+    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
+
+
+def _history_outcomes(
+    attack: AnyAttack, release: Release, known: KnownFacts, targets: Ints, sizes: Sequence[int], criteria: Criteria,
+    similar_records: Mapping[int, Ints], lineups: int, threads: int | None,
+) -> Outcomes:  # fmt: skip
     draws, population = len(known) // max(len(targets), 1), Population.of(release)
     verdicts = attack.nested(release, known, sizes, top=max(criteria.top, 2), threads=threads)
     target, right_record = np.repeat(targets, draws * len(sizes)), population.record_of(targets)
     columns, n = verdicts.columns, release.n_records
     score = record_scores(verdicts, np.repeat(right_record, draws * len(sizes)))
     own_score = np.full(len(score), NO_RECORD) if population.is_sanitized else score
-    similar = _similar_guesses(verdicts, target, own_score, similar_records)
-    revealed = _revealed_by_guesses(release, verdicts, _Guesses.of(columns, target), criteria)
+    similar, highest_similar = _similar_guesses(verdicts, target, own_score, similar_records)
+    revealed, revealed_correct = _revealed_by_guesses(release, verdicts, target, criteria)
     lineup_50, lineup_90, lineup_99 = lineup_sizes(verdicts, lineups, len(sizes), draws, threads)
-    absent = np.full(len(score), np.nan)
+    absent = unknown = np.full(len(score), np.nan)
     if criteria.absent:
-        by_posterior = verdicts.queries.is_sized  # an eccentricity needs no probabilities
-        without = attack.nested(
-            release, known, sizes, exclude=np.repeat(right_record, draws), with_z=by_posterior, threads=threads
-        )
-        absent = without.claim_strengths()
-    by_query = Outcomes(
+        exclude, with_z = np.repeat(right_record, draws), verdicts.queries.is_sized  # an eccentricity needs no Z
+        absent = attack.nested(release, known, sizes, exclude=exclude, with_z=with_z, threads=threads).claim_strengths()
+    return Outcomes(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
-        similar=similar.probability,
+        similar=similar,
         claim_strength=verdicts.claim_strengths(),
         bits_left=_bits_left(verdicts, score, n),
-        similar_bits_left=_bits_left(verdicts, similar.highest, n),
+        similar_bits_left=_bits_left(verdicts, highest_similar, n),
         best_probability=elementary.exp2(-_bits_left(verdicts, columns.highest, n)),
         candidates=columns.candidates.astype(np.float64),
-        revealed=revealed.items,
-        revealed_correct=revealed.correct,
+        revealed=revealed,
+        revealed_correct=revealed_correct,
         lineup_50=lineup_50,
         lineup_90=lineup_90,
         lineup_99=lineup_99,
         absent_claim_strength=absent,
-        **dict.fromkeys(("anybody", "absent_probability", "absent_anybody"), np.full(len(score), np.nan)),
+        anybody=unknown,
+        absent_probability=unknown,
+        absent_anybody=unknown,
     )
-    shape = len(targets), draws, len(sizes)
-    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
 
 
 def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
@@ -411,21 +199,15 @@ def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
 
 
 def _bits_left(verdicts: Verdicts, score: Floats, n: int) -> Floats:
-    """−log2 Π of a candidate with this score, for each query.
+    """−log2 Π of a candidate with this score, for each query; log2 of all n records for NO_RECORD.
 
-    In Algorithm 1A it is log2 |D′| for a record that matches. For any other, the adversary can only guess.
+    log2 of the number of candidates if all scores are equal. In Algorithm 1A it is log2 |D′| for a record that
+    matches. For any other, the adversary can only guess.
     """
-    if verdicts.alpha is None:
-        return _bits(verdicts.columns, score, n)
-    matching = np.where(score >= verdicts.alpha, verdicts.columns.z, 0.0)
-    return elementary.log2(np.where(matching > 0, matching, n))
-
-
-def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
-    """−log2 Π of a candidate with this score, for each query.
-
-    log2 of the number of candidates if all scores are equal; log2 of all n records for NO_RECORD.
-    """
+    columns: VerdictColumns = verdicts.columns
+    if verdicts.alpha is not None:
+        matching = np.where(score >= verdicts.alpha, columns.z, 0.0)
+        return elementary.log2(np.where(matching > 0, matching, n))
     has_spread = (columns.scale > 0) & (columns.z > 0)  # z is not computed if all scores are equal
     scale, z = np.where(has_spread, columns.scale, 1.0), np.where(has_spread, columns.z, 1.0)
     bits = ((columns.highest - score) / scale + elementary.log(z)) / math.log(2)
@@ -447,53 +229,29 @@ def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
     return np.where(score == NO_RECORD, 0.0, np.clip((top - higher) / np.maximum(equal, 1), 0.0, 1.0))
 
 
-class _Guesses(NamedTuple):
-    """The records that tie for the best in each query, or some of them in a large tie."""
+def _revealed_by_guesses(
+    release: Release, verdicts: Verdicts, target: Ints, criteria: Criteria
+) -> tuple[Floats, Floats]:
+    """Items that the best guess of each query reveals, and how many are correct; nothing if all scores are 0.
 
-    query: Ints
-    target: Ints
-    record: Ints
-    share: Floats
-
-    @classmethod
-    def of(cls, columns: VerdictColumns, target: Ints) -> "_Guesses":
-        """Up to MAX_TIED_GUESSES guesses per query, evenly spread over the tie."""
-        ties = np.where(columns.highest > 0, columns.ties, 0)
-        chosen = np.minimum(ties, MAX_TIED_GUESSES)
-        query = np.repeat(np.arange(len(target)), chosen)
-        number = np.arange(len(query)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
-        position = (2 * number + 1) * ties[query] // (2 * np.maximum(chosen, 1)[query])
-        share = 1.0 / np.maximum(chosen, 1)[query]
-        return cls(query, target[query], columns.record[columns.first[query] + position], share)
-
-
-class _Revealed(NamedTuple):
-    items: Floats
-    correct: Floats
-
-
-def _revealed_by_guesses(release: Release, verdicts: Verdicts, guesses: _Guesses, criteria: Criteria) -> _Revealed:
-    """What the best guess of each query reveals, averaged over ties; nothing if all scores are 0."""
-    n, known = len(verdicts), verdicts.queries.known
-    first, counts = known.first[guesses.query], np.diff(known.first)[guesses.query]
-    ends = offsets(counts)
-    fact = np.arange(ends[-1]) + np.repeat(first - ends[:-1], counts)
-    known_of_guess = known.select(guesses.query, fact, ends)
-    items = revealed_items(release, guesses.target, guesses.record, known_of_guess, criteria.similarity)
-    return _Revealed(
-        np.bincount(guesses.query, items.revealed * guesses.share, n).astype(np.float64),
-        np.bincount(guesses.query, items.correct * guesses.share, n).astype(np.float64),
-    )
-
-
-class _SimilarGuesses(NamedTuple):
-    probability: Floats
-    highest: Floats
+    Averaged over the records that tie for the best, or MAX_TIED_GUESSES that are evenly spread over a large tie.
+    """
+    columns, n, known = verdicts.columns, len(verdicts), verdicts.queries.known
+    ties = np.where(columns.highest > 0, columns.ties, 0)
+    chosen = np.minimum(ties, MAX_TIED_GUESSES)
+    query = np.repeat(np.arange(n), chosen)
+    number = np.arange(len(query)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+    position = (2 * number + 1) * ties[query] // (2 * np.maximum(chosen, 1)[query])
+    guess = columns.record[columns.first[query] + position]
+    items = revealed_items(release, target[query], guess, known.of(query), criteria.similarity)
+    share = 1.0 / np.maximum(chosen, 1)[query]
+    revealed, correct = (np.bincount(query, column * share, n) for column in (items.revealed, items.correct))
+    return revealed.astype(np.float64), correct.astype(np.float64)
 
 
 def _similar_guesses(
     verdicts: Verdicts, target: Ints, own_score: Floats, similar_records: Mapping[int, Ints]
-) -> _SimilarGuesses:
+) -> tuple[Floats, Floats]:
     """The probability that the best guess is similar to the target, and the highest similar score, by query.
 
     The target's own record counts as similar, with the score `own_score`, unless that is NO_RECORD.
@@ -507,7 +265,7 @@ def _similar_guesses(
         query, scores = query[is_candidate], _scores_of(queries, query[is_candidate], record[is_candidate])
         np.maximum.at(highest, query, scores)
         np.add.at(n_similar, query, scores == columns.highest[query])
-    return _SimilarGuesses(np.minimum(n_similar / np.maximum(columns.ties, 1), 1.0), highest)
+    return np.minimum(n_similar / np.maximum(columns.ties, 1), 1.0), highest
 
 
 def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
@@ -523,3 +281,214 @@ def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
     for q in np.unique(query).tolist():
         scores[query == q] = queries.scores(q)[record[query == q]]
     return scores
+
+
+def column_outcomes(
+    verdicts: ColumnVerdicts, absent: ColumnVerdicts | None, by_posterior: bool, top: int = 10
+) -> Outcomes:
+    """What the verdicts say about each target; NaN for measures that only histories have."""
+    n, unknown = verdicts.candidates, np.full(len(verdicts.found), np.nan)
+    passing = verdicts.ties
+    among_others = np.clip((top - passing) / np.maximum(n - passing, 1), 0.0, 1.0)  # none of them passes
+    in_top = np.clip((top - verdicts.above) / np.maximum(verdicts.level, 1), 0.0, 1.0)
+    return Outcomes(
+        identified=verdicts.found,
+        in_top=np.where(verdicts.present, np.where(verdicts.level < 0, among_others, in_top), 0.0),
+        similar=unknown,
+        claim_strength=claim_strengths(verdicts, by_posterior),
+        bits_left=verdicts.bits_left,
+        similar_bits_left=unknown,
+        best_probability=np.minimum(verdicts.posterior, 1.0),
+        candidates=np.full(len(unknown), float(n)),
+        revealed=unknown,
+        revealed_correct=unknown,
+        lineup_50=unknown,
+        lineup_90=unknown,
+        lineup_99=unknown,
+        absent_claim_strength=unknown if absent is None else claim_strengths(absent, by_posterior),
+        anybody=unknown if verdicts.best_likelihood is None else verdicts.best_likelihood,
+        absent_probability=unknown if absent is None else absent.posterior,
+        absent_anybody=unknown if absent is None or absent.best_likelihood is None else absent.best_likelihood,
+    )
+
+
+def claim_strengths(verdicts: ColumnVerdicts, by_posterior: bool) -> Floats:
+    """How strong each claim is: −log10(1 − posterior), or the eccentricity; -1 where there is nothing to claim."""
+    if not by_posterior:
+        return np.minimum(verdicts.eccentricity, 1e9)
+    strength = -np.log10(np.maximum(1.0 - verdicts.posterior, 10.0**-STRONGEST_IN_COLUMNS))
+    return np.where(verdicts.ties > 0, strength, -1.0)
+
+
+# How many of the most probable records hold 50, 90 and 99 % of the probability.
+#
+# Sorting the scores of a large release takes ten times as long as computing them. Probabilities are therefore
+# added up in buckets of similar scores first, and only a bucket in which a wanted sum is reached is sorted.
+
+
+MASSES = (0.5, 0.9, 0.99)
+BUCKETS = 1 << 13
+LEAST = 1e-300
+"""Scores that are not above this are all in one bucket: its inverse would overflow."""
+TOLERANCE = 1e-12
+"""A sum that falls short by this share, which is rounding, counts as reached."""
+
+
+def lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int, threads: int | None) -> Floats:
+    """The lineup size for each of MASSES and each query; NaN but for the first draw of the first targets."""
+    found = np.full((len(MASSES), len(verdicts)), np.nan)
+    queries = [target * draws * sizes + size for target in range(targets) for size in range(sizes)]
+
+    def work_on(low: int, high: int, _: None) -> None:
+        for q in queries[low:high]:
+            found[:, q] = _lineup_size(verdicts[q])
+
+    run_in_slices(len(queries), threads, lambda: None, work_on, no_progress)
+    return found
+
+
+def _lineup_size(verdict: Verdict) -> Floats:
+    """The number of most probable records that hold each of MASSES."""
+    n = verdict.candidates
+    if isinstance(verdict, MatchingVerdict):
+        return np.asarray(np.ceil(np.array(MASSES) * (verdict.matching or n)))
+    if verdict.scale == 0.0:
+        return np.asarray(np.ceil(np.array(MASSES) * n))
+    counts = np.empty(len(MASSES))
+    _fewest_records(verdict.scores, n, verdict.highest, verdict.scale, np.array(MASSES), counts)
+    return counts
+
+
+@kernel
+def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: Array, counts: Array) -> None:
+    """counts[i] = how many of n scores, from the highest down, hold the share masses[i] of Σ e^(score/scale).
+
+    Scores that are not positive are either 0 or of records that are not candidates.
+    """
+    positive = _positive_scores(scores)
+    bucket_of, weight, number = (np.empty(len(positive), np.uint16), np.zeros(BUCKETS), np.zeros(BUCKETS, np.int64))
+    per_score = (BUCKETS - 1) / highest if highest > LEAST else 0.0
+    for i in range(U(len(positive))):
+        x = positive[i]
+        at = U(min(x * per_score, BUCKETS - 1.0))
+        bucket_of[i] = at
+        weight[at] += math.exp((x - highest) / scale)
+        number[at] += 1
+    of_zero, held = math.exp(-highest / scale), 0.0
+    for bucket in range(BUCKETS - 1, -1, -1):
+        held += weight[bucket]
+    total = held + of_zero * (n - len(positive))
+    for i in range(len(masses)):
+        wanted = masses[i] * total * (1.0 - TOLERANCE)
+        above, before, bucket = 0.0, 0, BUCKETS - 1
+        while bucket >= 0 and above + weight[bucket] < wanted:
+            above += weight[bucket]
+            before += number[bucket]
+            bucket -= 1
+        if bucket >= 0:
+            members = positive[bucket_of == np.uint16(bucket)]
+            counts[i] = before + _fewest_of(members, highest, scale, wanted - above)
+        else:
+            counts[i] = len(positive) + math.ceil((wanted - held) / of_zero)
+
+
+@subroutine
+def _positive_scores(scores: Array) -> Array:
+    """The positive scores, in their order. No branch: half of the scores are, in random order."""
+    positive, n = np.empty(len(scores) + 1), U(0)
+    for i in range(U(len(scores))):
+        positive[n] = scores[i]
+        n += U(scores[i] > 0.0)
+    return positive[:n]
+
+
+@subroutine
+def _fewest_of(members: Array, highest: Real, scale: Real, wanted: Real) -> Int:
+    """How many of these scores, from the highest down, have Σ e^((score − highest)/scale) ≥ wanted."""
+    members.sort()
+    held, n = 0.0, len(members)
+    for taken in range(1, n + 1):
+        held += math.exp((members[n - taken] - highest) / scale)
+        if held >= wanted:
+            return taken
+    return n
+
+
+# Attribute disclosure: guessing a column that is not known from the rows that fit what is known.
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """Share of right guesses of a column: about people in the table, about others (`control`), and of the commonest."""
+
+    column: str
+    guessed: Estimate
+    control: Estimate
+    baseline: float
+
+
+@with_progress
+def infer_column(
+    release: Release,
+    adversary: Adversary,
+    column: str,
+    attack: AttackName | AnyAttack = "likelihood",
+    *,
+    targets: int | None = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Inference:
+    """Guess the value of a column for random people, as the likeliest over all rows  [attribute disclosure].
+
+    Parameters
+    ----------
+    release : Release
+        A release with columns.
+    adversary : Adversary
+        Who knows what; the column must not be among what is known.
+    column : str
+        The column to guess; it must not be a set.
+    attack : str or AnyAttack
+        An attack with a posterior.
+    targets, seed, threads, progress
+        As in `simulate`.
+
+    Returns
+    -------
+    Inference
+        Share of right guesses, with a control.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from standout.data.column import Column
+    >>> draw = np.random.default_rng(7)
+    >>> columns = [Column(f"c{i}", "category", tuple("abcd"), draw.integers(0, 4, 500, np.uint8))
+    ...            for i in range(8)]
+    >>> adversary = Adversary(columns=("c0", "c1", "c2", "c3", "c4", "c5"))
+    >>> inference = infer_column(Release.of_columns(tuple(columns)), adversary, "c7", targets=100)
+    >>> inference.guessed.value > 0.8 > 0.5 > inference.control.value
+    True
+    """
+    original = original_of(release)
+    hidden = original.column(column)
+    attack = attack_named(attack, adversary)
+    if hidden.starts is not None or not isinstance(attack, Likelihood):
+        raise ParameterError("column must not be a set, and attack must have a posterior")
+    rows = column_targets(release, adversary, None, check_seed(seed), "inference")[0]
+    rows = rows[~hidden.is_missing[rows] & (representatives_of(release)[rows] >= 0)][:targets]
+    facts = adversary.observe_all(original, rows, seed)
+    facts = replace(facts, cells=facts.cells.where(facts.cells.column != original.column_position(column)))
+    true = hidden.codes[rows].astype(np.int64)
+    channel = release.channels.get(column) if isinstance(release, Sanitized) else None
+    true = true if channel is None else channel.released[true]  # what the release would show of the true values
+    shares = []
+    for gone in (False, True):
+        votes = weighted_votes(release, facts, attack, column, absent=gone, threads=threads, progress=progress)[:, :-1]
+        best = votes == votes.max(axis=1, keepdims=True)
+        shown = true < best.shape[1]  # a value that was suppressed everywhere cannot be guessed
+        right = shown * best[np.arange(len(rows)), np.where(shown, true, 0)] / best.sum(axis=1)
+        shares.append(rate(math.fsum(right), len(rows)))
+    counts = release.column(column).counts[:-1]
+    return Inference(column, shares[0], shares[1], float(counts.max()) / max(int(counts.sum()), 1))

@@ -1,4 +1,8 @@
-"""Simulate many attacks on known targets, and measure what they achieve."""
+"""Simulate many attacks on known targets, and measure what they achieve.
+
+The outcomes of a slice of targets depend on its targets and the settings only, so slices are attacked on threads of
+this process or on workers that have opened the same index, and a checkpoint of earlier slices lets a run resume.
+"""
 
 import hashlib
 import io
@@ -6,57 +10,222 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from standout._version import __version__
-from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, checkpoint_key, fit_attack
-from standout.attack.column_scores import AttackName, attack_named
+from standout.attack.any_attack import (
+    BUILT_IN_SIMILARITIES,
+    AnyAttack,
+    check_attack,
+    checkpoint_key,
+    fit_attack,
+    is_built_in,
+)
+from standout.attack.column_scores import AttackName, attack_columns, attack_named
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.workers import on_client
-from standout.core.arrays import Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, WorkersLost, positive_share, whole_number
 from standout.core.json_files import read_checkpoint, write_checkpoint
+from standout.core.parts import executor_of
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
+from standout.core.threads import WorkerPool, current_pool, map_on_threads
 from standout.data.labels import position_of_id
 from standout.data.release import Release
-from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
+from standout.data.store import SharedIndex
 from standout.evaluate.claims import ClaimThreshold
-from standout.evaluate.columns import population_rates
-from standout.evaluate.outcomes import Criteria, Outcomes, no_facts, revealed_items
-from standout.evaluate.simulation import Simulation
-from standout.evaluate.target_attacks import TargetAttacks
-from standout.evaluate.targets import Population
+from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes, record_scores
+from standout.evaluate.simulation import RandomGuess, Simulation, SimulationCell, population_rates, rate_by_target
+from standout.evaluate.targets import Population, SimilarRecords, no_facts, revealed_items
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
+from standout.know.facts import KnownFacts
+from standout.know.sanitized import original_of
 from standout.know.similarity import Equal, Present, Similarity, Within
 
-__all__ = ["Checkpoint", "SimulationRunner", "random_targets", "simulate"]
-
-# The checkpoint of a simulation: its outcomes so far, in a file, so that an interrupted run can resume.
-
-
+LARGEST_SHARE = 0.75
+"""Share of a machine's memory that an index may take if each worker reads all of it."""
+TASK = 16
+"""Number of targets in a task of a worker or a thread: all of them end at about the same time."""
+BATCH, BATCH_OF_COLUMNS = 64, 1024
+"""Number of targets between two reports of progress; it changes no result."""
+LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
+"""Lineup sizes are computed for 200 targets, but for 25 in a release of more than 100,000 records."""
 SECONDS_BETWEEN_WRITES = 5.0
+
+
+def shared_workers(release: Release) -> tuple[WorkerPool, SharedIndex] | None:
+    """Workers that can attack slices of the targets, and the index that they open; None: threads do it."""
+    pool, index = current_pool(), SharedIndex.of(release)
+    if pool is None or index is None or SharedIndex.size(release) > LARGEST_SHARE * pool.memory:
+        return None
+    return pool, index
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAttacks:
+    """What every target is attacked with, and what the attacks are judged by."""
+
+    attack: AnyAttack
+    adversary: Adversary
+    sizes: tuple[int, ...]
+    criteria: Criteria
+    draws: int
+    seed: int
+
+    def batches(
+        self, release: Release, targets: Ints, first: int, size: int, lineups: int, threads: int | None
+    ) -> Iterator[Outcomes]:
+        """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets.
+
+        If an index is too large for the memory of a machine, all targets are attacked in parts of the release
+        instead (see `core.parts`).
+        """
+        similar = SimilarRecords(release.history, self.criteria.similarity, self.criteria.theta, threads)
+        bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
+        workers = None if release.columns else shared_workers(release)
+        # The first batch compiles, and counts what all attacks share.
+        alone = bounds[:0] if workers else bounds[:1] if self._bears_threads(release) else bounds
+        for low, high in alone:
+            if not release.columns:
+                similar.look_ahead(targets, low, high)
+            yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
+        tasks = [
+            [(start, min(start + TASK, high)) for start in range(low, high, TASK)] for low, high in bounds[len(alone) :]
+        ]
+        slices = (
+            (targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
+            for batch in tasks
+            for low, high in batch
+        )
+        if workers is None:
+            results = map_on_threads(partial(_outcomes, release, self), slices, threads=threads)
+        else:
+            pool, shared = workers
+            results = pool.map(_outcomes_on_worker, ((shared, self, *part) for part in slices))
+        for batch in tasks:
+            yield Outcomes.concatenate(list(islice(results, len(batch))))
+
+    def _bears_threads(self, release: Release) -> bool:
+        """Whether threads may attack targets at the same time: code of the user may not bear that.
+
+        The kernels of columns have threads of their own.
+        """
+        return (
+            not release.columns
+            and current_pool() is None
+            and executor_of(release) is None
+            and is_built_in(self.attack)
+            and type(self.adversary) is Adversary
+            and type(self.criteria.similarity) in BUILT_IN_SIMILARITIES
+        )
+
+    def outcomes(
+        self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
+    ) -> Outcomes:
+        """The outcomes of these targets."""
+        return attack_outcomes(
+            self.attack,
+            release,
+            known=Population.of(release).known_facts(self.adversary, targets, self.seed, self.draws),
+            targets=targets,
+            sizes=self.sizes,
+            criteria=self.criteria,
+            similar_records={} if release.columns else similar.of(targets, 0, len(targets)),
+            lineups=min(lineups, len(targets)),
+            threads=threads,
+        )
+
+
+def _outcomes(
+    release: Release, attacks: TargetAttacks, targets: Ints, may_have: dict[int, bool], lineups: int
+) -> Outcomes:
+    """The outcomes of these targets, in one thread: other threads have other targets."""
+    criteria = attacks.criteria
+    similar = SimilarRecords(release, criteria.similarity, criteria.theta, 1).expect(may_have)
+    return attacks.outcomes(release, targets, similar, lineups, 1)
+
+
+def _outcomes_on_worker(index: SharedIndex, *task: Any) -> Outcomes:
+    return _outcomes(index.open(), *task)
+
+
+# How often the best guess is right. It costs a fraction of a simulation, which also attacks absent targets, and
+# measures probabilities and claims.
+
+
+def success_rates(
+    release: Release,
+    known: KnownFacts,
+    targets: Ints,
+    sizes: Sequence[int],
+    threads: int | None,
+    attack: AnyAttack | None = None,
+) -> Floats:
+    """The probability that the best guess is right (1/t in a tie of t), by target and number of facts."""
+    attack = ScoreboardRH() if attack is None else check_attack(attack)
+    if release.columns:
+        of_size = (replace(known, cells=known.cells.first_attributes(original_of(release), size)) for size in sizes)
+        found = [attack_columns(release, few, attack, probabilities=False, threads=threads).found for few in of_size]
+        return np.stack(found, axis=1)
+    verdicts = attack.nested(release, known, list(sizes), with_z=False, threads=threads)
+    score = record_scores(verdicts, np.repeat(Population.of(release).record_of(targets), len(sizes)))
+    identified = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
+    return np.asarray(identified.reshape(len(targets), len(sizes)))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSuccess:
+    """What every target is attacked with: an attack, fitted to the adversary, and numbers of facts."""
+
+    attack: AnyAttack
+    adversary: Adversary
+    sizes: tuple[int, ...]
+    seed: int
+
+    def of(self, release: Release, targets: Ints, threads: int | None, progress: Progress = no_progress) -> Floats:
+        """`success_rates` of many targets: on threads, or on workers with the same index."""
+        slices = [targets[low : low + BATCH] for low in range(0, len(targets), BATCH)]
+        workers = shared_workers(release)
+        results: Iterator[Floats] = (self.slice(release, part, threads) for part in slices)
+        if workers is not None:
+            pool, shared = workers
+            results = pool.map(_success_on_worker, ((shared, self, part) for part in slices))
+        parts = [np.empty((0, len(self.sizes)))]
+        for part in results:
+            parts.append(part)
+            progress("attacking", sum(map(len, parts)), len(targets))
+        return np.concatenate(parts)
+
+    def slice(self, release: Release, targets: Ints, threads: int | None) -> Floats:
+        """The same for a few targets."""
+        known = Population.of(release).known_facts(self.adversary, targets, self.seed)
+        return success_rates(release, known, targets, self.sizes, threads, self.attack)
+
+
+def _success_on_worker(index: SharedIndex, attacks: TargetSuccess, targets: Ints) -> Floats:
+    return attacks.slice(index.open(), targets, 1)
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """The outcomes of an earlier run with the same settings, and where to save more.
+    """The outcomes of an earlier run with the same settings and targets, and where to save more.
 
-    The file's name contains a hash of everything that the outcomes depend on. The file lists the targets;
-    outcomes are reused only for the same ones.
+    The file's name contains a hash of everything that the outcomes depend on.
     """
 
     path: Path | None
     settings: str
     targets: Ints
-    outcomes: Outcomes | None
+    outcomes: Outcomes | None = None
     written: float = 0.0
 
     @classmethod
@@ -64,18 +233,23 @@ class Checkpoint:
         """The checkpoint for these settings and targets; empty if there is none or it is damaged."""
         text = json.dumps(settings)
         if path is None:
-            return cls(None, text, targets, None)
+            return cls(None, text, targets)
         if not path.parent.is_dir():
             raise ParameterError(f"save must be in an existing folder; {path.parent} is not a folder")
         digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         file = path.with_name(f"{path.name}.{digest}.checkpoint")
-        return cls(file, text, targets, _stored_outcomes(file, text, targets), time.monotonic())
+
+        def parse(content: bytes) -> Outcomes | None:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+                if not np.array_equal(stored["targets"], targets[: len(stored["targets"])]):
+                    return None
+                return Outcomes(*(stored[field.name] for field in fields(Outcomes)))
+
+        return cls(file, text, targets, read_checkpoint(file, text, parse), time.monotonic())
 
     def outcomes_of(self, low: int, high: int) -> Outcomes | None:
         """The outcomes of targets low … high - 1; None if they are not in the checkpoint."""
-        if self.outcomes is None or len(self.outcomes) < high:
-            return None
-        return self.outcomes.slice(low, high)
+        return None if self.outcomes is None or len(self.outcomes) < high else self.outcomes.slice(low, high)
 
     def save(self, parts: list[Outcomes], now: bool = False) -> None:
         """Write the outcomes so far, every few seconds or now; an atomic replacement of the file."""
@@ -84,113 +258,56 @@ class Checkpoint:
         is_due = now or time.monotonic() - self.written >= SECONDS_BETWEEN_WRITES
         if self.path is None or n_done <= n_stored or not is_due:
             return
-        self.outcomes = Outcomes.concatenate(parts)
+        self.outcomes, content = Outcomes.concatenate(parts), io.BytesIO()
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
-        content = io.BytesIO()
         np.savez(content, targets=self.targets[:n_done], **columns)
         write_checkpoint(self.path, self.settings, content.getvalue())
         self.written = time.monotonic()
 
 
-def _stored_outcomes(file: Path, settings: str, targets: Ints) -> Outcomes | None:
-    def parse(content: bytes) -> Outcomes | None:
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            if not np.array_equal(stored["targets"], targets[: len(stored["targets"])]):
-                return None
-            return Outcomes(*(stored[field.name] for field in fields(Outcomes)))
-
-    return read_checkpoint(file, settings, parse)
-
-
-# Run a simulation: choose the targets, attack them in batches, and resume from a checkpoint.
-
-
-FactCounts = int | Sequence[int] | None
-TargetChoice = int | str | Sequence[str]
-
-BATCH, BATCH_OF_COLUMNS = 64, 1024
-"""Number of targets between two reports of progress; it changes no result."""
-LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
-"""Lineup sizes are computed for 200 targets, but for 25 in a release of more than 100,000 records."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Targets:
-    """The targets in order, how many people were considered, and how many have too few entries."""
-
-    index: Ints
-    n_considered: int
-    too_few_items: int
-
-
 class _Task(NamedTuple):
-    """One adversary, the numbers of facts to attack with, and the targets."""
+    """One adversary, the numbers of facts to attack with, its targets, and from how many people they are."""
 
     name: str
     adversary: Adversary
     sizes: list[int]
-    targets: _Targets
+    targets: Ints
+    n_considered: int
+    too_few_items: int
 
 
-@dataclass(frozen=True, eq=False)
-class SimulationRunner:
-    """The checked parameters of `simulate`, and the run itself: targets, batches, checkpoints, cells."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Run:
+    """The checked parameters of `simulate`."""
 
     release: Release
     attack: AnyAttack
     criteria: Criteria
     draws: int
     threshold: ClaimThreshold
-    budget: float
     seed: int
     precision: float | None
     threads: int | None
     progress: Progress
     save: Path | None
-    people: int | None = None
-    posterior: float = 0.95
+    people: int | None
+    posterior: float
 
-    @property
-    def batch(self) -> int:
-        """Number of targets that are attacked at once."""
-        return BATCH_OF_COLUMNS if self.release.columns else BATCH
-
-    @cached_property
-    def population(self) -> Population:
-        """The people who can be targets."""
-        return Population.of(self.release)
-
-    def simulation(self, adversaries: dict[str, Adversary], facts: FactCounts, targets: TargetChoice) -> Simulation:
-        """Attack the targets with every adversary and number of facts."""
-        tasks = [
-            _Task(name, adversary, _sizes(facts, adversary), self._targets(name, adversary, targets))
-            for name, adversary in adversaries.items()
-        ]
-        cells: list[SimulationCell] = []
-        complete = True
-        for number, task in enumerate(tasks, 1):
-            stage = "attacking" if len(tasks) == 1 else f"attacking {number}/{len(tasks)}"
-            outcomes, complete = self._outcomes(task, stage)
-            cells += [] if outcomes is None else self._cells(task, outcomes)
-            if not complete:
-                break
-        return Simulation(
-            cells=tuple(cells),
-            criteria=self.criteria,
-            threshold=self.threshold,
-            budget=self.budget,
-            seed=self.seed,
-            fingerprint=self.release.fingerprint,
-            complete=complete,
-            original=self.population.original.fingerprint if self.population.is_sanitized else None,
-        )
-
-    def _targets(self, name: str, adversary: Adversary, targets: TargetChoice) -> _Targets:
-        original = self.population.original
+    def task(
+        self, name: str, adversary: Adversary, facts: int | Sequence[int] | None, targets: int | str | Sequence[str]
+    ) -> _Task:
+        """What to attack with, and whom."""
+        given = [adversary.knows] if facts is None else [facts] if isinstance(facts, (int, np.integer)) else facts
+        sizes = sorted({whole_number("facts", size, 1) for size in given})
+        if not sizes or sizes[-1] > adversary.knows:
+            raise ParameterError(
+                f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {facts}"
+            )
+        original = original_of(self.release)
         if isinstance(targets, str) and targets != "all":
             raise ParameterError(f'targets must be a number, "all", or a list of record ids, got {targets!r}')
         if isinstance(targets, Iterable) and not isinstance(targets, str):
-            order = np.unique([_index_of(original, record_id) for record_id in targets]).astype(np.int64)
+            order = np.unique([_position(original, record_id) for record_id in targets]).astype(np.int64)
         else:
             purpose = ("table", "targets") if original.columns else ("targets",)
             order = generator(self.seed, *purpose).permutation(original.n_records)
@@ -203,52 +320,27 @@ class SimulationRunner:
         if targets != "all" and not isinstance(targets, Iterable):
             wanted = whole_number("targets", targets, 1)
             index = index if self.precision else index[:wanted]
-        return _Targets(index, len(order), int(len(order) - eligible.sum()))
+        return _Task(name, adversary, sizes, index, len(order), int(len(order) - eligible.sum()))
 
-    def _cells(self, task: _Task, outcomes: Outcomes) -> list[SimulationCell]:
-        targets = task.targets.index[: len(outcomes)]
-        random_guess = self._random_guess(targets)
-        is_present = self.population.record_of(targets) >= 0
-        present = float(is_present.mean())
-        return [
-            SimulationCell(
-                adversary=task.name,
-                facts=size,
-                outcomes=outcomes.for_size(index),
-                n_records=self.release.n_records,
-                n_considered=task.targets.n_considered,
-                too_few_items=task.targets.too_few_items,
-                random_guess=random_guess,
-                targets=targets,
-                present=present,
-                threshold=self.threshold,
-                population=None
-                if self.people is None
-                else population_rates(
-                    outcomes.for_size(index),
-                    self.people,
-                    self.posterior,
-                    self.release.n_records,
-                    self.population.original.n_records,
-                    int(is_present.sum()),
-                ),
-            )
-            for index, size in enumerate(task.sizes)
-        ]
-
-    def _outcomes(self, task: _Task, stage: str) -> tuple[Outcomes | None, bool]:
+    def outcomes(self, task: _Task, stage: str) -> tuple[Outcomes | None, bool]:
         """The outcomes, and whether the run is complete; Ctrl-C ends it early."""
-        targets = task.targets.index
-        checkpoint = Checkpoint.load(self.save, self._settings(task.adversary, task.sizes), targets)
+        attack = fit_attack(self.attack, task.adversary)
+        settings = [] if self.save is None else self._settings(task, attack)
+        checkpoint = Checkpoint.load(self.save, settings, task.targets)
+        attacks = TargetAttacks(attack, task.adversary, tuple(task.sizes), self.criteria, self.draws, self.seed)
+        lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
+        batch = BATCH_OF_COLUMNS if self.release.columns else BATCH
         batches: Iterator[Outcomes] | None = None
         parts: list[Outcomes] = []
-        n_attacked, total = 0, len(targets)
+        n_attacked, total = 0, len(task.targets)
         try:
-            while n_attacked < total and not _is_precise(parts, self.precision):
-                end = min(n_attacked + self.batch, total)
+            while n_attacked < total and not self._is_precise(parts):
+                end = min(n_attacked + batch, total)
                 part = checkpoint.outcomes_of(n_attacked, end)
                 if part is None:
-                    batches = batches or self._batches(task, n_attacked)
+                    batches = batches or attacks.batches(
+                        self.release, task.targets, n_attacked, batch, lineups, self.threads
+                    )
                     part = next(batches)
                 parts.append(part)
                 n_attacked = end
@@ -260,84 +352,56 @@ class SimulationRunner:
             checkpoint.save(parts, now=True)
             raise
         checkpoint.save(parts, now=True)
-        complete = n_attacked == total or _is_precise(parts, self.precision)
+        complete = n_attacked == total or self._is_precise(parts)
         return (Outcomes.concatenate(parts) if parts else None), complete
 
-    def _batches(self, task: _Task, first: int) -> Iterator[Outcomes]:
-        """The outcomes of the targets from the first on, BATCH at a time."""
-        lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
-        attacks = TargetAttacks(
-            attack=fit_attack(self.attack, task.adversary),
-            adversary=task.adversary,
-            sizes=tuple(task.sizes),
-            criteria=self.criteria,
-            draws=self.draws,
-            seed=self.seed,
-        )
-        return attacks.batches(self.release, task.targets.index, first, self.batch, lineups, self.threads)
+    def _is_precise(self, parts: list[Outcomes]) -> bool:
+        """Whether the interval of `identified` is narrow enough for every number of facts."""
+        if self.precision is None or not parts:
+            return False
+        identified = np.concatenate([part.identified for part in parts])
+        sizes = range(identified.shape[2])
+        return all(rate_by_target(identified[:, :, size], 0.0).width <= self.precision for size in sizes)
 
-    def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
+    def _settings(self, task: _Task, attack: AnyAttack) -> list[object]:
         """Everything that the outcomes depend on. A function does not identify itself by its name."""
-        if self.save is None:
-            return []
         if type(self.criteria.similarity) not in BUILT_IN_SIMILARITIES:
             raise ParameterError(
                 "save works with the built-in similarities only: a checkpoint cannot tell one function from another"
             )
-        check_checkpoint_key(adversary, "save")
-        return [
-            *self.population.key(),
-            adversary.key(),
-            sizes,
-            checkpoint_key(fit_attack(self.attack, adversary)),
-            repr(self.criteria),
-            self.draws,
-            self.seed,
-            LINEUPS,
-            FEW_LINEUPS,
-            __version__,
-        ]
+        check_checkpoint_key(task.adversary, "save")
+        settings = task.adversary.key(), task.sizes, checkpoint_key(attack), repr(self.criteria), self.draws, self.seed
+        return [*Population.of(self.release).key(), *settings, LINEUPS, FEW_LINEUPS, __version__]
 
-    def _random_guess(self, targets: Ints) -> RandomGuess:
-        """What guessing a random record achieves."""
-        if self.release.columns:
-            return RandomGuess(math.nan, math.nan)
-        guesses = generator(self.seed, "guesses").integers(self.release.n_records, size=len(targets))
-        known = no_facts(self.release, len(targets))
-        items = revealed_items(self.release, targets, guesses, known, self.criteria.similarity)
-        is_similar = items.similarity >= self.criteria.theta
-        return RandomGuess(float(is_similar.mean()), float((items.correct / items.revealed).mean()))
-
-
-def random_targets(original: Release, adversary: Adversary, seed: int) -> Ints:
-    """Everybody who has enough entries for the adversary, in the random order in which targets are taken."""
-    order = generator(seed, "targets").permutation(original.n_records)
-    return np.asarray(order[adversary.eligible(original, order)])
-
-
-def _is_precise(parts: list[Outcomes], precision: float | None) -> bool:
-    """Whether the interval of `identified` is narrow enough for every number of facts."""
-    if precision is None or not parts:
-        return False
-    identified = np.concatenate([part.identified for part in parts])
-    return all(rate_by_target(identified[:, :, size], 0.0).width <= precision for size in range(identified.shape[2]))
-
-
-def _sizes(facts: FactCounts, adversary: Adversary) -> list[int]:
-    given = [adversary.knows] if facts is None else [facts] if isinstance(facts, (int, np.integer)) else facts
-    sizes = sorted({whole_number("facts", size, 1) for size in given})
-    if not sizes or sizes[-1] > adversary.knows:
-        raise ParameterError(
-            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {facts}"
-        )
-    return sizes
-
-
-def _index_of(release: Release, record_id: object) -> int:
-    try:
-        return position_of_id(release.records, record_id)
-    except (NotFoundError, ParameterError) as error:
-        raise type(error)(f"targets: {error}") from None
+    def cells(self, task: _Task, outcomes: Outcomes) -> Iterator[SimulationCell]:
+        """The cell of each number of facts."""
+        release, targets, people = self.release, task.targets[: len(outcomes)], Population.of(self.release)
+        is_present = people.record_of(targets) >= 0
+        random_guess = RandomGuess(math.nan, math.nan)
+        if not release.columns:
+            guesses = generator(self.seed, "guesses").integers(release.n_records, size=len(targets))
+            known = no_facts(release, len(targets))
+            items = revealed_items(release, targets, guesses, known, self.criteria.similarity)
+            is_similar = items.similarity >= self.criteria.theta
+            random_guess = RandomGuess(float(is_similar.mean()), float((items.correct / items.revealed).mean()))
+        for index, size in enumerate(task.sizes):
+            of_size, population = outcomes.for_size(index), None
+            if self.people is not None:
+                counts = release.n_records, people.original.n_records, int(is_present.sum())
+                population = population_rates(of_size, self.people, self.posterior, *counts)
+            yield SimulationCell(
+                adversary=task.name,
+                facts=size,
+                outcomes=of_size,
+                n_records=release.n_records,
+                n_considered=task.n_considered,
+                too_few_items=task.too_few_items,
+                random_guess=random_guess,
+                targets=targets,
+                present=float(is_present.mean()),
+                threshold=self.threshold,
+                population=population,
+            )
 
 
 @with_progress
@@ -425,13 +489,6 @@ def simulate(
     Simulation
         The outcomes and all measures. After Ctrl-C it covers the targets attacked so far.
 
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range, or no record has enough entries to be a target.
-    NotFoundError
-        If `targets` contains an unknown id.
-
     Examples
     --------
     >>> import standout as so
@@ -442,36 +499,51 @@ def simulate(
     1.000 (0.912 to 1.000, n = 40)
     """
     release = as_release(release).check()
-    criteria = Criteria(
-        top=whole_number("top", top, 1),
-        theta=positive_share("theta", theta),
-        similarity=similarity or _default_similarity(release),
-        absent=bool(absent),
-    )
     usual: AnyAttack = Likelihood() if release.columns else ScoreboardRH()
     checked_attack = usual if attack is None else attack_named(attack)
-    runner = SimulationRunner(
+    run = _Run(
         release=release,
         attack=checked_attack,
-        criteria=criteria,
+        criteria=Criteria(
+            top=whole_number("top", top, 1),
+            theta=positive_share("theta", theta),
+            similarity=similarity or _default_similarity(release),
+            absent=bool(absent),
+        ),
         draws=whole_number("draws", draws, 1),
-        threshold=ClaimThreshold.of(checked_attack, phi, posterior),
-        budget=positive_share("budget", budget),
+        threshold=ClaimThreshold.of(checked_attack, phi, posterior, bool(release.columns)),
         seed=check_seed(seed),
         precision=None if precision is None else positive_share("precision", precision),
         threads=threads,
         progress=progress,
         save=None if save is None else Path(save),
-        people=_people(release, population, criteria),
+        people=None if population is None else _people(release, population, absent),
         posterior=posterior,
     )
-    return runner.simulation(_by_name(adversaries), facts, targets)
+    budget = positive_share("budget", budget)
+    tasks = [run.task(name, adversary, facts, targets) for name, adversary in _by_name(adversaries).items()]
+    cells: list[SimulationCell] = []
+    complete = True
+    for number, task in enumerate(tasks, 1):
+        stage = "attacking" if len(tasks) == 1 else f"attacking {number}/{len(tasks)}"
+        outcomes, complete = run.outcomes(task, stage)
+        cells += [] if outcomes is None else run.cells(task, outcomes)
+        if not complete:
+            break
+    original, fingerprint = original_of(release), release.fingerprint
+    made_from = None if original is release else original.fingerprint
+    return Simulation(tuple(cells), run.criteria, run.threshold, budget, run.seed, fingerprint, complete, made_from)
 
 
-def _people(release: Release, population: int | None, criteria: Criteria) -> int | None:
-    if population is None:
-        return None
-    if not release.columns or not criteria.absent:
+def _position(release: Release, record_id: object) -> int:
+    try:
+        return position_of_id(release.records, record_id)
+    except (NotFoundError, ParameterError) as error:
+        raise type(error)(f"targets: {error}") from None
+
+
+def _people(release: Release, population: int, absent: bool) -> int:
+    if not release.columns or not absent:
         raise ParameterError("population needs a release with columns, and absent targets")
     people = whole_number("population", population, 1)
     if people < release.n_records:
@@ -480,7 +552,7 @@ def _people(release: Release, population: int | None, criteria: Criteria) -> int
 
 
 def _by_name(adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary]) -> dict[str, Adversary]:
-    """Return the adversaries by name; the default name is the description, numbered if it occurs twice."""
+    """The adversaries by name; the default name is the description, numbered if it occurs twice."""
     if isinstance(adversaries, Mapping):
         named = dict(adversaries)
     else:

@@ -1,25 +1,351 @@
-"""The result of `simulate`: outcomes by adversary and number of facts, and a table of all measures."""
+"""The result of `simulate`: the measures of each adversary with each number of facts, and a table of all of them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from standout._version import __version__
-from standout.core.errors import NotFoundError, did_you_mean
-from standout.core.results import ResultView
+from standout.core import elementary
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import NotFoundError, ParameterError, did_you_mean
+from standout.core.files import write_atomically
+from standout.core.results import FrameExport, ResultView
 from standout.core.text import estimate_line
-from standout.evaluate.cell import EstimateResult, EstimateRow, Measurement, SimulationCell, estimate_table
-from standout.evaluate.claims import ClaimThreshold
-from standout.evaluate.estimates import Estimate
-from standout.evaluate.outcomes import Criteria
+from standout.evaluate.claims import (
+    LAST_DIGITS,
+    PAPER_THRESHOLD,
+    ClaimRates,
+    ClaimThreshold,
+    RatesAtPhi,
+    rates_within_budget,
+)
+from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
+from standout.evaluate.outcomes import Criteria, Outcomes
 
-__all__ = ["Simulation"]
+BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+class Measurement(NamedTuple):
+    """One number of a simulation: which measure, at which setting (φ, θ, k …), and the estimate."""
+
+    measure: str
+    setting: str
+    estimate: Estimate
+
+
+class RandomGuess(NamedTuple):
+    """How often a random record is similar to the target, and its share of correct items."""
+
+    similar: float
+    revealed_correct_share: float
+
+
+# Claims about people who may not be in the release, because it is a sample of a population.
+#
+# A person of the population who is not in the release explains the facts as well as anybody does. In units of
+# the guess that is P(facts) / P(facts | guess), and there are N − n such people:
+#
+#     posterior = 1 / (1 / posterior among the records + (N − n) · P(facts) / P(facts | guess))
+#
+# P(facts) is a product over columns, which depend on each other in truth. The mean of P(facts | record) over the
+# other records is another estimate, and the higher of the two counts.
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRates:
+    """Shares of the population, and of the people in the release, claimed rightly; and of claims that are right."""
+
+    population: int
+    identified: Estimate
+    in_table: Estimate
+    confidence: Estimate
+
+
+def population_rates(
+    outcomes: Outcomes, people: int, posterior: float, n_records: int, n_original: int, present: int
+) -> PopulationRates:
+    """Claims about people in the release and others; `present` of the targets, of `n_original` people, are in it."""
+    others, n = people - n_records, len(outcomes)
+    found = outcomes.identified.ravel()
+    claims = posterior_among(outcomes.best_probability, outcomes.anybody, n_records, others) >= posterior
+    # Without the target's own record there is one record less to choose from.
+    false = posterior_among(outcomes.absent_probability, outcomes.absent_anybody, n_records - 1, others) >= posterior
+    draws = max(found.size // max(n, 1), 1)
+    right, wrong = math.fsum(found * claims) / draws, math.fsum((1.0 - found) * claims) / draws
+    share, of_original = n_original / people, rate(right, n)
+    in_table = rate(min(right, present), present)
+    identified = Estimate(of_original.value * share, of_original.low * share, of_original.high * share, n)
+    return PopulationRates(
+        people, identified, in_table, _confidence(right, wrong, float(false.sum()) / draws, n, share)
+    )
+
+
+def posterior_among(probability: Floats, anybody: Floats, candidates: int, nobody: float) -> Floats:
+    """The posterior of the guess if so many other people may be the target too; 0 without a guess."""
+    probability, anybody = probability.ravel(), anybody.ravel()
+    with np.errstate(divide="ignore"):
+        others = (1.0 / probability - 1.0) / max(candidates - 1, 1)
+        by_likelihood = 1.0 / (1.0 / probability + nobody * np.maximum(anybody, others))
+    return np.where(np.isnan(anybody), probability / (1.0 + nobody / max(candidates, 1)), by_likelihood)
+
+
+def _confidence(right: float, wrong: float, false: float, n: int, share: float) -> Estimate:
+    """The share of claims that are right. Its interval takes the ends of both rates."""
+    made = share * (right + wrong) + (1.0 - share) * false
+    if made == 0:
+        return Estimate(0.0, 0.0, 1.0, 0)
+    of_right, of_wrong, of_false = (rate(count, n) for count in (right, wrong, false))
+    most_bad = share * of_wrong.high + (1.0 - share) * of_false.high
+    least_bad = share * of_wrong.low + (1.0 - share) * of_false.low
+    low = share * of_right.low / max(share * of_right.low + most_bad, 1e-300)
+    high = share * of_right.high / max(share * of_right.high + least_bad, 1e-300)
+    return Estimate(share * right / made, low, high, n)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(ResultView, EstimateResult):
+class SimulationCell:
+    """The outcomes of one adversary with one number of facts.
+
+    `too_few_items` of the `n_considered` people have too few entries to be targets. `targets` are indices of records,
+    in the original if the release is sanitized; a record of the release represents the share `present` of them.
+    """
+
+    adversary: str
+    facts: int
+    outcomes: Outcomes
+    n_records: int
+    n_considered: int
+    too_few_items: int
+    random_guess: RandomGuess
+    targets: Ints
+    present: float = 1.0
+    threshold: ClaimThreshold = PAPER_THRESHOLD
+    population: PopulationRates | None = None
+
+    def __repr__(self) -> str:
+        size = f"{self.facts} facts, {len(self.outcomes):,} targets"
+        return f"<SimulationCell: {self.adversary}; {size}; identified {estimate_line(self.identified)}>"
+
+    @property
+    def identified(self) -> Estimate:
+        """The share of targets whose record is the best guess."""
+        return rate_by_target(self.outcomes.identified, self.present / self.n_records)
+
+    @property
+    def bits_gained(self) -> Estimate:
+        """log2 of the number of records, minus the bits that are left."""
+        return mean((math.log2(self.n_records) - self.outcomes.bits_left).mean(axis=1), 0.0)
+
+    @property
+    def claims(self) -> RatesAtPhi:
+        """The rates of correct, wrong and absent claims at the threshold."""
+        return self.claim_rates.at(self.threshold.strength)
+
+    @property
+    def claim_rates(self) -> ClaimRates:
+        """The rates of claims at any φ."""
+        return ClaimRates.of(self.outcomes, 0.0 if self.threshold.by_posterior else None)
+
+    def calibration(self) -> pl.DataFrame:
+        """Best guesses grouped by their probability Π, with the share of right guesses in each group."""
+        probability, identified = self.outcomes.best_probability.ravel(), self.outcomes.identified.ravel()
+        draws = self.outcomes.best_probability.shape[1]
+        bins = np.clip(np.searchsorted(BINS, probability * (1 + LAST_DIGITS), "right") - 1, 0, len(BINS) - 2)
+        rows = []
+        for i in np.unique(bins).tolist():
+            in_bin = bins == i
+            trials = max(1, round(in_bin.sum() / draws))  # the draws of one target are one trial
+            right = rate(min(float(identified[in_bin].mean()), 1.0) * trials, trials)
+            middle = float(probability[in_bin].mean())
+            rows.append((BINS[i], BINS[i + 1], middle, right.value, right.low, right.high, right.n))
+        names = ["from", "to", "mean_probability", "identified", "low", "high"]
+        schema = dict.fromkeys(names, pl.Float64) | {"n": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def measurements(self, criteria: Criteria, budget: float) -> Iterator[Measurement]:
+        """All measures, in the order of the table."""
+        outcomes, theta = self.outcomes, f"theta={criteria.theta:g}"
+        in_top = min(1.0, criteria.top / self.n_records)
+        yield Measurement("identified", "", self.identified)
+        yield Measurement("in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top))
+        has_similar = not np.isnan(outcomes.similar).any()
+        if has_similar:
+            yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
+        yield from self._claims()
+        if self.claim_rates.has_absent:
+            yield from self._false_claims(budget)
+        if has_similar:
+            yield from self._similar_claims(theta)
+        yield from self._bits(theta if has_similar else None)
+        yield from self._lineup_sizes()
+        if not np.isnan(outcomes.revealed).any():
+            yield from self._revealed()
+        if self.population is not None:
+            rates, setting = self.population, f"population={self.population.population}"
+            yield Measurement("identified", setting, rates.identified)
+            yield Measurement("correct_claims", setting, rates.in_table)
+            yield Measurement("claim_confidence", setting, rates.confidence)
+        bins = self.calibration()  # mean distance between Π and the share of right guesses, over the bins
+        n, distance = int(bins["n"].sum()), (bins["mean_probability"] - bins["identified"]).abs()
+        gap = float((bins["n"] * distance).sum()) / max(n, 1)
+        yield Measurement("calibration_gap", "", _without_interval(gap, n))
+        yield Measurement("calibration_bias", "", self._calibration_bias())
+
+    def _claims(self) -> Iterator[Measurement]:
+        """Claims at the threshold. The baseline claims a random record for every target."""
+        at_phi, guess = self.threshold.setting, self.present / self.n_records
+        correct, wrong, no_claim, _ = self.claim_rates.at(self.threshold.strength)
+        yield Measurement("correct_claims", at_phi, replace(correct, baseline=guess))
+        yield Measurement("wrong_claims", at_phi, replace(wrong, baseline=1 - guess))
+        yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
+
+    def _false_claims(self, budget: float) -> Iterator[Measurement]:
+        """Claims about absent targets: at the threshold, at equal errors, and within the budget."""
+        threshold, rates, guess = self.threshold, self.claim_rates, self.present / self.n_records
+        at_phi, measure = threshold.setting, threshold.measure
+        absent, n = rates.at(threshold.strength).absent_claims, len(rates.absent_claim_strength)
+        yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
+        yield Measurement("absent_rejected", at_phi, rate(n - absent.value * n, n, 0.0))
+        equal = rates.equal_error_rate()
+        yield Measurement("equal_error_rate", "", rate(equal.rate * n, n, 1 / (1 + guess)))
+        yield Measurement(measure, "equal_error_rate", _without_interval(threshold.stated(equal.phi), n))
+        within, at_budget = rates_within_budget(rates, budget), f"absent_claims<={budget:g}"
+        yield Measurement(measure, at_budget, _without_interval(threshold.stated(within.phi), n))
+        yield Measurement("correct_claims", at_budget, replace(within.correct_claims, baseline=guess))
+        yield Measurement("absent_claims", at_budget, replace(within.absent_claims, baseline=1.0))
+
+    def _similar_claims(self, theta: str) -> Iterator[Measurement]:
+        """Claims that are correct if the record is at least θ similar to the target  [Definition 3]."""
+        rates, guess = replace(self.claim_rates, identified=self.outcomes.similar), self.random_guess.similar
+        setting, at_phi = f"{self.threshold.setting}, {theta}", rates.at(self.threshold.strength)
+        yield Measurement("correct_claims", setting, replace(at_phi.correct_claims, baseline=guess))
+        yield Measurement("wrong_claims", setting, replace(at_phi.wrong_claims, baseline=1 - guess))
+        if rates.has_absent:
+            n, equal = len(rates.claim_strength), rates.equal_error_rate().rate
+            yield Measurement("equal_error_rate", theta, rate(equal * n, n, 1 / (1 + guess)))
+
+    def _bits(self, theta: str | None) -> Iterator[Measurement]:
+        bits, all_bits = self.outcomes.bits_left, math.log2(self.n_records)
+
+        def left(values: Floats) -> Estimate:
+            return _not_negative(mean(values.mean(axis=1), all_bits))
+
+        mixed = -elementary.log2((elementary.exp2(-bits) + 1 / self.n_records) / 2)
+        # "Even for the other 32 % … the additional information required … is only around 3 bits" [section 5].
+        wrong = 1.0 - self.outcomes.identified  # a tie of t counts (t − 1)/t
+        weight = wrong.mean(axis=1)
+        failures = weighted_mean((wrong * bits).mean(axis=1) / np.where(weight > 0, weight, 1.0), weight, all_bits)
+        yield Measurement("bits_left", "", left(bits))
+        yield Measurement("bits_gained", "", self.bits_gained)
+        if theta is not None:
+            yield Measurement("bits_left", theta, left(self.outcomes.similar_bits_left))
+        yield Measurement("bits_left", "mixed_with_uniform", left(mixed))
+        yield Measurement("bits_left", "not identified", _not_negative(failures))
+
+    def _lineup_sizes(self) -> Iterator[Measurement]:
+        outcomes = self.outcomes
+        for mass, sizes in ((50, outcomes.lineup_50), (90, outcomes.lineup_90), (99, outcomes.lineup_99)):
+            computed = sizes[~np.isnan(sizes)]
+            if len(computed):
+                guess = math.ceil(mass / 100 * self.n_records)
+                yield Measurement("lineup_size", f"mass={mass} %", median(computed, guess))
+
+    def _revealed(self) -> Iterator[Measurement]:
+        revealed, correct = self.outcomes.revealed, self.outcomes.revealed_correct
+        yield Measurement("revealed", "", _not_negative(mean(revealed.mean(axis=1))))
+        yield Measurement("revealed_correct", "", _not_negative(mean(correct.mean(axis=1))))
+        has_any = revealed.sum(axis=1) > 0
+        shares = correct[has_any].sum(axis=1) / revealed[has_any].sum(axis=1)
+        share = rate(min(math.fsum(shares), len(shares)), len(shares), self.random_guess.revealed_correct_share)
+        yield Measurement("revealed_correct_share", "", share)
+
+    def _calibration_bias(self) -> Estimate:
+        """Mean Π of the best guess minus the share of right guesses, paired by target."""
+        said, right = self.outcomes.best_probability.mean(axis=1), self.outcomes.identified.mean(axis=1)
+        x, y = said - said.mean(), right - right.mean()
+        scale = math.sqrt(math.fsum(x * x) * math.fsum(y * y))
+        correlation = math.fsum(x * y) / scale if scale > 0 else 0.0
+        bias = difference(mean(said), rate_by_target(self.outcomes.identified), correlation)
+        return replace(bias, low=max(bias.low, -1.0), high=min(bias.high, 1.0))
+
+
+def _without_interval(value: float, n: int) -> Estimate:
+    return Estimate(value, math.nan, math.nan, n, None)
+
+
+def _not_negative(estimate: Estimate) -> Estimate:
+    """The estimate of a number that cannot be negative: its interval begins at 0 at the lowest."""
+    return replace(estimate, low=max(estimate.low, 0.0))
+
+
+def rate_by_target(values: Floats, baseline: float | None = None) -> Estimate:
+    """The rate over targets of outcomes by target and draw: the draws of one target are one trial."""
+    trials = values.mean(axis=1)
+    return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
+
+
+# Results as tidy tables, and tables as files.
+
+
+WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".json": "write_json"}
+
+COLUMNS = {
+    "adversary": pl.String,
+    "facts": pl.Int64,
+    "measure": pl.String,
+    "setting": pl.String,
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "baseline": pl.Float64,
+    "too_few_items": pl.Int64,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "version": pl.String,
+}
+
+
+class TableResult(FrameExport):
+    """A result with a table that can be written to a file and given to other libraries."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The result as a table."""
+        raise NotImplementedError
+
+    def _frame(self) -> pl.DataFrame:
+        return self.table
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table to a CSV file."""
+        write_table(self.table, path, ".csv")
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the table to a Parquet file."""
+        write_table(self.table, path, ".parquet")
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the table to a JSON file: a list of objects."""
+        write_table(self.table, path, ".json")
+
+
+def write_table(table: pl.DataFrame, path: str | Path, suffix: str | None = None) -> None:
+    """Write a table in the format of `suffix`; default: the suffix of the path."""
+    writer = WRITERS.get(suffix or Path(path).suffix)
+    if writer is None:
+        raise ParameterError(f"the file name must end in {', '.join(WRITERS)}, got {Path(path).name!r}")
+    write_atomically(Path(path), getattr(table, writer))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(ResultView, TableResult):
     """The result of `simulate`: one cell for each adversary and number of facts, and a table of all measures.
 
     Attributes
@@ -71,13 +397,7 @@ class Simulation(ResultView, EstimateResult):
         return f"identified {' to '.join(shown) if len(rates) > 1 else shown[0]}"
 
     def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
-        """The cell of an adversary and a number of facts.
-
-        Raises
-        ------
-        NotFoundError
-            If no cell fits, or more than one.
-        """
+        """The cell of an adversary and a number of facts; an error if no cell fits, or more than one."""
         fitting = [cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)]
         if len(fitting) != 1:
             known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
@@ -90,18 +410,20 @@ class Simulation(ResultView, EstimateResult):
     def estimate(
         self, measure: str, setting: str | None = None, adversary: str | None = None, facts: int | None = None
     ) -> Estimate:
-        """One number of the table.
-
-        Raises
-        ------
-        NotFoundError
-            If there is no such measure, setting or cell.
-        """
+        """One number of the table; an error if there is no such measure, setting or cell."""
         measurements = self.measurements(self.cell(adversary, facts))
         for measurement in measurements:
             if measurement.measure == measure and setting in (None, measurement.setting):
                 return measurement.estimate
-        raise _no_measure(measure, setting, measurements)
+        settings: dict[str, list[str]] = {}
+        for measurement in measurements:
+            settings.setdefault(measurement.measure, []).append(measurement.setting)
+        if measure not in settings:
+            near = did_you_mean(measure, settings) or f"; there are {', '.join(settings)}"
+            raise NotFoundError(f"no measure {measure!r:.60}{near}")
+        known = ", ".join(filter(None, settings[measure])) or "none"
+        near = did_you_mean(setting, settings[measure]) or f"; its settings: {known}"
+        raise NotFoundError(f"no measure {measure!r} with setting {setting!r:.60}{near}")
 
     def measurements(self, cell: SimulationCell) -> list[Measurement]:
         """All measures of a cell, in the order of the table."""
@@ -109,23 +431,26 @@ class Simulation(ResultView, EstimateResult):
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """All measures of all cells; see docs/measures.md."""
+        """One row for each adversary, number of facts and measure; see docs/measures.md.
+
+        `setting` gives φ, θ or k. `low` and `high` are the ends of the 95 % interval, empty if there is none.
+        """
         rows = [
-            EstimateRow(cell.adversary, cell.facts, *measurement, cell.too_few_items)
+            (
+                cell.adversary,
+                cell.facts,
+                measure,
+                setting,
+                estimate.value,
+                *(end if math.isfinite(end) else None for end in (estimate.low, estimate.high)),
+                estimate.n,
+                estimate.baseline,
+                cell.too_few_items,
+                self.seed,
+                self.fingerprint,
+                __version__,
+            )
             for cell in self.cells
-            for measurement in self.measurements(cell)
+            for measure, setting, estimate in self.measurements(cell)
         ]
-        return estimate_table(rows, self.seed, self.fingerprint, __version__)
-
-
-def _no_measure(measure: str, setting: str | None, measurements: Iterable[Measurement]) -> NotFoundError:
-    """The error about a measure or a setting that a cell does not have, with what it has."""
-    settings: dict[str, list[str]] = {}
-    for measurement in measurements:
-        settings.setdefault(measurement.measure, []).append(measurement.setting)
-    if measure not in settings:
-        near = did_you_mean(measure, settings) or f"; there are {', '.join(settings)}"
-        return NotFoundError(f"no measure {measure!r:.60}{near}")
-    known = ", ".join(filter(None, settings[measure])) or "none"
-    near = did_you_mean(setting, settings[measure]) or f"; its settings: {known}"
-    return NotFoundError(f"no measure {measure!r} with setting {setting!r:.60}{near}")
+        return pl.DataFrame(rows, schema=COLUMNS, orient="row")

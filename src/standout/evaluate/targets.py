@@ -1,24 +1,47 @@
-"""Random targets, and their entries in random order."""
+"""Targets: random people of a release, the records that represent them, resemble them, and what those reveal.
+
+An adversary knows facts about the original data. A release that is not sanitized is its own original. People are
+indices of records of the original, records are indices of records of the release.
+
+An item that a person or a record has several times counts once, with the pair of entries that is most similar:
+
+    Sim(r, r′) = Σ over shared items of max Sim(entry of r, entry of r′) / |supp(r) ∪ supp(r′)|
+"""
 
 import hashlib
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from standout.attack.any_similarity import ItemFacts, add_item, new_table
+from standout.attack.neighbours import counts_items, nearest_neighbours, rule_of
 from standout.attack.pairs import has_item
-from standout.core.arrays import Ints
-from standout.core.errors import whole_number
+from standout.attack.queries import Queries, prepare_queries
+from standout.core.arrays import Bools, Floats, Ints, run_starts, slices_of, take_rows
+from standout.core.errors import ParameterError, whole_number
+from standout.core.jit import Array, kernel
+from standout.core.progress import no_progress
 from standout.core.rng import generator
+from standout.core.threads import thread_count
 from standout.data.labels import Labels
+from standout.data.postings import Postings
 from standout.data.release import Release
 from standout.data.repeats import distinct_positions
 from standout.data.subset import subset
 from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries, level_values
 from standout.know.sanitized import OriginalMapping, Sanitized
+from standout.know.similarity import Similarity
 
-__all__ = ["Population", "draw_targets", "sample_release", "shuffled_entries"]
+ENTRIES_AT_ONCE = 1 << 21
+TARGETS_AHEAD = 1024
+"""Number of targets whose nearest neighbours are searched at a time in a large release."""
+LARGE_RELEASE = 1 << 22
+"""Entries from which on comparing every target with all records would take too long."""
+READ_DIRECTLY = 4
+"""A few targets are compared with all records at once if that reads at most so many times all entries: a
+search for nearest neighbours sorts all entries first, which takes about as long."""
 
 
 def draw_targets(
@@ -26,8 +49,7 @@ def draw_targets(
 ) -> tuple[Ints, int]:
     """Up to `targets` random records with enough entries (None: all), and how many records have too few.
 
-    All records are put in one random order and those with too few entries are skipped, so that another
-    `min_items` gives largely the same targets. `counts` is what is counted instead of entries, by record.
+    Another `min_items` gives largely the same targets. `counts` is what is counted instead of entries.
     """
     wanted = release.n_records if targets is None else whole_number("targets", targets, 1)
     order = generator(seed, purpose, "targets").permutation(release.n_records)
@@ -35,13 +57,30 @@ def draw_targets(
     return eligible[:wanted], release.n_records - len(eligible)
 
 
+def random_targets(original: Release, adversary: Adversary, seed: int, purpose: str = "table") -> Ints:
+    """Everybody about whom enough can be known, in the random order in which targets are taken."""
+    order = generator(seed, *((purpose,) if original.columns else ()), "targets").permutation(original.n_records)
+    return np.asarray(order[adversary.eligible(original, order)])
+
+
+def column_targets(
+    release: Release, adversary: Adversary, targets: int | None, seed: int, purpose: str = "table"
+) -> tuple[Ints, int]:
+    """Random people of a release with columns whom the adversary knows enough about, and how many were left out."""
+    original = Population.of(release).original
+    eligible = random_targets(original, adversary, seed, purpose)
+    if not len(eligible):
+        raise ParameterError(f"no row has {adversary.knows} attributes that are not missing: lower knows")
+    wanted = None if targets is None else whole_number("targets", targets, 1)
+    return eligible[:wanted], original.n_records - len(eligible)
+
+
 def shuffled_entries(
     release: Release, records: Ints, seed: int, purpose: str, count: int | None = None, start: Ints | None = None
 ) -> list[Ints]:
-    """For each record the indices of its entries in random order, at most `count` of them.
+    """For each record the indices of its entries in random order, at most `count`; of (seed, purpose, record) only.
 
-    The order depends on (seed, purpose, record) only. `start` says where each record begins, if something
-    else than its entries is drawn.
+    `start` says where each record begins, if something else than its entries is drawn.
     """
     start = release.by_record.start if start is None else start
     entries = []
@@ -51,18 +90,9 @@ def shuffled_entries(
     return entries
 
 
-# The people whom a release is about, and the records that represent them.
-#
-# An adversary knows facts about the original data. A release that is not sanitized is its own original.
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Population:
-    """The release under attack, and the original that describes its people.
-
-    People are indices of records of the original, records are indices of records of the release. Without a
-    separate original these are the same.
-    """
+    """The release under attack, and the original that describes its people."""
 
     release: Release
     original: Release
@@ -86,14 +116,12 @@ class Population:
         return self._in_release_codes(known_facts(adversary, self.original, people, seed, draws), people)
 
     def all_facts(self, people: Ints) -> KnownFacts:
-        """Everything that is true of these people, in codes of the release; -1 for an item it lacks.
+        """Everything that is true of these people, in codes of the release; equal entries are one fact."""
+        return self._in_release_codes(
+            facts_from_entries(self.original, *distinct_positions(self.original, people)), people
+        )
 
-        Equal entries of a person are one fact.
-        """
-        entries, first = distinct_positions(self.original, people)
-        return self._in_release_codes(facts_from_entries(self.original, entries, first), people)
-
-    def items_in_record(self, person: int, items: Ints) -> NDArray[np.bool_]:
+    def items_in_record(self, person: int, items: Ints) -> Bools:
         """Which of a person's items are also in the record that represents them."""
         if not isinstance(self.release, Sanitized):
             return np.ones(len(items), np.bool_)
@@ -111,26 +139,28 @@ class Population:
         return [self.release.fingerprint, self.original.fingerprint, digest.hexdigest()]
 
     def _in_release_codes(self, known: KnownFacts, people: Ints) -> KnownFacts:
-        return self.release.translate_facts(known, people) if isinstance(self.release, Sanitized) else known
+        translates = isinstance(self.release, Sanitized) and not self.release.columns  # attacks on columns translate
+        return self.release.translate_facts(known, people) if translates else known  # type: ignore[attr-defined]
 
 
-# A sample of a release, together with the people whom its records represent.
-
-
-def sample_release(release: Release, keep: NDArray[np.bool_]) -> Release:
+def sample_release(release: Release, keep: Bools) -> Release:
     """The records where `keep` is set; the original keeps the people whom they represent."""
     sample = subset(release, keep)
     if not isinstance(release, Sanitized):
         return sample
+
+    def indices(labels: Labels, names: Labels) -> Ints:
+        return np.array([labels.find(name) for name in names], np.int64)
+
     mapping, whole = release.mapping, release.original
     is_represented = (mapping.representatives >= 0) & keep[np.maximum(mapping.representatives, 0)]
     original = subset(whole, is_represented)
     code = np.full(release.n_items + 1, -1)  # the last one is for an item that is gone: -1
-    code[_indices(release.items, sample.items)] = np.arange(sample.n_items)
+    code[indices(release.items, sample.items)] = np.arange(sample.n_items)
     value = dict(zip(level_values(whole), mapping.released_values, strict=True))
     sample_mapping = OriginalMapping(
         (np.cumsum(keep) - 1)[mapping.representatives[is_represented]],
-        code[mapping.item_codes[_indices(whole.items, original.items)]],
+        code[mapping.item_codes[indices(whole.items, original.items)]],
         tuple(value[level] for level in level_values(original)),
         mapping.rounding_periods,
     )
@@ -138,6 +168,207 @@ def sample_release(release: Release, keep: NDArray[np.bool_]) -> Release:
     return replace(release, **columns, original=original, mapping=sample_mapping)
 
 
-def _indices(labels: Labels, names: Labels) -> NDArray[np.int64]:
-    """The index of each name among the labels."""
-    return np.array([labels.find(name) for name in names], np.int64)
+# Pairs of a person and a record: their similarity, and what the record reveals about the person.
+
+
+class RevealedItems(NamedTuple):
+    """What each guess reveals about its target beyond the known facts.
+
+    similarity    Sim(target, guess)
+    revealed      number of distinct items of the guess that no known fact names
+    correct       number of these that the target has as well, each weighted by its similarity
+    """
+
+    similarity: Floats
+    revealed: Ints
+    correct: Floats
+
+
+def pair_similarities(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
+    """Sim(r, r′) of each pair of a person and a record."""
+    return revealed_items(release, target, guess, no_facts(release, len(target)), similarity).similarity
+
+
+def no_facts(release: Release, count: int) -> KnownFacts:
+    """No known facts about `count` people."""
+    return facts_from_entries(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
+
+
+def revealed_items(
+    release: Release, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
+) -> RevealedItems:
+    """What each guess reveals about its target, given the facts that are known about each target."""
+    population, columns = Population.of(release), RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))
+    parts: list[RevealedItems] = []
+    for pairs in slices_of(population.original.lengths[target], ENTRIES_AT_ONCE):
+        known_of_pairs = known.of(np.arange(pairs.start, pairs.stop))
+        parts.append(_revealed_items(population, target[pairs], guess[pairs], known_of_pairs, similarity))
+    return RevealedItems(*(np.concatenate(column) for column in zip(columns, *parts, strict=True)))
+
+
+def _revealed_items(
+    population: Population, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
+) -> RevealedItems:
+    n, release = len(target), population.release
+    target_items, guess_items = population.original.distinct_items[target], release.distinct_items[guess]
+    pair, item, sim = _shared_items(population, target, guess, similarity)
+    n_shared = np.bincount(pair, sim >= 0, n)
+    total = np.bincount(pair, np.maximum(sim, 0.0), n)
+    named = known.item >= 0
+    person = np.repeat(np.arange(len(known)), np.diff(known.first))
+    known_pair_item = np.unique(person[named] * release.n_items + known.item[named])
+    known_pair, known_item = np.divmod(known_pair_item, release.n_items)
+    in_guess = has_item(release, guess[known_pair], known_item)
+    revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
+    is_new = ~np.isin(pair * release.n_items + item, known_pair_item)
+    correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
+    return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
+
+
+def _shared_items(
+    population: Population, target: Ints, guess: Ints, similarity: Similarity
+) -> tuple[Ints, Ints, Floats]:
+    """(pair, item, Sim) for each item of each pair's target; Sim is -1 if the guess lacks the item.
+
+    A pair that occurs several times is compared once: more facts often lead to the same guess.
+    """
+    n_records, n_items = population.release.n_records, population.release.n_items
+    different, number = np.unique(target * n_records + guess, return_inverse=True)
+    people, query = np.unique(different // n_records, return_inverse=True)
+    queries = full_queries(population, people, similarity)
+    pair, fact, sim = fact_similarities(queries, query, different % n_records)
+    item = queries.facts.item[fact]
+    if population.original.has_repeats:
+        pair_item, sim = highest_of_each(pair * n_items + item, sim)
+        pair, item = np.divmod(pair_item, n_items)
+    ends, row = take_rows(np.searchsorted(pair, np.arange(len(different) + 1)), number)
+    return np.repeat(np.arange(len(target)), np.diff(ends)), item[row], sim[row]
+
+
+def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
+    """The distinct groups in ascending order, and the highest number of each."""
+    order = np.argsort(group, kind="stable")
+    group, number = group[order], number[order]
+    first = run_starts(group)
+    return group[first], np.maximum.reduceat(number, first) if len(first) else number
+
+
+def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+    """(pair, fact, Sim of the fact and the record's best entry); Sim is -1 if the record lacks the item."""
+    pair, fact, terms = queries.best_pairs(query, record)
+    share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
+    return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)
+
+
+def full_queries(population: Population, targets: Ints, similarity: Similarity) -> Queries:
+    """Queries with everything that is true of these people as known facts."""
+    known = population.all_facts(targets)
+    return prepare_queries(population.release, known, similarity, "one", np.full(len(targets), -1))
+
+
+# The records of a release that are at least θ similar to a target  [Definition 2].
+
+
+@dataclass
+class SimilarRecords:
+    """Finds the records that are at least θ similar to targets.
+
+    In a large release few targets have such a record. There, the nearest neighbours of many targets are
+    searched first, and only targets with a neighbour that is similar enough are compared with all records.
+    What was found is kept with the release: an audit asks for the same targets with every attack.
+    """
+
+    release: Release
+    similarity: Similarity
+    theta: float
+    threads: int | None = None
+
+    def of(self, targets: Ints, low: int, high: int) -> dict[int, Ints]:
+        """The records at least θ similar to each of targets[low:high]; their own do not count, if they have one."""
+        kept, may_have = self._kept()
+        self.look_ahead(targets, low, high)
+        similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
+        for target in targets[low:high].tolist():
+            if may_have[target]:
+                if target not in kept:
+                    is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
+                    if not is_sanitized:
+                        is_similar[target] = False
+                    kept[target] = np.flatnonzero(is_similar)
+                if len(kept[target]):
+                    similar_records[target] = kept[target]
+        return similar_records
+
+    def look_ahead(self, targets: Ints, low: int, high: int) -> dict[int, bool]:
+        """Whether each of targets[low:high] may have a similar record; asks for further targets too."""
+        _, may_have = self._kept()
+        wanted = targets[low:high].tolist()
+        if not all(target in may_have for target in wanted):
+            ahead = targets[low : max(high, low + TARGETS_AHEAD)].tolist()
+            may_have |= self._may_have(np.array([target for target in ahead if target not in may_have]))
+        return {target: may_have[target] for target in wanted}
+
+    def expect(self, may_have: dict[int, bool]) -> "SimilarRecords":
+        """Take over what another process has found out."""
+        self._kept()[1].update(may_have)
+        return self
+
+    def _kept(self) -> tuple[dict[int, Ints], dict[int, bool]]:
+        """By target: the records similar to it, and whether there may be any, as far as known."""
+        kept: dict[tuple[Similarity, float], tuple[dict[int, Ints], dict[int, bool]]]
+        kept = vars(self.release).setdefault("_similar_records", {})
+        return kept.setdefault((self.similarity, self.theta), ({}, {}))
+
+    def _may_have(self, targets: Ints) -> dict[int, bool]:
+        """Whether each target may have a similar record: by its nearest neighbour, where that is cheaper."""
+        release = self.release
+        can_search = counts_items(release, self.similarity) and not Population.of(release).is_sanitized
+        to_read = 0
+        if release.n_entries > LARGE_RELEASE:
+            entries = take_rows(release.by_record.start, targets)[1]
+            to_read = int(release.item_entries[release.by_record.item[entries]].sum())
+        if not can_search or to_read <= READ_DIRECTLY * release.n_entries:
+            return dict.fromkeys(targets.tolist(), True)
+        records, rule = np.sort(targets), rule_of(release, self.similarity)
+        nearest = nearest_neighbours(
+            release, rule, records, over_first=False, threads=thread_count(self.threads), progress=no_progress
+        )
+        is_near = nearest.similar / nearest.union >= self.theta
+        return dict(zip(records.tolist(), is_near.tolist(), strict=True))
+
+
+def similarities_to_all(release: Release, target: int, similarity: Similarity) -> Floats:
+    """Sim(r, r′) of one person r and every record r′ of the release."""
+    population = Population.of(release)
+    queries = full_queries(population, np.array([target]), similarity)
+    total, n_shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
+    tables, facts = queries.tables, queries.facts
+    of_items = ItemFacts(
+        first=facts.first,
+        item=facts.item,
+        shape=facts.shape,
+        known=facts.time,
+        step=np.zeros(1),
+        a=tables.a,
+        b=tables.b,
+        off=tables.off,
+        c=tables.c,
+        terms=tables.terms,
+        n_levels=release.n_levels,
+        span=release.span,
+    )
+    _add_similarities(release.by_item, of_items, total, n_shared, new_table(release))
+    n_either = population.original.distinct_items[target] + release.distinct_items - n_shared
+    return np.asarray(total / n_either)
+
+
+@kernel
+def _add_similarities(postings: Postings, facts: ItemFacts, total: Array, n_shared: Array, table: Array) -> None:
+    """Add, of each item, the highest Sim of a fact (they follow one another) and an entry to its record's total."""
+    low, item = 0, facts.item
+    while low < len(item):
+        high = low + 1
+        while high < len(item) and item[high] == item[low]:
+            high += 1
+        add_item(postings, facts, low, high, 0.0, total, n_shared, table)
+        low = high

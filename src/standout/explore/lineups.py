@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -197,7 +198,7 @@ def _answer(
     )
 
 
-def _parts(answer: so.LineupAnswer, rank: int, names: Names) -> Parts | None:
+def _parts(answer: Any, rank: int, names: Names) -> Parts | None:
     """What the facts add to the score of a candidate."""
     if rank >= len(answer.lineup):
         return None
@@ -207,7 +208,7 @@ def _parts(answer: so.LineupAnswer, rank: int, names: Names) -> Parts | None:
     return Parts(names[candidate.record], candidate.score, facts)
 
 
-def _sentence(answer: so.LineupAnswer) -> str:
+def _sentence(answer: Any) -> str:
     """How many candidates the facts leave, and how likely the first is."""
     facts, candidates = len(answer.aux), answer.verdict.candidates
     if not candidates:
@@ -223,7 +224,7 @@ def _sentence(answer: so.LineupAnswer) -> str:
     return f"{what} {leave} {remaining}; {whose} {_first_share(answer)}."
 
 
-def _first_share(answer: so.LineupAnswer) -> str:
+def _first_share(answer: Any) -> str:
     """The probability of the first, and what it is if the person is in the data, where that differs."""
     first, in_data = answer.lineup[0].probability, 1.0 - (answer.nobody or 0.0)
     share = _share(first)
@@ -233,7 +234,7 @@ def _first_share(answer: so.LineupAnswer) -> str:
     return share if given == share else f"{share}, or {given} if the person is in the data"
 
 
-def _remaining(answer: so.LineupAnswer) -> str:
+def _remaining(answer: Any) -> str:
     """The fewest candidates that together have most of the probability, in words."""
     in_data, total = 1.0 - (answer.nobody or 0.0), 0.0
     for count, candidate in enumerate(answer.lineup, start=1):

@@ -18,8 +18,7 @@ from standout.core.threads import run_in_slices
 from standout.data.release import Release
 from standout.data.subset import subset
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.evaluate.outcomes import fact_similarities, highest_of_each
-from standout.evaluate.targets import draw_targets, shuffled_entries
+from standout.evaluate.targets import draw_targets, fact_similarities, highest_of_each, shuffled_entries
 from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries
 from standout.know.similarity import ROUNDING, Equal, Over, Present, Similarity, Within

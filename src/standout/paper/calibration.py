@@ -29,7 +29,7 @@ from standout.core.progress import Progress, ProgressOption, no_progress, with_p
 from standout.core.rng import check_seed
 from standout.data.describe import outside_top
 from standout.data.release import Release
-from standout.evaluate.cell import TableResult
+from standout.evaluate.simulation import TableResult
 from standout.know.similarity import Equal, Present, Similarity
 from standout.measure.sparsity import sparsity
 from standout.paper.published import published

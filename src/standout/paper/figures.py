@@ -19,10 +19,9 @@ from standout.core.progress import ProgressMeter
 from standout.core.rng import generator
 from standout.data.describe import outside_top
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import median
 from standout.evaluate.simulate import simulate
-from standout.evaluate.simulation import Simulation
+from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.know.similarity import ROUNDING, Over, Present, Similarity, Within, days_per_unit
 from standout.measure.sparsity import Sparsity, sparsity
 from standout.paper.comparison import (

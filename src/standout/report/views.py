@@ -29,11 +29,10 @@ from standout.core.text import (
 )
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.evaluate.cell import SimulationCell
 from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, probability_text
-from standout.evaluate.simulation import Simulation
+from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings
 from standout.findings.gate import measure_titles

@@ -16,8 +16,8 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.data.release import Release
-from standout.evaluate.cell import TableResult
 from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulation import TableResult
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import ColumnUtility, column_measures
 from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change

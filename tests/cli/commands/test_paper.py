@@ -6,7 +6,7 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate.target_attacks import TargetAttacks
+from standout.evaluate.simulate import TargetAttacks
 from standout.paper.comparison import bars
 
 pytestmark = pytest.mark.once

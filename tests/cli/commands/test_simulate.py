@@ -7,8 +7,7 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate import simulate as simulation_runner
-from standout.evaluate import target_attacks
+from standout.evaluate import simulate as target_attacks
 from standout.evaluate.claims import ClaimThreshold
 from standout.findings.gate import measure_titles
 
@@ -71,7 +70,7 @@ def test_a_simulation_as_json(run, people_index, simulation):
 
 
 def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_path, monkeypatch):
-    monkeypatch.setattr(simulation_runner, "BATCH", 10)
+    monkeypatch.setattr(target_attacks, "BATCH", 10)
     attack, calls = target_attacks.attack_outcomes, []
 
     def attack_two_batches(*args, **options):

@@ -104,7 +104,7 @@ def bounds(
       read                  with DATA, how it was read
       fingerprint, version  with DATA
     """
-    from standout.evaluate.cell import write_table
+    from standout.evaluate.simulation import write_table
     from standout.measure.theorem_bounds import table
     from standout.measure.theorem_checks import check
 

@@ -136,8 +136,8 @@ def simulate(
                 posterior) and calibration (of probabilities)
     """
     from standout.cli.simulation_screen import SimulationsByAttack, show_simulations
-    from standout.evaluate.cell import write_table
     from standout.evaluate.simulate import simulate as run_simulation
+    from standout.evaluate.simulation import write_table
 
     described = adversary.adversary()
     fact_counts = None if facts is None else parse_counts("--facts", facts)

@@ -87,7 +87,7 @@ def sparsity(
       read         how the data was read
       fingerprint, version
     """
-    from standout.evaluate.cell import write_table
+    from standout.evaluate.simulation import write_table
     from standout.know.similarity import Within
     from standout.measure.sparsity import sparsity as measure_sparsity
 
