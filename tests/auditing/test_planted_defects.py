@@ -97,20 +97,21 @@ def test_two_more_bits_in_the_summary_are_noticed(release, monkeypatch):
 
 
 def test_facts_with_four_times_the_stated_error_are_noticed(release, monkeypatch):
-    values, times = Observer._near, Observer._times
+    values, times = Observer._values, Observer._times
 
-    def wide_times(self, uniform, code, wrong):
-        wide = Observer.__new__(Observer)
-        wide.__dict__ = self.__dict__ | {
-            "adversary": replace(self.adversary, time_error=(self.adversary.time_error or 0) * 4)
-        }
-        return times(wide, uniform, code, wrong)
+    def widened(method, name):
+        def of(self, uniform, code, wrong):
+            wide = Observer.__new__(Observer)
+            error = (getattr(self.adversary, name) or 0) * 4
+            wide.__dict__ = self.__dict__ | {"adversary": replace(self.adversary, **{name: error})}
+            return method(wide, uniform, code, wrong)
 
-    monkeypatch.setattr(Observer, "_near", lambda self, code, error: values(self, code, error * 4))
-    assert "facts" in failed(release)
-    monkeypatch.setattr(Observer, "_near", values)
-    monkeypatch.setattr(Observer, "_times", wide_times)
-    assert "facts" in failed(release)
+        return of
+
+    for name, method, error in (("_values", values, "value_error"), ("_times", times, "time_error")):
+        with monkeypatch.context() as patch:
+            patch.setattr(Observer, name, widened(method, error))
+            assert "facts" in failed(release)
 
 
 def test_facts_drawn_for_another_adversary_in_the_simulation_are_noticed(release, monkeypatch):
@@ -139,7 +140,7 @@ def test_facts_that_are_all_right_are_noticed(release, monkeypatch):
 
 
 def test_facts_that_are_all_exact_are_noticed(release, monkeypatch):
-    monkeypatch.setattr(Observer, "_near", lambda self, code, error: (code, code + 1))
+    monkeypatch.setattr(Observer, "_values", lambda self, uniform, code, wrong: code)
     assert "facts" in failed(release)
 
 
