@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import standout as so
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
 from standout.know.facts import KnownFacts
 
 __all__ = ["Answer", "Baseline", "Entries", "Query", "by_item", "duckdb_sql", "numpy_add_at"]

@@ -8,8 +8,8 @@ import polars as pl
 
 import standout as so
 from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.entries import unpack_item
 from standout.data.labels import SECONDS, Clock, TimeUnit
-from standout.data.postings import unpack_item
 from standout.data.release import Levels, RecordEntries
 
 __all__ = ["csv_file", "index_file", "netflix_file", "release_of", "with_levels", "with_times"]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import standout as so
 from benchmarks.data_files import index_file
 from benchmarks.harness import interleaved, options, restart_single_threaded
-from standout.data.subset import subset
+from standout.data.build import subset
 from standout.know.facts import KnownFacts, facts_from_entries
 from standout.linking.decoys import MAX_FACTS
 from standout.linking.records import WITH_DATES, Agreement, EvidenceModel, RecordSearch

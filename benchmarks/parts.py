@@ -19,8 +19,8 @@ import standout as so
 from benchmarks.data_files import index_file
 from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.ratio_table import HEADER, RatioRow
-from standout.core.parts import LocalExecutor, attach_executor, even_parts
-from standout.data.block_ranges import block_count
+from standout.core.threads import LocalExecutor, attach_executor, even_parts
+from standout.data.entries import block_count
 
 MODULE = "benchmarks.parts"
 QUERIES, DRAWS = 64, 8

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from standout.core.parts import Executor, Part, attach_executor, even_parts
-from standout.data.block_ranges import block_count
+from standout.core.threads import Executor, Part, attach_executor, even_parts
+from standout.data.entries import block_count
 
 
 class PicklingExecutor(Executor):

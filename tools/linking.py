@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.data.subset import subset
+from standout.data.build import subset
 from standout.report.interval_charts import WIDE
 from standout.report.linking_page import figures
 

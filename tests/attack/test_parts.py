@@ -12,8 +12,8 @@ import standout as so
 from attack_cases import Data, SameWeekday, crowd, exact, near
 from part_executors import check_all_divisions, divided, divisions
 from standout.attack.release_counts import ReleaseCounts
-from standout.core.parts import even_parts
-from standout.data.block_ranges import block_count
+from standout.core.threads import even_parts
+from standout.data.entries import block_count
 from standout.know.facts import encode_auxes
 
 BLOCK = 8192

@@ -6,8 +6,8 @@ import pytest
 import standout as so
 from part_executors import check_same_columns
 from standout.cluster.workers import part_executor
-from standout.core.parts import attach_executor
-from standout.data.block_ranges import block_count
+from standout.core.threads import attach_executor
+from standout.data.entries import block_count
 
 pytestmark = pytest.mark.once
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)

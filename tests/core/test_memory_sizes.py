@@ -3,7 +3,7 @@
 import pytest
 
 from standout.core.errors import ParameterError
-from standout.core.memory import UNKNOWN, available_memory, memory_limit, parse_size, size_text
+from standout.core.threads import UNKNOWN, available_memory, memory_limit, parse_size, size_text
 
 
 @pytest.mark.parametrize(

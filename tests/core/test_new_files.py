@@ -18,12 +18,13 @@ from standout.core import files as new_files
 if sys.argv[2] == "named":
     new_files.TEMPORARY = 0
 if sys.argv[2] == "naming":
-    new_files._linked = lambda *arguments: False
-    named = new_files._named
-    def killed(*arguments):
-        named(*arguments)
+    link = new_files._link
+    def killed(descriptor, path):
+        if path.name == "key.csv":
+            raise FileExistsError
+        link(descriptor, path)
         os.kill(os.getpid(), signal.SIGKILL)
-    new_files._named = killed
+    new_files._link = killed
 with new_files.new_file(Path(sys.argv[1]), private=True) as file:
     file.write(b"secret")
     file.flush()

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from standout.core.parts import LocalExecutor, Part, attach_executor, even_parts, executor_of
+from standout.core.threads import LocalExecutor, Part, attach_executor, even_parts, executor_of
 
 pytestmark = pytest.mark.once
 

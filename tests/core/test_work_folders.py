@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from standout.core.work_folders import Part, publish, sweep, work_folder
+from standout.core.files import Part, publish, sweep, work_folder
 
 pytestmark = pytest.mark.once
 TIMEOUT = 60
@@ -17,7 +17,7 @@ TIMEOUT = 60
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from standout.core import work_folders
+from standout.core import files as work_folders
 place, number = Path(sys.argv[1]), int(sys.argv[2])
 calls = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link"}
 def count(event, arguments):

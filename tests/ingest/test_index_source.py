@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.core.memory import file_array
-from standout.data import code_blocks
-from standout.data import repeats as repeats_module
+from standout.core.threads import file_array
+from standout.data import build as code_blocks
+from standout.data import entries as repeats_module
 
 BLOCK = 1 << 13
 TIMEOUT = 120

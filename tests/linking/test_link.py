@@ -6,7 +6,7 @@ import pytest
 from linking_data import FEW
 
 import standout as so
-from standout.data.subset import subset
+from standout.data.build import subset
 from standout.linking import decoys as profiles_module
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 
 import standout as so
-from standout.data.flat_arrays import release_columns
+from standout.data.manifest import release_columns
 
 TIMEOUT = 120
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from index_checks import run_python
 
-from standout.core import memory as bus_errors
+from standout.core import threads as bus_errors
 
 pytestmark = [
     pytest.mark.once,
@@ -47,7 +47,7 @@ so.open(path)
 
 def test_the_command_line_says_in_one_line_that_the_index_was_cut(index):
     finished = run_python(COMMAND, index)
-    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", bus_errors.LINE)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", bus_errors.LINE.decode())
 
 
 def test_a_library_leaves_the_signal_alone(index):
@@ -62,7 +62,7 @@ def test_a_handler_of_somebody_else_is_kept(index, handler):
 import signal, sys
 {handler}
 import standout as so
-from standout.core import memory as bus_errors
+from standout.core import threads as bus_errors
 
 def current():
     handler = lookup(signal.SIGBUS, None)

@@ -12,8 +12,8 @@ import pytest
 from index_checks import TIMEOUT, check_alone, check_holds, damaged_files, run_python, tree
 
 import standout as so
-from standout.core import work_folders
-from standout.core.work_folders import random_name
+from standout.core import files as work_folders
+from standout.core.files import random_name
 from standout.data.store import open_index_writer
 
 
@@ -260,7 +260,7 @@ def test_a_disk_that_is_really_full_is_a_clear_error_and_leaves_the_old_index(tm
 KILLED_BUILDS = """
 import os, signal, sys
 import standout as so
-from standout.core import work_folders
+from standout.core import files as work_folders
 
 release = so.synthesize(records=50, items=20, entries=200, seed=2)
 

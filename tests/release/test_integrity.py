@@ -8,10 +8,10 @@ import pytest
 from index_checks import arrays_of, copy_of, damaged_files, forge_column
 
 import standout as so
-from standout.data import flat_arrays as integrity
+from standout.data import manifest as integrity
 from standout.data import store
-from standout.data.flat_arrays import _in_order, checked_meanwhile, release_columns
 from standout.data.labels import Labels, shortlex
+from standout.data.manifest import _in_order, checked_meanwhile, release_columns
 
 
 @pytest.fixture

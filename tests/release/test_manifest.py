@@ -7,7 +7,7 @@ import pytest
 from index_checks import check_holds, damaged_files, edit_manifest, forge_column
 
 import standout as so
-from standout.data.flat_arrays import release_columns
+from standout.data.manifest import release_columns
 
 UNUSABLE = [
     (b"", "damaged: its manifest.json is not JSON"),

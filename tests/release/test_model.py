@@ -14,9 +14,9 @@ from index_checks import arrays_of
 
 import naive
 import standout as so
+from standout.data.entries import BLOCK_BITS, unpack_item
 from standout.data.export import write_table
 from standout.data.labels import Labels
-from standout.data.postings import BLOCK_BITS, unpack_item
 from standout.data.release import code_type
 
 STEP = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
@@ -141,7 +141,7 @@ def in_codes(entries, unit):
 def test_entries_by_item_equal_their_slow_twin_and_come_back(table, block_bits):
     entries, n_levels, span = in_codes(naive.entries(table.rows), table.unit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.data.postings.BLOCK_BITS", block_bits)
+        patch.setattr("standout.data.entries.BLOCK_BITS", block_bits)
         by_item = (release := table.read()).by_item
         columns = [unpack_item(by_item, item, n_levels, span) for item in range(release.n_items)]
     expected = naive.postings(entries, release.n_items, n_levels, span, block_bits)
@@ -206,13 +206,7 @@ def test_the_policy_decides_which_repeat_is_kept(kind, unit, repeats, data):
         check_what_is_there(release, entries)
 
 
-PORTIONS = [
-    "data.build.BUNDLES",
-    "data.code_blocks.BLOCK",
-    "data.build.PIECE",
-    "data.repeats.PIECE",
-    "ingest.frames.ROWS",
-]
+PORTIONS = ["data.build.BUNDLES", "data.build.BLOCK", "data.build.PIECE", "data.entries.PIECE", "ingest.frames.ROWS"]
 REPEATED = st.lists(
     st.tuples(
         st.sampled_from("mnopqrs"), st.sampled_from("vwxyz"), st.sampled_from([None, -1.0, 2.0]),

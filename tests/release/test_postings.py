@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.data.build import pack_by_item
-from standout.data.labels import Clock
-from standout.data.postings import (
+from standout.data.entries import (
     BLOCK_BITS,
     block_starts,
     mismatched_column,
@@ -22,6 +21,7 @@ from standout.data.postings import (
     word_type,
     words_are_valid,
 )
+from standout.data.labels import Clock
 from standout.data.release import RecordEntries, code_type
 
 SIZE = 1 << BLOCK_BITS
@@ -97,7 +97,7 @@ def test_an_item_unpacks_to_its_entries_by_record(table):
 
 @pytest.mark.parametrize(("n_records", "width"), [(256, np.uint8), (257, np.uint16)])
 def test_blocks_are_numbered_in_the_narrowest_type(n_records, width, monkeypatch):
-    monkeypatch.setattr("standout.data.postings.BLOCK_BITS", 0)
+    monkeypatch.setattr("standout.data.entries.BLOCK_BITS", 0)
     packed = pack({(record, 0): (None, None) for record in range(n_records)}, n_records, 1, 0, 0)
     assert packed.block.dtype == width
     assert packed.block.tolist() == unpack_item(packed, 0, 0, 0)[0].tolist() == list(range(n_records))
@@ -203,7 +203,7 @@ def test_an_invalid_word_is_detected(table, data, piece):
     runs = range(packed.run[item], packed.run[item + 1])
     block = next(int(packed.block[j]) for j in runs if index < packed.end[j])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.data.postings.PIECE", piece)
+        patch.setattr("standout.data.entries.PIECE", piece)
         assert words_are_valid(packed, n_records, n_levels, span)
         changed = packed._replace(word=word)
         assert words_are_valid(changed, n_records, n_levels, span) == naive.word_is_valid(

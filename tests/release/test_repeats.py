@@ -12,9 +12,9 @@ from index_checks import arrays_of, forge_column
 
 import naive
 import standout as so
-from standout.data.flat_arrays import release_columns
-from standout.data.postings import BLOCK_BITS, mismatched_column, stored_runs, unpack_item
-from standout.data.subset import subset
+from standout.data.build import subset
+from standout.data.entries import BLOCK_BITS, mismatched_column, stored_runs, unpack_item
+from standout.data.manifest import release_columns
 
 FIRST = date(2005, 3, 1)
 SCHEMA = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
@@ -74,7 +74,7 @@ def test_every_row_is_kept_and_any_row_order_gives_the_same_bytes(rows, random):
 def test_repeated_entries_by_item_equal_their_slow_twin_and_come_back(block_bits, rows):
     coded, n_levels, span = in_codes(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.data.postings.BLOCK_BITS", block_bits)
+        patch.setattr("standout.data.entries.BLOCK_BITS", block_bits)
         release = read(rows, repeats="keep")
         columns = [unpack_item(release.by_item, i, n_levels, span) for i in range(release.n_items)]
         assert mismatched_column(stored_runs(release.by_item), -(-release.n_records // 2**block_bits)) is None

@@ -9,9 +9,9 @@ import pytest
 from index_checks import arrays_of, check_holds, damaged_files, forge_column, run_python
 
 import standout as so
-from standout.data.flat_arrays import release_columns
+from standout.data.entries import word_bits, word_type
 from standout.data.labels import Labels
-from standout.data.postings import word_bits, word_type
+from standout.data.manifest import release_columns
 from standout.data.release import code_type
 
 

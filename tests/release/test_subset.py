@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content
-from standout.data.subset import subset
+from standout.data.build import subset
 
 COMPILED = not numba.config.DISABLE_JIT
 DAYS = [date(2005, 3, 1) + timedelta(days=step) for step in (0, 2, 14, 40)]

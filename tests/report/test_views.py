@@ -109,7 +109,7 @@ def test_results_are_frames_for_pandas_arrow_and_polars(result):
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it(release, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setattr("standout.core.results.find_spec", lambda name: None)
+    monkeypatch.setattr("standout.core.errors.find_spec", lambda name: None)
     with pytest.raises(StandoutError, match=r"to_pandas.* needs pandas and pyarrow.*pip install pandas pyarrow"):
         release.to_pandas()
     with pytest.raises(StandoutError, match=r"to_arrow.* needs pyarrow, which is not.*pip install pyarrow$"):

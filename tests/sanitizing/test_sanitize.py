@@ -22,8 +22,8 @@ from sanitizing_data import (
 import naive
 import standout as so
 from conftest import content
-from standout.data.flat_arrays import release_columns
 from standout.data.labels import Bins
+from standout.data.manifest import release_columns
 from standout.know.sanitized import Period
 
 

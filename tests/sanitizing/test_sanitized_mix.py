@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import standout as so
+from standout.data.build import arrange
 from standout.data.column import Column
-from standout.data.subset import arrange
 
 pytestmark = pytest.mark.once
 STEPS = ["round age 5", "round-time month", "drop-rare-items 20", "drop-entries 0.3", "swap age 0.3", "drop-rows age 2"]

@@ -13,7 +13,7 @@ from sanitizing_data import ALL, START, assert_same, drawn_rows, table
 
 import naive
 import standout as so
-from standout.data.flat_arrays import release_columns
+from standout.data.manifest import release_columns
 from standout.know.sanitized import TimeSpread, ValueSpread
 from standout.sanitizing.step import Step, StepResult
 

@@ -9,7 +9,7 @@ import pytest
 from sanitizing_data import assert_same
 
 import standout as so
-from standout.core.work_folders import sweep
+from standout.core.files import sweep
 from standout.sanitizing.output_files import sidecar_path
 
 pytestmark = pytest.mark.once

@@ -14,8 +14,8 @@ import standout as so
 from naive import table_attack
 from standout.attack.column_scores import attack_columns
 from standout.attack.likelihood import Likelihood
+from standout.data.build import arrange
 from standout.data.labels import Labels
-from standout.data.subset import arrange
 from standout.know.adversary import Adversary
 
 ROWS = 40

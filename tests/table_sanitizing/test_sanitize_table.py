@@ -7,7 +7,7 @@ from sanitizing_tables import in_original_order, random_table, values
 import standout as so
 from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError
-from standout.data.subset import arrange
+from standout.data.build import arrange
 from standout.know.sanitized import Sanitized
 
 pytestmark = pytest.mark.once

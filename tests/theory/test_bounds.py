@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
-from standout.data.subset import subset
+from standout.data.build import subset
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.measure import bounds
 from standout.measure.theorem_checks import NO_LEMMA, OVER, matching_sets

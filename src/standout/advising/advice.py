@@ -27,8 +27,8 @@ from standout.auditing.adversary_text import describe_adversary
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.results import ResultView
 from standout.core.text import estimate_line, percent
+from standout.data.export import ResultView
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.simulation import TableResult

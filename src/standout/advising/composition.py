@@ -9,8 +9,8 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
+from standout.data.build import subset
 from standout.data.release import Release
-from standout.data.subset import subset
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.know.sanitized import Sanitized
 from standout.linking.links import Links, link

@@ -16,7 +16,7 @@ from standout.attack.verdicts import Verdicts
 from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue, suggest_items
 from standout.know.facts import Aux, Fact, KnownFacts, level_values

@@ -20,9 +20,8 @@ from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import current_pool, run_in_slices
-from standout.data.postings import Postings
+from standout.data.entries import Postings, distinct_positions
 from standout.data.release import Release
-from standout.data.repeats import distinct_positions
 from standout.data.store import SharedIndex
 from standout.know.facts import facts_from_entries
 from standout.know.lookup_tables import tabulate, time_similarity

@@ -30,10 +30,9 @@ from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import StoreError
-from standout.core.parts import Part, executor_of
 from standout.core.progress import Progress, no_progress
-from standout.core.threads import run_in_slices
-from standout.data.block_ranges import whole
+from standout.core.threads import Part, executor_of, run_in_slices
+from standout.data.entries import whole
 from standout.data.release import INVALID_CODE, Release
 
 __all__ = ["score", "walk_part"]

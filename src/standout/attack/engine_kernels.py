@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
-from standout.data.postings import BLOCK_BITS, Postings
+from standout.data.entries import BLOCK_BITS, Postings
 from standout.know.lookup_tables import time_similarity
 
 __all__ = [

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
+from standout.data.entries import distinct_entries
 from standout.data.release import INVALID_CODE, RecordEntries, Release, read_only
-from standout.data.repeats import distinct_entries
 from standout.know.lookup_tables import Tables, time_similarity
 
 __all__ = ["EntryRanges", "Pairs", "distinct_ranges", "entry_ranges", "first_times", "has_item", "similarity_terms"]

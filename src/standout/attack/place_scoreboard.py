@@ -9,7 +9,7 @@ from standout.attack.own_attack import Attack
 from standout.attack.queries import weight_function
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.ingest.places import places_of
 from standout.know.facts import KnownFacts

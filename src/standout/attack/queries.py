@@ -24,8 +24,8 @@ from standout.attack.pairs import Pairs, first_times, has_item, similarity_terms
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
-from standout.core.parts import Part
-from standout.data.block_ranges import whole
+from standout.core.threads import Part
+from standout.data.entries import whole
 from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.know.facts import ANY_TIME, KnownFacts

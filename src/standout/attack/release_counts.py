@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from standout.attack.pairs import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
-from standout.core.parts import Part, even_parts, executor_of
-from standout.core.threads import thread_count
-from standout.data.block_ranges import block_count, record_range
+from standout.core.threads import Part, even_parts, executor_of, thread_count
+from standout.data.entries import block_count, record_range
 from standout.data.labels import SECONDS
 from standout.data.release import Release
 

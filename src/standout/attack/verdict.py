@@ -14,7 +14,7 @@ from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, positive_share, whole_number
-from standout.core.results import FrameExport, ResultView
+from standout.data.export import FrameExport, ResultView
 from standout.data.labels import position_of_id
 from standout.know.facts import Fact
 

@@ -32,11 +32,10 @@ from standout.core.errors import ParameterError, did_you_mean, not_one_of, posit
 from standout.core.files import make_folder, write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
-from standout.core.results import FrameExport, ResultView
 from standout.core.rng import check_seed
 from standout.core.text import printable
 from standout.core.threads import thread_count
-from standout.data.export import inert
+from standout.data.export import FrameExport, ResultView, inert
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population

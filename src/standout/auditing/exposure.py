@@ -12,7 +12,7 @@ from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.text import printable
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.evaluate.estimates import Estimate, rate

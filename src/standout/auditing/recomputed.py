@@ -26,9 +26,9 @@ from standout.attack.reference import KnownItem, decay, scores_1b, within
 from standout.attack.reference_arrays import EntriesOfItems, entries_of_items, known_items_of_query
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Bools, Floats, Ints
+from standout.data.build import subset
 from standout.data.labels import SECONDS
 from standout.data.release import Release
-from standout.data.subset import subset
 from standout.know.adversary import Adversary
 from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts
 from standout.know.observation import Choice

@@ -19,8 +19,8 @@ from standout.auditing.ladder import Rung, fit_rung
 from standout.core.arrays import Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
+from standout.data.build import subset
 from standout.data.release import RecordEntries, Release, read_only
-from standout.data.subset import subset
 from standout.evaluate.estimates import beta_binomial_tail, binomial_tail, percent
 from standout.evaluate.outcomes import Criteria, attack_outcomes
 from standout.evaluate.simulate import simulate

@@ -39,7 +39,7 @@ from standout.cli.error_lines import (
     with_option_name,
 )
 from standout.cli.option_groups import format_commands, option
-from standout.core import memory as bus_errors
+from standout.core import threads as bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
 __all__ = ["cli", "run"]

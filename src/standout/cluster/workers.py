@@ -23,9 +23,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from standout._version import __version__
 from standout.core.errors import ParameterError, StandoutError, StoreError
-from standout.core.parts import Executor, Part, even_parts
-from standout.core.threads import WorkerPool, use_pool
-from standout.data.postings import BLOCK_BITS
+from standout.core.threads import Executor, Part, WorkerPool, even_parts, use_pool
+from standout.data.entries import BLOCK_BITS
 from standout.data.release import Release
 from standout.data.store import SharedIndex
 

@@ -21,6 +21,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -184,6 +185,13 @@ def pip_install(*requirements: str) -> str:
     """The command that installs these packages, for messages."""
     quoted = (part if re.fullmatch(r"[\w.-]+", part) else f"'{part}'" for part in requirements)
     return f"pip install {' '.join(quoted)}"
+
+
+def check_installed(method: str, *packages: str) -> None:
+    """Raise an error that says what to install if one of the packages is missing."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        names, are = " and ".join(missing), "are" if len(missing) > 1 else "is"
+        raise StandoutError(f"{method} needs {names}, which {are} not installed: {pip_install(*missing)}")
 
 
 # Parameter checks that several packages share; each returns the value or raises a ParameterError.

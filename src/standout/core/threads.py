@@ -1,4 +1,4 @@
-"""Run work on a pool of threads, or on workers of other processes and machines.
+"""What a computation runs on: threads, workers of other processes, parts of a release, and memory.
 
 Kernels release the interpreter lock, so threads are enough on one machine. The package `cluster` makes pools of
 workers. Computations ask for `current_pool()` and work on threads if there is none, so only the outermost call
@@ -6,16 +6,27 @@ names the workers. A task is a function of a module and small arguments; its res
 that a lost worker's tasks can run again elsewhere.
 """
 
+import mmap
 import os
+import re
+import signal
+import tempfile
+import weakref
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from itertools import pairwise
+from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 R = TypeVar("R")
 W = TypeVar("W")
@@ -46,29 +57,20 @@ def run_in_slices(
     size = max(1, min(SLICE, count // (8 * threads)))
     slices = [(low, min(low + size, count)) for low in range(0, count, size)]
     threads = min(threads, len(slices))
-    if threads <= 1:
-        workspace = new_workspace() if slices else None
-        for low, high in slices:
-            work_on(low, high, workspace)  # type: ignore[arg-type]
-            progress("attacking", high, count)
-        return
     free: SimpleQueue[W] = SimpleQueue()
     for _ in range(threads):
         free.put(new_workspace())
 
-    def work_on_slice(ends: tuple[int, int]) -> int:
+    def work_on_slice(low: int, high: int) -> int:
         workspace = free.get()
         try:
-            work_on(*ends, workspace)
+            work_on(low, high, workspace)
         finally:
             free.put(workspace)
-        return ends[1] - ends[0]
+        return high
 
-    n_done = 0
-    with ThreadPoolExecutor(threads) as pool:
-        for n_finished in pool.map(work_on_slice, slices):
-            n_done += n_finished
-            progress("attacking", n_done, count)
+    for done in map_on_threads(work_on_slice, slices, max(threads, 1)):
+        progress("attacking", done, count)
 
 
 def map_on_threads(function: Callable[..., R], tasks: Iterable[tuple[Any, ...]], threads: int | None) -> Iterator[R]:
@@ -93,6 +95,9 @@ def map_on_threads(function: Callable[..., R], tasks: Iterable[tuple[Any, ...]],
         pool.shutdown(cancel_futures=True)
 
 
+# Workers of other processes and machines.
+
+
 class WorkerPool(Protocol):
     """Workers that compute tasks."""
 
@@ -109,7 +114,7 @@ class WorkerPool(Protocol):
         """Bytes of memory of the smallest machine with workers."""
 
     def executor_of(self, release: Any) -> Any:
-        """An executor for parts of a release (see `core.parts`); None if attacks on it are better whole."""
+        """An `Executor` for parts of a release; None if attacks on it are better whole."""
 
     def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
         """The results of function(*task) for each task, in their order.
@@ -135,3 +140,237 @@ def use_pool(pool: WorkerPool | None) -> Iterator[None]:
         yield
     finally:
         _POOL.reset(token)
+
+
+# Parts of a release: map over ranges of blocks of records, merge in the order of the parts. Merging is exact, so
+# results do not depend on how many parts there are. An executor that is attached to a release runs every attack on
+# it; without one, attacks run on the whole release on threads, with the same results.
+
+
+class Part(NamedTuple):
+    """The blocks first_block … last_block - 1 of a release."""
+
+    first_block: int
+    last_block: int
+
+
+class Executor(ABC):
+    """Runs functions on all parts of one release.
+
+    `parts` are ascending and adjacent, from block 0 to the release's last. A function is called as
+    function(release, part, *arguments), with the release as the worker has opened it. It belongs to a module,
+    its arguments and results can be pickled, and it has no side effects: a worker may run it again.
+    """
+
+    parts: tuple[Part, ...]
+
+    @abstractmethod
+    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
+        """For each batch of arguments, in order: the results of all parts; later batches may already run."""
+
+    def map(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        """The results of all parts, in their order."""
+        return next(iter(self.map_batches(function, [arguments])))
+
+
+class LocalExecutor(Executor):
+    """All parts in this process, one after another."""
+
+    def __init__(self, release: object, parts: Sequence[Part]) -> None:
+        self.release, self.parts = release, tuple(parts)
+
+    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
+        """As in `Executor`."""
+        for arguments in batches:
+            yield [function(self.release, part, *arguments) for part in self.parts]
+
+
+def even_parts(n_blocks: int, count: int) -> tuple[Part, ...]:
+    """Split blocks into at most `count` parts of about the same number of blocks, at least one part."""
+    count = max(1, min(count, n_blocks))
+    return tuple(Part(low, high) for low, high in pairwise(n_blocks * i // count for i in range(count + 1)))
+
+
+def attach_executor(release: object, executor: Executor | None) -> None:
+    """Let all attacks on this release run on an executor's parts; None: on threads of this process again."""
+    vars(release)["_executor"] = executor
+
+
+def executor_of(release: object) -> Executor | None:
+    """The executor of a release: the one attached, or that of the current workers; None if it has none."""
+    executor: Executor | None = vars(release).get("_executor")
+    pool = current_pool()
+    return pool.executor_of(release) if executor is None and pool is not None else executor
+
+
+# Memory: amounts as people write them, and how much this machine has left.
+
+
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+WRITTEN = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", re.ASCII)
+SHARE = 0.6
+"""Share of the available memory that a build may use; the system's file cache needs the rest."""
+UNKNOWN = 4 * 10**9
+"""Taken for the available memory where the system does not say."""
+SYSTEM = Path("/")
+
+
+def parse_size(text: int | str, name: str = "memory") -> int:
+    """Number of bytes of a size such as 500MB, 4GB or 2GiB.
+
+    >>> parse_size("500MB"), parse_size("2GiB"), parse_size("1.5 gb"), parse_size(4096)
+    (500000000, 2147483648, 1500000000, 4096)
+    """
+    is_text = isinstance(text, (str, int)) and not isinstance(text, bool)
+    written = WRITTEN.fullmatch(str(text)) if is_text else None
+    unit = None if written is None else UNITS.get(written[2].upper())
+    size = 0 if written is None or unit is None else round(float(written[1]) * unit)
+    if size < 1:
+        raise ParameterError(f"{name} must be a size such as 500MB, 4GB or 2GiB, got {text!r:.100}")
+    return size
+
+
+def size_text(size: float) -> str:
+    """A size for people, rounded up so that it suffices.
+
+    >>> size_text(4_000_000_000), size_text(1_234_000), size_text(999)
+    ('4 GB', '1.3 MB', '0.1 MB')
+    """
+    tenths, name = -(-int(size) // 10**5), "MB"
+    if tenths >= 10_000:
+        tenths, name = -(-int(size) // 10**8), "GB"
+    return f"{tenths // 10} {name}" if tenths % 10 == 0 else f"{tenths / 10} {name}"
+
+
+def memory_limit(memory: int | str | None) -> int:
+    """Bytes that a build may use: those that are given, or a share of what is available."""
+    return parse_size(memory) if memory is not None else int(SHARE * available_memory())
+
+
+def available_memory(system: Path = SYSTEM) -> int:
+    """Bytes that the machine, or the container around this process, has left."""
+    free = _number(system / "proc/meminfo", "MemAvailable:")
+    known = [] if free is None else [1024 * free]
+    for limit, used, controller in (
+        ("memory.max", "memory.current", ""),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory"),
+    ):
+        folder, inside = system / "sys/fs/cgroup" / controller, _group_path(system, controller)
+        for path in [folder / inside, *(folder / parent for parent in inside.parents)]:
+            with suppress(OSError, ValueError):  # cached files do not count: the system frees them when needed
+                cached = _number(path / "memory.stat", "inactive_file ", "total_inactive_file ") or 0
+                known.append(int((path / limit).read_text()) - int((path / used).read_text()) + cached)
+    return max(min(known, default=UNKNOWN), 0)
+
+
+def _number(file: Path, *names: str) -> int | None:
+    """The number on the first line of a file that begins with one of these names."""
+    with suppress(OSError, ValueError):
+        for line in file.read_text().splitlines():
+            if line.startswith(names):
+                return int(line.split()[1])
+    return None
+
+
+def _group_path(system: Path, controller: str) -> Path:
+    """The control group of this process."""
+    with suppress(OSError):
+        for line in (system / "proc/self/cgroup").read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            if controller in names.split(","):
+                return Path(path.lstrip("/"))
+    return Path()
+
+
+# Arrays in files, for what memory does not hold: the system writes and reads their pages.
+
+
+_MAPS: list[weakref.ref[mmap.mmap]] = []
+
+
+def file_array(folder: Path, shape: int | tuple[int, ...], dtype: "DTypeLike") -> "NDArray[Any]":
+    """A new array in a file of this folder that has no name: nothing is left of it when it is not used any more.
+
+    Its space is reserved, because a full disk would end the process at a later write.
+    """
+    import numpy as np
+
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if not size:
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        mapped = mmap.mmap(file.fileno(), size)
+    _MAPS[:] = [*(known for known in _MAPS if known() is not None), weakref.ref(mapped)]
+    return np.frombuffer(mapped, dtype).reshape(shape)
+
+
+def drop_pages() -> None:
+    """Let go of the pages of all such arrays; they stay in the system's cache or on the disk."""
+    for known in _MAPS:
+        if (mapped := known()) is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+# One line instead of a silent end when a mapped file is cut while it is read. The system then sends SIGBUS to the
+# thread that touched the missing page. Python's own handlers run after the instruction, which is repeated forever, so
+# the handler is native code. Only the command line asks for it (`allow`): a library must not take over signals.
+
+
+LINE = (
+    b"standout: a file of the index was cut, or could not be read, while it was in use: run standout verify, "
+    b"then run the command again\n"
+)
+EXIT_CODE = 3
+CODE = """
+@line = private constant [{size} x i8] c"{line}"
+define void @explain(i32 %signal) {{
+  %write = inttoptr i64 {write} to ptr
+  %leave = inttoptr i64 {leave} to ptr
+  %written = call i64 %write(i32 2, ptr @line, i64 {size})
+  call void %leave(i32 {code})
+  ret void
+}}
+"""
+_allowed = False
+_engines: list[object] = []
+"""The compiled handler, which must stay in memory."""
+
+
+def allow() -> None:
+    """Let `explain` install the handler; the command line calls this, libraries do not."""
+    global _allowed
+    _allowed = True
+
+
+def explain() -> None:
+    """Install the handler before a file is mapped, once, if it is allowed; a handler of somebody else stays.
+
+    It takes 15 ms in a process that uses Numba, which has loaded LLVM.
+    """
+    if not _allowed or _engines or signal.getsignal(signal.SIGBUS) is not signal.SIG_DFL:
+        return
+    with suppress(ImportError, RuntimeError, AttributeError):  # without LLVM the process ends without a line
+        import ctypes
+
+        import llvmlite.binding as llvm
+
+        with suppress(RuntimeError):  # newer versions initialise LLVM themselves
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+        library = ctypes.CDLL(None)
+        write, leave = (ctypes.cast(call, ctypes.c_void_p).value for call in (library.write, library._exit))
+        line = "".join(f"\\{byte:02x}" for byte in LINE)
+        code = CODE.format(size=len(LINE), line=line, write=write, leave=leave, code=EXIT_CODE)
+        target = llvm.Target.from_default_triple().create_target_machine()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(code), target)
+        engine.finalize_object()
+        _engines.append(engine)
+        library.signal.argtypes, library.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+        before = library.signal(signal.SIGBUS, engine.get_function_address("explain"))
+        if before:  # not the default: somebody else's native handler, such as faulthandler's
+            library.signal(signal.SIGBUS, before)

@@ -6,38 +6,184 @@ into memory, all arrays that have one element per entry are in files (see `Memor
 them in pieces.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, get_args
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from standout.core.arrays import Ints, offsets, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array
-from standout.core.memory import drop_pages
 from standout.core.progress import Progress, no_progress
+from standout.core.threads import drop_pages, file_array, size_text
 from standout.data import build_kernels
-from standout.data.code_blocks import IN_MEMORY, CodeBlocks, MemoryPlan
-from standout.data.labels import Clock, Labels, Provenance, TimeUnit
-from standout.data.postings import (
+from standout.data.column import Codes, Levels, read_only
+from standout.data.entries import (
     NO_ENDS,
     NO_NUMBERS,
+    PIECE,
     Postings,
+    RecordEntries,
+    Repeats,
     StoredRuns,
+    apply_rule,
     block_starts,
+    chosen_rule,
+    code_columns,
+    code_type,
+    count_distinct,
+    has_repeats,
     run_positions,
     word_bits,
     word_type,
 )
-from standout.data.release import Codes, Levels, RecordEntries, Release, code_type, read_only
-from standout.data.repeats import PIECE, Repeats, apply_rule, chosen_rule, code_columns, count_distinct, has_repeats
+from standout.data.labels import Clock, Labels, Provenance, TimeUnit
+from standout.data.release import Release
 
 BUNDLES = 512
 """Number of bundles of records in the first pass: few enough that their ends stay in the cache."""
 PER_ID = 64
 """Bytes for each id while a release is built: its count, length, order, rank and offsets."""
+
+
+Block = NDArray[np.uint32]
+"""One row per entry: record, item, value and time codes, as `build_kernels` describes them."""
+BLOCK, SMALLEST_BLOCK = 1 << 22, 1 << 16
+PER_ENTRY = 28
+"""Bytes that a build needs for each entry at most: codes, bundles of records and the columns of the index."""
+PROGRAM = 350 * 10**6
+"""Bytes that the program and its buffers take before the first entry."""
+
+
+@dataclass(slots=True, eq=False)
+class MemoryPlan:
+    """How much memory a build may use, and the folder for the arrays of entries if they do not fit.
+
+    `ids` are the bytes that ids take, and `on_disk` says whether new arrays of entries go to files.
+    """
+
+    limit: int
+    folder: Path
+    ids: int = 0
+    on_disk: bool = False
+
+    @property
+    def left(self) -> int:
+        """Bytes left for entries; raises ParameterError if there are too few to build anything."""
+        needed = PROGRAM + 64 * self.block_rows
+        left = self.limit - needed - self.ids
+        if left < SMALLEST_BLOCK * PER_ENTRY:
+            least = size_text(1.05 * (needed + self.ids + SMALLEST_BLOCK * PER_ENTRY))
+            raise ParameterError(
+                f"memory must be at least {least}: {size_text(needed)} for the program, and {size_text(self.ids)} "
+                f"for the ids so far, which are held in memory; got {size_text(self.limit)}"
+            )
+        return left
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block: few if memory is short."""
+        rows = max(self.limit // (64 * 16), SMALLEST_BLOCK)
+        return min(1 << (int(rows).bit_length() - 1), BLOCK)
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """A new array, in memory or in a file."""
+        return file_array(self.folder, shape, dtype) if self.on_disk else np.empty(shape, dtype)
+
+
+IN_MEMORY = MemoryPlan(sys.maxsize, Path())
+"""All arrays in memory."""
+
+
+class CodeCounts(NamedTuple):
+    """Number of entries of each record and item, and [lowest time, highest time] of those with one."""
+
+    per_record: Ints
+    per_item: Ints
+    time_bounds: Ints
+
+
+@dataclass(slots=True)
+class CodeBlocks:
+    """Coded entries in a few large blocks, which are freed one by one while the release is built."""
+
+    memory: MemoryPlan = IN_MEMORY
+    full: list[Block] = field(default_factory=list)
+    open: Block = field(default_factory=lambda: np.empty((0, 4), np.uint32))
+    used: int = 0
+    rows: int = 0
+
+    def copy(self) -> "CodeBlocks":
+        """Return the same blocks, which a build can free."""
+        return replace(self, full=list(self.full))
+
+    def reserve(self, rows: int) -> Block:
+        """Return space for some entries; call `take` with the number that was written."""
+        if self.used + rows > len(self.open):
+            self._close()
+            self.open = self.memory.empty((max(rows, self.memory.block_rows), 4), np.uint32)
+        return self.open[self.used : self.used + rows]
+
+    def take(self, rows: int) -> None:
+        """Count entries that were written to the reserved space."""
+        self.used += rows
+        self.rows += rows
+
+    def make_room(self, ids: int) -> None:
+        """Move full blocks to files if the entries do not fit; ids = bytes that the ids take."""
+        memory = self.memory
+        if memory is IN_MEMORY:
+            return
+        memory.ids = ids
+        if self.rows * PER_ENTRY > memory.left and not memory.on_disk:
+            memory.on_disk = True
+            for number, block in enumerate(self.full):
+                self.full[number] = memory.empty(block.shape, block.dtype)
+                self.full[number][:] = block
+
+    def __len__(self) -> int:
+        return len(self.full) + (self.used > 0)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield all blocks."""
+        for block in [*self.full, self.open[: self.used]][: len(self)]:
+            yield block
+            drop_pages()
+
+    def drain(self) -> Iterator[Block]:
+        """Yield all blocks, and free each one when the next is asked for."""
+        self._close()
+        self.open = np.empty((0, 4), np.uint32)
+        blocks, self.full = self.full[::-1], []
+        while blocks:
+            yield blocks.pop()
+            drop_pages()
+
+    def rewrite(self, change: Callable[[Block], Block]) -> "CodeBlocks":
+        """Return the blocks with changed rows; `change` may drop some. These blocks are freed."""
+        changed = CodeBlocks(self.memory)
+        for block in self.drain():
+            rows = change(block)
+            changed.reserve(len(rows))[:] = rows
+            changed.take(len(rows))
+        return changed
+
+    def counts(self, records: int, items: int) -> CodeCounts:
+        """Count all entries, for this many ids of records and items."""
+        times = np.array([np.iinfo(np.int64).max, -1])
+        counts = CodeCounts(np.zeros(records, np.int64), np.zeros(items, np.int64), times)
+        for block in self:
+            build_kernels.count(block, *counts)
+        return counts
+
+    def _close(self) -> None:
+        if self.used:
+            self.full.append(self.open[: self.used])
+            self.used = 0
 
 
 @dataclass(slots=True)
@@ -326,3 +472,79 @@ def read_only_entries(groups: RecordEntries) -> RecordEntries:
 def read_only_levels(levels: Levels | None) -> Levels | None:
     """Return the levels with a read-only array."""
     return read_only(levels) if isinstance(levels, np.ndarray) else levels
+
+
+# Select some records of a release.
+
+
+def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
+    """Return a release of some records, in canonical form: as if only their entries had been read.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> subset(release, np.arange(100) % 4 == 0).n_records
+    25
+    """
+    if keep.shape != (release.n_records,) or not keep.any():
+        raise ParameterError(
+            f"keep must be {release.n_records:,} truth values with at least one True, one for each record"
+        )
+    entries, lengths = release.check().by_record, release.lengths
+    selected = np.repeat(keep, lengths)
+    items, item = np.unique(entries.item[selected], return_inverse=True)
+    groups = RecordEntries(
+        offsets(lengths[keep]),
+        item.astype(code_type(len(items))),
+        _select(entries.value, selected),
+        _select(entries.time, selected),
+    )
+    groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
+    return Release(
+        records=select_labels(release.records, np.flatnonzero(keep)),
+        items=select_labels(release.items, items),
+        titles=None if release.titles is None else select_labels(release.titles, items),
+        levels=read_only_levels(levels),
+        clock=clock,
+        by_record=read_only_entries(groups),
+        by_item=pack_by_item(groups, len(items), levels, clock),
+        provenance=release.provenance,
+    )
+
+
+def select_rows(release: Release, rows: Ints) -> Release:
+    """The release with these records, in this order; items, levels and times stay."""
+    arranged = arrange(release, rows)
+    columns = tuple(column.rows(rows) for column in release.columns)
+    return replace(arranged, columns=columns, records=_unordered(release.records, rows), has_ids=release.has_ids)
+
+
+def arrange(release: Release, position: Ints) -> Release:
+    """The entries of the records at these positions, in this order; -1 is a record without entries.
+
+    Columns are left out, and ids are row numbers.
+    """
+    old, there = release.by_record, position >= 0
+    lengths = np.where(there, release.lengths[position], 0)
+    start = offsets(lengths)
+    source = np.arange(start[-1]) + np.repeat(np.where(there, old.start[position], 0) - start[:-1], lengths)
+    item, value, time = (None if codes is None else codes[source] for codes in old[1:])
+    assert item is not None
+    entries = read_only_entries(RecordEntries(start, item, value, time))
+    return replace(
+        release,
+        records=Labels.of(map(str, range(1, len(position) + 1))),
+        by_record=entries,
+        by_item=pack_by_item(entries, release.n_items, release.levels, release.clock),
+        stored_fingerprint=None,
+        stored_columns=None,
+        columns=(),
+        has_ids=False,
+    )
+
+
+def _unordered(labels: Labels, positions: Ints) -> Labels:
+    return replace(select_labels(labels, positions), ordered=False)
+
+
+def _select(column: Codes | None, selected: NDArray[np.bool_]) -> Codes | None:
+    return None if column is None else column[selected]

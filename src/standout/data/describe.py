@@ -9,9 +9,9 @@ from standout.core.arrays import offsets
 from standout.core.errors import ParameterError
 from standout.core.json_files import JsonObject
 from standout.data.build import count_codes
+from standout.data.entries import distinct_items, record_pieces
 from standout.data.labels import Provenance
 from standout.data.release import Release
-from standout.data.repeats import distinct_items, record_pieces
 
 TOPS = (100, 500, 1000)
 AT_LEAST = (1, 5, 10)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import NotFoundError, ParameterError, StoreError, did_you_mean
-from standout.core.results import FrameExport, ResultView
 from standout.data.column import Codes, Column, Levels, read_only
+from standout.data.entries import Postings, RecordEntries, code_type, unpack_item
+from standout.data.export import FrameExport, ResultView
 from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record, position_of_id
-from standout.data.postings import Postings, unpack_item
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,32 +25,12 @@ __all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "Store
 INVALID_CODE = "the index is damaged: an entry points nowhere; run standout verify"
 
 
-def code_type(count: int) -> np.dtype[Any]:
-    """Narrowest integer type that holds the codes 0 … count - 1."""
-    return np.min_scalar_type(max(count - 1, 0))
-
-
 class StoredColumns(NamedTuple):
     """The columns of an index as they were mapped, and their SHA-256, by name."""
 
     path: Path
     arrays: dict[str, NDArray[Any]]
     sha256: dict[str, str]
-
-
-class RecordEntries(NamedTuple):
-    """All entries of a release, grouped by record.
-
-    Record r owns the positions start[r] to start[r + 1], in ascending order of `item`, the item codes.
-    Several entries of a record may have the same item; they are in the order of times, then of values.
-    A value code is an index into the release's levels and a time code one into its clock; the code after the
-    last one means missing. `value` or `time` is None if the release has none.
-    """
-
-    start: NDArray[np.int64]
-    item: Codes
-    value: Codes | None
-    time: Codes | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,7 +223,7 @@ class Release(ResultView, FrameExport):
     @cached_property
     def distinct_items(self) -> NDArray[np.int64]:
         """Number of distinct items of every record, |supp(r)|; equals `lengths` if no item repeats."""
-        from standout.data.repeats import count_distinct
+        from standout.data.entries import count_distinct
 
         if not self.has_repeats:
             return self.lengths
@@ -272,7 +252,7 @@ class Release(ResultView, FrameExport):
 
         Of columns: names, kinds, levels and cells in the order of the rows; ids do not count.
         """
-        from standout.data.flat_arrays import fingerprint
+        from standout.data.manifest import fingerprint
 
         if not self.columns:
             return self.stored_fingerprint or fingerprint(self)
@@ -411,7 +391,7 @@ class Release(ResultView, FrameExport):
 
     @cached_property
     def _damage(self) -> str | None:
-        from standout.data.flat_arrays import problem
+        from standout.data.manifest import problem
 
         return None if self.stored_fingerprint is None else problem(self)
 

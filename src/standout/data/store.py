@@ -29,20 +29,22 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core import memory as bus_errors
+from standout.core import threads as bus_errors
 from standout.core.errors import BuildRunning, ParameterError, StoreError
-from standout.core.files import open_private, write_all
-from standout.core.memory import drop_pages
+from standout.core.files import FOLDER, exchange, is_at, new_folder, open_private, random_name, siblings, write_all
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.work_folders import FOLDER, exchange, is_at, new_folder, random_name, siblings
-from standout.data.flat_arrays import (
+from standout.core.threads import drop_pages
+from standout.data.manifest import (
+    FORMAT,
+    MANIFEST,
+    Column,
+    Manifest,
     array_bytes,
     damage_message,
     damaged_column,
     fingerprint_from_digests,
     release_columns,
 )
-from standout.data.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.data.release import Release, StoredColumns
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, did_you_mean, not_one_of
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.results import ResultView
 from standout.core.rng import generator, key
+from standout.data.export import ResultView
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, paired_difference
 from standout.evaluate.simulate import simulate, success_rates

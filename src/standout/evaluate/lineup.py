@@ -9,8 +9,8 @@ from standout.attack.error_model import GUESSED_WRONG, error_model
 from standout.attack.likelihood import Likelihood
 from standout.attack.verdict import Lineup, Match, MatchingVerdict, Part, PosteriorVerdict, Verdict
 from standout.core.errors import ParameterError, whole_number
-from standout.core.results import ResultView
 from standout.core.text import percent, printable
+from standout.data.export import ResultView
 from standout.data.release import Release
 from standout.evaluate.claims import ClaimThreshold
 from standout.know.adversary import Adversary

@@ -34,10 +34,9 @@ from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, WorkersLost, positive_share, whole_number
 from standout.core.json_files import read_checkpoint, write_checkpoint
-from standout.core.parts import executor_of
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
-from standout.core.threads import WorkerPool, current_pool, map_on_threads
+from standout.core.threads import WorkerPool, current_pool, executor_of, map_on_threads
 from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.data.store import SharedIndex
@@ -87,7 +86,7 @@ class TargetAttacks:
         """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets.
 
         If an index is too large for the memory of a machine, all targets are attacked in parts of the release
-        instead (see `core.parts`).
+        instead (see `core.threads`).
         """
         similar = SimilarRecords(release.history, self.criteria.similarity, self.criteria.theta, threads)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]

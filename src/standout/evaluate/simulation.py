@@ -15,8 +15,8 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, did_you_mean
 from standout.core.files import write_atomically
-from standout.core.results import FrameExport, ResultView
 from standout.core.text import estimate_line
+from standout.data.export import FrameExport, ResultView
 from standout.evaluate.claims import (
     LAST_DIGITS,
     PAPER_THRESHOLD,

@@ -24,11 +24,10 @@ from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
+from standout.data.build import subset
+from standout.data.entries import Postings, distinct_positions
 from standout.data.labels import Labels
-from standout.data.postings import Postings
 from standout.data.release import Release
-from standout.data.repeats import distinct_positions
-from standout.data.subset import subset
 from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries, level_values
 from standout.know.sanitized import OriginalMapping, Sanitized

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, kernel
 from standout.core.progress import Progress
-from standout.data.build import CodedEntries, build_release
+from standout.data.build import IN_MEMORY, CodeBlocks, CodedEntries, MemoryPlan, build_release
 from standout.data.build_kernels import NONE
-from standout.data.code_blocks import IN_MEMORY, CodeBlocks, MemoryPlan
+from standout.data.entries import Repeats, repeated_rows
 from standout.data.labels import Labels, Provenance
 from standout.data.release import Release
-from standout.data.repeats import Repeats, repeated_rows
 from standout.ingest.interner import Interner
 from standout.ingest.item_titles import labels_of_titles
 from standout.ingest.options import Options

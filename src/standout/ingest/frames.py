@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError, ParameterError, SourceError, install_command
 from standout.core.files import temporary_folder
 from standout.core.progress import Progress
+from standout.data.build import MemoryPlan
 from standout.data.build_kernels import TIME_BIAS
-from standout.data.code_blocks import MemoryPlan
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
 from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.diagnosis import merge_unused

@@ -7,9 +7,9 @@ from typing import Any
 
 from standout.cluster.workers import on_client
 from standout.core.errors import ReadingWarning
-from standout.core.memory import memory_limit
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.data.code_blocks import MemoryPlan
+from standout.core.threads import memory_limit
+from standout.data.build import MemoryPlan
 from standout.data.release import Release
 from standout.data.store import open_index, open_index_writer
 from standout.ingest.diagnosis import PYTHON, reading_warnings

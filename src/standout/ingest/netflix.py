@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.core.progress import Progress
+from standout.data.build import MemoryPlan
 from standout.data.build_kernels import NONE, TIME_BIAS
-from standout.data.code_blocks import MemoryPlan
 from standout.data.labels import SECONDS
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles

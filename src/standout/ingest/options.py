@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from standout.core.errors import ParameterError, not_one_of
+from standout.data.entries import Repeats
 from standout.data.labels import TimeUnit
-from standout.data.repeats import Repeats
 from standout.ingest.places import Geohash, Grid, PlaceCells
 from standout.ingest.rejects import Limit
 from standout.ingest.schema import Schema, different_texts

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
-from standout.core.results import FrameExport
-from standout.data.code_blocks import MemoryPlan
+from standout.data.build import MemoryPlan
+from standout.data.entries import Repeats
+from standout.data.export import FrameExport
 from standout.data.labels import Provenance, TimeUnit
 from standout.data.release import Release
-from standout.data.repeats import Repeats
 from standout.data.store import is_index, open_index
 from standout.ingest import netflix
 from standout.ingest.collector import Collector, SourceEntries

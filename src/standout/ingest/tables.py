@@ -12,10 +12,10 @@ import polars as pl
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ColumnError, ParameterError, SourceError
 from standout.core.progress import Progress
+from standout.data.build import arrange
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.data.release import Release
-from standout.data.subset import arrange
 from standout.ingest.cells import DistinctCells, distinct_cells, text_cells
 from standout.ingest.column_names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
 from standout.ingest.column_types import (

@@ -3,7 +3,7 @@
     Sim(fact, entry) = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time]
 
 u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
-a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
+a second bank of kinds for entries without a time (see `data.entries.Postings`). One form serves sums, products
 and functions of the user; the last have a row of c for each kind. If dates span many units and the similarity
 does not change beyond some distance, c ends there (see `time_cells`).
 """

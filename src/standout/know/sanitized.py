@@ -15,10 +15,10 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
+from standout.data.build import arrange
 from standout.data.column import Column
 from standout.data.labels import SECONDS, Bins, StepReport, TimeUnit
 from standout.data.release import Release
-from standout.data.subset import arrange
 from standout.know.facts import ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
 
 PERIODS = ("day", "week", "month", "quarter", "year")

@@ -21,9 +21,8 @@ from standout.core.errors import ParameterError, SourceError, not_one_of
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.results import FrameExport, ResultView
 from standout.core.rng import check_seed, generator
-from standout.data.export import inert
+from standout.data.export import FrameExport, ResultView, inert
 from standout.data.labels import id_text
 from standout.data.release import Release
 from standout.evaluate.claims import ROUNDING

@@ -41,7 +41,7 @@ from standout.attack.verdicts import Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
-from standout.data.postings import BLOCK_BITS, locate, unpack_attributes
+from standout.data.entries import BLOCK_BITS, locate, unpack_attributes
 from standout.data.release import Release
 from standout.findings.links import Dates
 from standout.know.facts import KnownFacts

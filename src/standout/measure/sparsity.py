@@ -13,9 +13,9 @@ from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.results import FrameExport, ResultView
 from standout.core.rng import generator
 from standout.core.threads import thread_count
+from standout.data.export import FrameExport, ResultView
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.ingest.read import as_release

@@ -15,8 +15,8 @@ from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.core.threads import run_in_slices
+from standout.data.build import subset
 from standout.data.release import Release
-from standout.data.subset import subset
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.evaluate.targets import draw_targets, fact_similarities, highest_of_each, shuffled_entries
 from standout.know.adversary import Adversary, known_facts

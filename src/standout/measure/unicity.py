@@ -12,9 +12,9 @@ from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.results import ResultView
 from standout.core.threads import current_pool, run_in_slices
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
+from standout.data.export import ResultView
 from standout.data.release import Levels, Release
 from standout.data.store import SharedIndex
 from standout.evaluate.estimates import Estimate, rate

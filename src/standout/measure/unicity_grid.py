@@ -9,9 +9,9 @@ import numpy as np
 from standout.core.arrays import Ints, codes_in_use
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.results import FrameExport, ResultView
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
+from standout.data.export import FrameExport, ResultView
 from standout.data.labels import Clock
 from standout.data.release import Codes, Release
 from standout.evaluate.estimates import Estimate, rate

@@ -19,9 +19,9 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.elementary import exp, expm1, log, log1p, power
 from standout.core.jit import Array, kernel
-from standout.core.memory import drop_pages
 from standout.core.progress import Progress
-from standout.data.code_blocks import MemoryPlan
+from standout.core.threads import drop_pages
+from standout.data.build import MemoryPlan
 from standout.data.release import RecordEntries
 from standout.paper.histories import count_by_quarter, draw_films, fill_entries
 from standout.paper.published import CLOCK, END, FIRST, empty_entries, published, published_support

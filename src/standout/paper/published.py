@@ -15,7 +15,7 @@ import numpy as np
 from standout.core import rng
 from standout.core.arrays import Floats, Ints
 from standout.core.elementary import exp, log, log1p
-from standout.data.code_blocks import MemoryPlan
+from standout.data.build import MemoryPlan
 from standout.data.labels import Clock, Labels
 from standout.data.release import RecordEntries, code_type
 

@@ -18,9 +18,9 @@ from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
-from standout.data.postings import unpack_item
+from standout.data.build import subset
+from standout.data.entries import unpack_item
 from standout.data.release import Release
-from standout.data.subset import subset
 from standout.know.facts import KnownFacts
 from standout.know.similarity import Decay, Similarity, Within
 from standout.paper.comparison import GOALS, Setting, Unit, bars, neighbours

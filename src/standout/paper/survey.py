@@ -13,7 +13,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress, no_progress
 from standout.data.build import count_codes
-from standout.data.postings import unpack_item
+from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.paper.published import published, published_support
 

@@ -11,11 +11,17 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError, not_one_of
 from standout.core.jit import Array, Int, kernel, subroutine
-from standout.core.memory import memory_limit
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.threads import thread_count
-from standout.data.build import count_codes, drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
-from standout.data.code_blocks import IN_MEMORY, MemoryPlan
+from standout.core.threads import memory_limit, thread_count
+from standout.data.build import (
+    IN_MEMORY,
+    MemoryPlan,
+    count_codes,
+    drop_unused_codes,
+    pack_by_item,
+    read_only_entries,
+    read_only_levels,
+)
 from standout.data.labels import Clock, Labels, Provenance
 from standout.data.release import RecordEntries, Release, read_only
 from standout.data.store import is_index, open_index, open_index_writer, save

@@ -9,8 +9,8 @@ from scipy.sparse import csc_array
 from standout.core.arrays import Floats, Ints, mean_ranks, offsets
 from standout.core.jit import Array, Int, Real, kernel, subroutine
 from standout.core.rng import generator
+from standout.data.entries import distinct_items
 from standout.data.release import Codes, Release
-from standout.data.repeats import distinct_items
 from standout.evaluate.estimates import Estimate
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import days_per_unit

@@ -15,9 +15,9 @@ from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column
+from standout.data.entries import DistinctItems, distinct_items, first_entries, sort_repeats
 from standout.data.labels import SECONDS, Clock, StepReport
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
-from standout.data.repeats import DistinctItems, distinct_items, first_entries, sort_repeats
 from standout.know.facts import level_values
 from standout.know.sanitized import Channel, Period, ReleaseNoise, Sanitized, TimeSpread, ValueSpread
 from standout.sanitizing.level_change import LevelChange, recode

@@ -13,10 +13,10 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.data.build import select_labels
 from standout.data.column import Column, code_dtype
+from standout.data.entries import repeat_numbers
 from standout.data.export import exact, inert_text
 from standout.data.labels import SECONDS, Labels, TimeUnit
 from standout.data.release import Release, read_only
-from standout.data.repeats import repeat_numbers
 from standout.data.store import is_index, open_index
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType

@@ -18,10 +18,9 @@ import polars as pl
 from standout._version import __version__
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError, StandoutError
-from standout.core.files import check_csv_name, check_output_file, write_atomically
+from standout.core.files import Part, check_csv_name, check_output_file, publish, sweep, work_folder, write_atomically
 from standout.core.json_files import JsonObject, dump_with_checksum, is_intact
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.work_folders import Part, publish, sweep, work_folder
 from standout.data.column import Column
 from standout.data.export import inert as inert_cells
 from standout.data.export import inert_text, write_table
@@ -268,7 +267,7 @@ def member_separator(column: Column) -> str:
 # All files are prepared in a private folder with a random name next to their target. Then an old output is
 # moved away, key and sidecar are moved to their places, and the new output last. So an output that exists is
 # complete and has its own sidecar and key. If the process is killed before that, the next run in the folder
-# makes everything what it was (`core.work_folders`).
+# makes everything what it was (`core.files`).
 
 
 @with_progress

@@ -28,8 +28,8 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
 from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.entries import first_entries
 from standout.data.release import Codes, RecordEntries, Release
-from standout.data.repeats import first_entries
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.know.sanitized import Sanitized

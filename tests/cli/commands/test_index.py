@@ -5,7 +5,7 @@ import json
 from command_line import file_names, undocumented
 
 import standout as so
-from standout.data import code_blocks
+from standout.data import build as code_blocks
 
 RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
 

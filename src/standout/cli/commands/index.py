@@ -54,7 +54,7 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
       read                     how the source was read and what was rejected
       fingerprint
     """
-    from standout.core.memory import memory_limit
+    from standout.core.threads import memory_limit
     from standout.data.store import is_index, open_index, save
 
     memory_limit(memory)  # refuses what is no size before anything is read

@@ -184,7 +184,7 @@ def lineup(
         raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
     from standout.cli.lineup_screen import Answer, show_answer
     from standout.cli.typed_facts import Knowledge
-    from standout.data.flat_arrays import checked_meanwhile
+    from standout.data.manifest import checked_meanwhile
     from standout.evaluate.lineup import lineup as answer_facts
 
     errors = Errors(wrong, value_error, time_error)

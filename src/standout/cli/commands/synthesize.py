@@ -97,7 +97,7 @@ def synthesize(
                    tolerance; missed)
       fingerprint, version
     """
-    from standout.core.memory import memory_limit
+    from standout.core.threads import memory_limit
     from standout.paper.synthesize import scaled_records, synthesize_index
     from standout.paper.synthesize import synthesize as make_release
 
