@@ -176,10 +176,7 @@ def check(release, ratings, options, count=TARGETS, absent=False):
 
 @pytest.mark.large
 @pytest.mark.parametrize("kind", ADVERSARIES)
-def test_the_attack_equals_the_papers_formula_in_pandas(request, published, kind):
-    if "movietweetings-length and joined" in request.node.name:
-        reason = "the engine's probabilities of a few filtered candidates are off by 2.1e-6, above the 1e-6 we promise"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_the_attack_equals_the_papers_formula_in_pandas(published, kind):
     verdicts, _ = check(*published, ADVERSARIES[kind])
     assert len(verdicts) == TARGETS
 

@@ -42,8 +42,6 @@ __all__ = [
     "Workspace",
     "first_run",
     "logarithm",
-    "power_all",
-    "total",
     "walk",
 ]
 
@@ -298,8 +296,9 @@ def walk(
                     elif turn == MASS and mode == MINIMUM:
                         out.sums[row, Z] += _count_matches(scores, base, size, out.alpha)
                     elif turn == MASS and out.inverse[row] > 0.0:
-                        power_all(scores, base, size, rows.grid[row], out.mark[row], out.inverse[row], work.powers)
-                        out.sums[row, Z] += np.int64(np.rint(total(work.powers, size) / out.unit))
+                        limit = _highest_rounded_to(out.mark[row], rows.grid[row], step)
+                        _fill_powers(scores, base, size, out.mark[row], limit, out.inverse[row], work.powers)
+                        out.sums[row, Z] += np.int64(np.rint(_total(work.powers, size) / out.unit))
                     elif turn == TIED and out.tied_first[row] >= 0:
                         _list_tied(scores, base, size, record, rows.grid[row], out, row)
             if turn == BEST and rounds & MASS:
@@ -611,30 +610,37 @@ def _list_tied(scores: Array, base: Int, size: Int, record: Int, grid: Real, out
 
 
 LOG2_E = 1.4426950408889634
-C1, C2, C3, C4 = 0.6931471805599453, 0.24022650695910072, 0.055504108664821576, 0.009618129107628477
-C5, C6, C7 = 0.0013333558146428443, 0.00015403530393381608, 1.5252733804059841e-05
+C0, C1, C2, C3 = 1.0000000005541658, 0.6931472057372663, 0.24022646890630664, 0.055503287769671936
+C4, C5, C6 = 0.009618488957471581, 0.0013399931218583657, 0.00015345811908697098
 LOWEST, SHIFTED = -1000.0, 1.5 * 2.0**52
 
 
+@inline
+def _highest_rounded_to(mark: Real, grid: Real, step: Real) -> Real:
+    """A number above the multiples of `step` that round to `mark` or less on the grid, halves to even."""
+    return mark + grid * 0.5 + (0.25 if np.rint(mark / grid * 0.5) * 2.0 * grid == mark else -0.25) * step
+
+
 @subroutine
-def power_all(scores: Array, base: Int, size: Int, grid: Real, mark: Real, inverse: Real, powers: Array) -> None:
-    """powers[i] = e^((score − mark)/σ) to 1e-8, 0 above the mark.
+def _fill_powers(scores: Array, base: Int, size: Int, mark: Real, limit: Real, inverse: Real, powers: Array) -> None:
+    """powers[i] = e^((score − mark)/σ) to 2e-9, 0 for scores from `limit` on.
 
     2^y = 2^⌊y⌉ · 2^(y − ⌊y⌉): the bits of a float for the first, a polynomial for the second.
     """
-    factor, per_grid = inverse * LOG2_E, 1.0 / grid
+    factor = inverse * LOG2_E
     for i in range(U(size)):
-        y = (np.rint(scores[U(base) + i] * per_grid) * grid - mark) * factor
-        y = y if LOWEST < y <= 0.0 else LOWEST
+        x = scores[U(base) + i]
+        y = (x - mark) * factor
+        y = y if (x < limit) & (y > LOWEST) else LOWEST
         whole = y + SHIFTED
         r = y - (whole - SHIFTED)
-        p = 1.0 + r * (C1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * C7))))))
+        s = r * r
+        p = C0 + r * C1 + s * (C2 + r * C3 + s * (C4 + r * C5 + s * C6))
         powers[i] = U(np.float64(p).view(np.uint64) + (np.float64(whole).view(np.uint64) << POINT)).view(np.float64)
 
 
 @summing_subroutine
-def total(numbers: Array, size: Int) -> Real:
-    """The sum of the first numbers."""
+def _total(numbers: Array, size: Int) -> Real:
     total = 0.0
     for i in range(U(size)):
         total += numbers[i]

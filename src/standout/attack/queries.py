@@ -116,13 +116,18 @@ class Queries:
     def step(self) -> Floats:
         """The grid on which the addends of a query's scores lie: multiples of it add up exactly, in any order.
 
-        It is a power of two, at most about 2^-47 of the highest possible score, so hardly more precision is
-        lost than in any sum in double precision. It depends only on the query's facts, not on their order.
+        It is a power of two that depends only on the query's facts, not on their order. The highest possible score
+        is at most 2^51 of them. It is rounded up so that a query and its first few facts mostly have the same.
         """
+        most, counts = self._exponents
+        return np.asarray(np.ldexp(1.0, np.maximum(np.maximum(counts, 6) + -(-most // 5) * 5 - 51, -1000)))
+
+    @cached_property
+    def _exponents(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """⌈log2⌉ of the most that a fact of each query can add, and of its number of facts."""
         counts, most = np.diff(self.facts.first), np.zeros(len(self))
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), self.peaks())
-        bits = log2_up(np.where(most > 0, most, 1.0)) + log2_up(np.maximum(counts, 1))
-        return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
+        return log2_up(np.where(most > 0, most, 1.0)), log2_up(np.maximum(counts, 1))
 
     def peaks(self) -> Floats:
         """The most that each fact can add to a score."""
@@ -156,7 +161,9 @@ class Queries:
         first = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(self.step) != 0))[: len(self)])
         facts, needed = np.diff(self.facts.first), np.diff(self.known.first)
         ends = np.append(first, len(self))
-        return RowArrays(ends, query[first], facts, needed, self.step, self.grid, np.ldexp(1 / self.step, -47))
+        most, counts = self._exponents
+        norm = np.ldexp(1.0, -np.maximum(most + counts, -953))
+        return RowArrays(ends, query[first], facts, needed, self.step, self.grid, norm)
 
     def workspace(self, rows: RowArrays, part: Part, keeps: bool) -> Workspace:
         """The arrays that a thread needs; it `keeps` the scores of all blocks."""
