@@ -16,7 +16,7 @@ from pre_commit.clientlib import load_manifest
 from tools.sbom import dependency_graph
 
 import standout as so
-from standout.cli import gate_hook
+from standout.cli import gate as gate_module
 from standout.core.errors import EXTRAS
 
 pytestmark = pytest.mark.once
@@ -62,7 +62,7 @@ def gate(tmp_path):
     stand_in.write_text(
         f"#!{sys.executable}\nimport os, sys\nfrom pathlib import Path\n"
         "Path(os.environ['SEEN']).write_text('\\0'.join(sys.argv[1:]))\n"
-        "summary = [a.removeprefix('--markdown=') for a in sys.argv if a.startswith('--markdown=')][0]\n"
+        "summary = [a.removeprefix('--gate=') for a in sys.argv if a.endswith('.md')][0]\n"
         "if os.environ['CODE'] != '2': Path(summary).write_text('the summary\\n')\n"
         "sys.exit(int(os.environ['CODE']))\n"
     )
@@ -130,7 +130,7 @@ def test_the_built_package_is_tested_in_an_empty_environment_by_every_ci_run():
 
 def test_the_hook_is_a_manifest_that_pre_commit_accepts():
     (hook,) = load_manifest(str(ROOT / ".pre-commit-hooks.yaml"))
-    assert hook["entry"] == f"python -m {gate_hook.__name__}" and hook["require_serial"]
+    assert hook["entry"] == f"python -m {gate_module.__name__}" and hook["require_serial"]
     wanted = re.compile(hook["files"])
     assert all(wanted.search(name) for name in ("a/ratings.csv", "x.tsv.gz", "x.parquet"))
     assert not any(wanted.search(name) for name in ("csv.py", "x.csv.md", "README.md"))
@@ -145,23 +145,23 @@ def audits(monkeypatch):
         seen.append(command)
         return subprocess.CompletedProcess(command, codes[command[-1]], b"the answer\nReport: gone\n")
 
-    monkeypatch.setattr(gate_hook.subprocess, "run", run)
+    monkeypatch.setattr(gate_module.subprocess, "run", run)
     return seen
 
 
 def test_the_hook_passes_only_if_every_file_does(audits, capfd):
-    assert gate_hook.main(["--quick", "good.csv"]) == 0
+    assert gate_module.hook(["--quick", "good.csv"]) == 0
     assert capfd.readouterr().out == "good.csv\nthe answer\n"
-    assert gate_hook.main(["good.csv", "bad.csv", "good.csv"]) == 4
-    assert gate_hook.main(["killed.csv"]) == 1
+    assert gate_module.hook(["good.csv", "bad.csv", "good.csv"]) == 4
+    assert gate_module.hook(["killed.csv"]) == 1
     assert [command[-1] for command in audits] == ["good.csv", "good.csv", "bad.csv", "good.csv", "killed.csv"]
 
 
 def test_the_hook_always_has_a_limit_and_takes_no_value_for_a_file(audits):
-    gate_hook.main(["--quick", "good.csv"])
-    gate_hook.main(["--fail-above=0.2", "good.csv"])
+    gate_module.hook(["--quick", "good.csv"])
+    gate_module.hook(["--fail-above=0.2", "good.csv"])
     assert ["--fail-above=0.05" in command for command in audits] == [True, False]
-    assert gate_hook.main(["--fail-above", "0.2", "good.csv"]) == 2 and len(audits) == 2
+    assert gate_module.hook(["--fail-above", "0.2", "good.csv"]) == 2 and len(audits) == 2
 
 
 def test_the_citation_names_this_version_and_the_paper():

@@ -26,7 +26,7 @@ READING: dict[str, Any] = {
 COMMAND = (
     "standout audit online-retail/online-retail.csv.gz --record CustomerID --item StockCode --value Quantity "
     "--time InvoiceDate --read time_format='%m/%d/%Y %H:%M' --read encoding=latin-1 --read max_rejects=25% "
-    "--ignore InvoiceNo --ignore Description --ignore UnitPrice --ignore Country "
+    "--read ignore=InvoiceNo --read ignore=Description --read ignore=UnitPrice --read ignore=Country "
     f"--targets {TARGETS}"
 )
 ATTACKS = {"paper": "paper", "likelihood": "Likelihood"}

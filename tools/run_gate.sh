@@ -24,8 +24,8 @@ done <<< "${GATE_OPTIONS:-}"
 mkdir -p "$folder"
 rm -f "$folder/gate.xml" "$folder/gate.sarif" "$folder/gate.md"
 code=0
-standout audit "--fail-above=$limit" "--output=$folder" "--junit=$folder/gate.xml" \
-  "--sarif=$folder/gate.sarif" "--markdown=$folder/gate.md" "${options[@]}" -- "$GATE_DATA" || code=$?
+standout audit "--fail-above=$limit" "--output=$folder" "--gate=$folder/gate.xml" \
+  "--gate=$folder/gate.sarif" "--gate=$folder/gate.md" "${options[@]}" -- "$GATE_DATA" || code=$?
 
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
   if [ -f "$folder/gate.md" ]; then

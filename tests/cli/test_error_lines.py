@@ -2,7 +2,7 @@
 
 import pytest
 
-from standout.cli.commands import bounds
+from standout.cli.commands import sparsity
 from standout.cli.error_lines import error_line
 from standout.core.errors import ParameterError
 
@@ -35,12 +35,12 @@ def test_every_error_is_one_line_without_data(error, code, part):
 
 
 def test_a_bug_is_one_line_that_names_the_place_and_debug_shows_the_traceback(run, monkeypatch):
-    monkeypatch.setattr(bounds, "print_json", failing(KeyError(SECRET)))
+    monkeypatch.setattr(sparsity, "print_json", failing(KeyError(SECRET)))
     command = ("bounds", "--records", 1000, "--json")
     outcome = run(*command)
     assert outcome.code == 70
     assert outcome.err.count("\n") == 1
-    assert "KeyError in cli/commands/bounds.py, line " in outcome.err
+    assert "KeyError in cli/commands/sparsity.py, line " in outcome.err
     assert SECRET not in outcome.err
     debug = run("--debug", *command)
     assert debug.code == 70

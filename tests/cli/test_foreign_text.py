@@ -65,7 +65,7 @@ def folder(tmp_path, monkeypatch):
 
 
 HISTORY, TITLES, TABLE = f"r{NAME}.csv", f"titles{NAME}.csv", f"people{NAME}.csv"
-AS_HISTORY = ["--record", "user", "--item", "item", "--value", "rating", "--verbose"]
+AS_HISTORY = ["--record", "user", "--item", "item", "--value", "rating"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_report_about_hostile_names_is_harmless(run, folder, no_charts):
 
 def test_linked_names_are_harmless(run, folder, no_charts):
     public = ["--public-read", "record=user", "--public-read", "item=item", "--public-read", "value=rating"]
-    assert_harmless(run("link", HISTORY, HISTORY, *AS_HISTORY, *public, "-o", "out"), 0, 1)
+    assert_harmless(run("--verbose", "link", HISTORY, HISTORY, *AS_HISTORY, *public, "-o", "out"), 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,9 @@ def test_names_of_zip_members_and_sql_tables_are_harmless(run, folder):
 
 
 def test_a_reproduction_of_a_hostile_file_is_a_harmless_page(run, folder):
-    outcome = run("paper", "--data", HISTORY, *AS_HISTORY, "--only", "table", "--targets", "5", "-o", "out")
+    outcome = run(
+        "--verbose", "paper", "--data", HISTORY, *AS_HISTORY, "--only", "table", "--targets", "5", "-o", "out"
+    )
     assert_harmless(outcome, 0, 1)
     assert_pages_are_harmless(folder / "out")
 

@@ -25,7 +25,7 @@ def people(tmp_path_factory):
 @pytest.fixture
 def files(tmp_path):
     """Files in the output folder, which does not exist yet."""
-    return {form: tmp_path / "out" / f"gate.{form}" for form in ("junit", "sarif", "markdown")}
+    return {form: tmp_path / "out" / f"gate.{form}" for form in ("xml", "sarif", "md")}
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def checked(run, people, files, tmp_path, monkeypatch):
 
     def checked(command, *options, data="a folder/people #1.csv"):
         monkeypatch.chdir(people.parents[1])
-        asked = [part for form, path in files.items() for part in (f"--{form}", path)]
+        asked = [part for path in files.values() for part in ("--gate", path)]
         outcome = run(command, data, "-o", tmp_path / "out", *options, *asked)
         return outcome, passes(files)
 
@@ -43,12 +43,12 @@ def checked(run, people, files, tmp_path, monkeypatch):
 
 def passes(files):
     """Whether each file says that the gate passed."""
-    suite = ElementTree.parse(files["junit"]).getroot()[0]
+    suite = ElementTree.parse(files["xml"]).getroot()[0]
     assert len(suite) == int(suite.get("tests")) > 0
     return {
-        "junit": not suite.findall("testcase/failure") + suite.findall("testcase/error"),
+        "xml": not suite.findall("testcase/failure") + suite.findall("testcase/error"),
         "sarif": not json.loads(files["sarif"].read_text())["runs"][0]["results"],
-        "markdown": "did not pass" not in files["markdown"].read_text(),
+        "md": "did not pass" not in files["md"].read_text(),
     }
 
 
@@ -102,16 +102,13 @@ def test_a_ladder_without_an_adversary_that_counts_does_not_pass(checked, tmp_pa
 
 @pytest.mark.once
 def test_impossible_files_are_errors_of_one_line_before_the_work(run, people, tmp_path):
+    (tmp_path / "own.md").write_text("")
     for command, options, message in [
-        ("audit", ("--junit", tmp_path / "x.xml"), "--junit needs --fail-above SHARE, the limit to check"),
-        ("advise", ("--sarif", tmp_path / "x"), "--sarif needs --fail"),
-        ("audit", ("--fail-above", 1, "--sarif", people), "is an input"),
-        ("audit", ("--fail-above", 1, "--junit", tmp_path / "no" / "x.xml"), "its folder does not exist"),
-        (
-            "audit",
-            ("--fail-above", 1, "--junit", tmp_path / "x", "--sarif", tmp_path / "x"),
-            "--junit and --sarif must be different files",
-        ),
+        ("audit", ("--gate", tmp_path / "x.xml"), "--gate needs --fail-above SHARE, the limit to check"),
+        ("advise", ("--gate", tmp_path / "x.sarif"), "--gate needs --fail"),
+        ("audit", ("--fail-above", 1, "--gate", people), "--gate must end in .xml, .sarif, .md"),
+        ("audit", ("--fail-above", 1, "--gate", tmp_path / "no" / "x.xml"), "its folder does not exist"),
+        ("audit", ("--fail-above", 1, "--gate", tmp_path / "own.md", "--ladder", tmp_path / "own.md"), "is an input"),
     ]:
         outcome = run(command, people, "-o", tmp_path / "out", *options)
         assert outcome.code == 1 and message in outcome.err and outcome.err.count("\n") == 1, options

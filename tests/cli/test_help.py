@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from standout.cli.command_group import cli
-from standout.cli.option_groups import GENERAL, ORIGINAL, PUBLIC
+from standout.cli.options import GENERAL
 
 HELP_WIDTH = 80
-MOST_OPTIONS, MOST_OPTIONS_OF_SECOND_SOURCE = 12, 15
+MOST_OPTIONS = 12
 
 
 def help_texts():
@@ -62,8 +62,7 @@ def option_sections(text):
 def test_options_stand_under_headings_that_are_short_enough_to_read():
     for name, text in help_texts():
         for heading, lines in option_sections(text).items():
-            most = MOST_OPTIONS_OF_SECOND_SOURCE if heading in (ORIGINAL, PUBLIC) else MOST_OPTIONS
-            assert len(lines) <= most, f"{name}, {heading}: {len(lines)} options"
+            assert len(lines) <= MOST_OPTIONS, f"{name}, {heading}: {len(lines)} options"
 
 
 def test_options_of_one_name_stand_under_one_heading_unless_they_mean_different_things():

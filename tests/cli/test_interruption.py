@@ -13,7 +13,7 @@ import pytest
 from command_line import TIMEOUT, file_names
 
 import standout
-from standout.cli.command_group import COMMANDS
+from standout.cli.command_group import cli
 from standout.cli.main import NO_RESULT
 
 pytestmark = pytest.mark.once
@@ -40,7 +40,6 @@ ARGUMENTS = {
     "unicity": ["r.csv"],
     "verify": ["r.csv"],
 }
-COMMANDS_MODULE = "standout.cli.commands"
 PACKAGE = f"{Path(standout.__file__).parent}/"
 CHECKPOINTS = {"out", "checkpoints", "candidates.checkpoint"}
 
@@ -74,7 +73,7 @@ def signal_at_call(number, at):
 
 
 def test_there_are_arguments_for_every_command():
-    assert [*ARGUMENTS] == sorted(command.name for command in COMMANDS)
+    assert [*ARGUMENTS] == sorted(cli.commands)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -83,7 +82,7 @@ def test_every_command_ends_with_code_3_and_one_sentence(name, number, run, fold
     def progress():
         signal.raise_signal(number)
 
-    monkeypatch.setattr(f"{COMMANDS_MODULE}.{name}.progress", progress)
+    monkeypatch.setattr(f"{cli.commands[name].callback.__module__}.progress", progress)
     outcome = run(name, *ARGUMENTS[name])
     assert (outcome.code, outcome.out, outcome.err) == (3, "", NO_RESULT)
     assert file_names(folder) == ["r.csv"]

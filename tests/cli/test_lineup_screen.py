@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.cli.lineup_screen import bar
+from standout.cli.commands.lineup import bar
 from standout.evaluate.lineup import probability_text
 
 

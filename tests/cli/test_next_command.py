@@ -20,7 +20,9 @@ def next_commands(outcome):
     return [shlex.split(command)[1:] for command in re.findall(r"`(standout .*?)`", outcome.err)]
 
 
-IGNORED = [part for name in ("InvoiceNo", "Description", "UnitPrice", "Country") for part in ("--ignore", name)]
+IGNORED = [
+    part for name in ("InvoiceNo", "Description", "UnitPrice", "Country") for part in ("--read", f"ignore={name}")
+]
 
 
 def test_online_retail_works_at_the_second_try(run, tmp_path):

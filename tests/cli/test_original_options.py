@@ -79,8 +79,7 @@ def test_an_audit_is_about_the_people_of_the_original(no_charts, run, release, f
 
 MISFITS = [
     ("{new} --key {key}", "--key needs --original"),
-    ("{new} --original-read record=who", "--original-read record needs --original"),
-    ("{kept} --original {original} --record record", "--record cannot be used with --original"),
+    ("{kept} --original {original} --record nothing", "nothing"),
     ("{kept} --original {original} --workers 2", "cannot be used with --original"),
     ("{new} --original {original}", "its ids are new"),
     ("{original} --original {original}", "cannot be read"),
@@ -103,10 +102,8 @@ def test_the_original_is_read_with_its_own_options(run, release, files, tmp_path
     other = tmp_path / "other.tsv"
     frame = release.to_frame().rename({"record": "who", "item": "what", "value": "stars", "time": "day"})
     frame.write_csv(other, separator="\t")
-    columns = (
-        "--original-read record=who --original-read item=what --original-read value=stars --original-read time=day"
-    )
-    options = (*columns.split(), "--original-read", "separator=\\t")
+    columns = "--record who --item what --value stars --time day"
+    options = (*columns.split(), "--read", "separator=\\t")
     plain = run("simulate", files[1], "--original", files[0], *OPTIONS, "--json")
     renamed = run("simulate", files[1], "--original", other, *options, *OPTIONS, "--json")
     assert json.loads(plain.out) == json.loads(renamed.out)

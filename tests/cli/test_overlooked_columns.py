@@ -59,19 +59,19 @@ def test_a_date_with_an_unknown_name_is_a_warning_and_stops_the_gate(put, audit)
     path = put(table(f"user,item,{name}", a_day))
     outcome, identified = audit(path)
     assert outcome.code == 0 and identified < 0.05
-    looks = f"column '{name}' looks like a date and is not used: add --time {name}, or --ignore {name}"
+    looks = f"column '{name}' looks like a date and is not used: add --time {name}, or --read ignore={name}"
     assert last_line(outcome) == f"standout: warning: {looks}"
 
     outcome, identified = audit(path, *GATE)
     assert (outcome.code, outcome.out, identified) == (1, "", None)
     assert last_line(outcome) == (
         "standout: the threshold cannot be checked while columns are overlooked: "
-        f"'{name}' looks like a date (--time {name}). Use it, or waive it with --ignore {name}"
+        f"'{name}' looks like a date (--time {name}). Use it, or waive it with --read ignore={name}"
     )
 
     outcome, identified = audit(path, *GATE, "--time", name)
     assert (outcome.code, identified) == (4, 1.0)
-    outcome, identified = audit(path, *GATE, "--ignore", name)
+    outcome, identified = audit(path, *GATE, "--read", f"ignore={name}")
     assert outcome.code == 0 and identified < 0.05 and "warning" not in outcome.err
 
 
@@ -110,7 +110,7 @@ def test_the_gate_lists_every_overlooked_column_and_an_index_is_no_way_around(pu
         "'Age' is a quasi-identifier, whose risk this audit does not measure; "
         "'unit price' looks like a number (--value 'unit price'); "
         "'order_id' looks like an id (--record order_id or --item order_id). Use or remove them, or "
-        "waive them with --ignore Age --ignore 'unit price' --ignore order_id"
+        "waive them with --read ignore=Age --read 'ignore=unit price' --read ignore=order_id"
     )
     indexed = run("index", path, "-o", tmp_path / "index")
     assert indexed.code == 0 and indexed.err.count("standout: warning: column") == 3
@@ -119,24 +119,24 @@ def test_the_gate_lists_every_overlooked_column_and_an_index_is_no_way_around(pu
         assert outcome.code == 1 and outcome.err.endswith(f"{message}\n")
         described = run("describe", source)
         assert described.err.count("standout: warning: column") == 3 and "colour'" not in described.err
-        waive = ("--ignore", "Age", "--ignore", "unit price", "--ignore", "order_id")
+        waive = ("--read", "ignore=Age", "--read", "ignore=unit price", "--read", "ignore=order_id")
         outcome, _ = audit(source, *GATE, *waive)
         assert outcome.code == 0 and "warning" not in outcome.err
         outcome, _ = audit(source, *GATE, *waive[:4])
         assert outcome.code == 1 and "'order_id'" in outcome.err and "'Age'" not in outcome.err
-        outcome, _ = audit(source, "--ignore", "nothing")
+        outcome, _ = audit(source, "--read", "ignore=nothing")
         assert outcome.code == 1 and "'nothing'" in last_line(outcome)
 
 
 def test_the_search_for_advice_is_a_gate_too(put, run, tmp_path):
     path = put(table("user,item,moment", a_day))
     outcome = run("advise", path, "-o", tmp_path / "out", "--fail")
-    assert outcome.code == 1 and last_line(outcome).endswith("with --ignore moment")
+    assert outcome.code == 1 and last_line(outcome).endswith("with --read ignore=moment")
 
 
 def test_options_for_a_second_source_are_named_in_its_warnings(put, run, tmp_path):
     path = put(table("user,item,moment", a_day))
-    outcome = run("link", path, path, "--ignore", "moment", "-o", tmp_path / "out", "--decoys", 50)
+    outcome = run("link", path, path, "--read", "ignore=moment", "-o", tmp_path / "out", "--decoys", 50)
     assert outcome.err.count("warning") == 1
     assert "add --public-read time=moment, or --public-read ignore=moment" in outcome.err
 

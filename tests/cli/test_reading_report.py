@@ -53,7 +53,7 @@ def test_both_files_of_a_link_and_both_of_an_audit_are_reported(run, data, tmp_p
 
 
 def test_verbose_adds_the_details_and_leaves_stdout_alone(run, data):
-    plain, verbose = run("describe", data, "--json"), run("describe", data, "--json", "--verbose")
+    plain, verbose = run("describe", data, "--json"), run("--verbose", "describe", data, "--json")
     assert json.loads(plain.out) == json.loads(verbose.out)
     for title in ("Separator", "Header", "Person column", "Values", "Times", "Rejected rows"):
         assert title in verbose.read and title not in plain.read
@@ -61,7 +61,7 @@ def test_verbose_adds_the_details_and_leaves_stdout_alone(run, data):
 
 def test_an_index_says_how_its_source_was_read(run, data, tmp_path):
     so.save(so.read(data), tmp_path / "a.index")
-    outcome = run("describe", tmp_path / "a.index", "--verbose")
+    outcome = run("--verbose", "describe", tmp_path / "a.index")
     assert outcome.code == 0 and outcome.read.startswith("Read index a.index of a.csv: CSV, ")
 
 
@@ -71,11 +71,11 @@ def test_every_command_that_reads_data_has_verbose():
         for name, command in cli.commands.items()
     }
     reading = [name for name, given in options.items() if "--read" in given]
-    assert len(reading) > 10 and all("--verbose" in options[name] for name in reading)
+    assert len(reading) > 10
 
 
 def test_names_from_outside_cannot_reach_the_terminal(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("user,item,\x1b[31mred\n1,2,3\n")
-    outcome = run("describe", path, "--value", "\x1b[31mred", "--verbose")
+    outcome = run("--verbose", "describe", path, "--value", "\x1b[31mred")
     assert outcome.code == 0 and "\x1b" not in outcome.read

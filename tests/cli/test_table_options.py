@@ -17,7 +17,7 @@ def people(put):
 
 
 def test_options_of_histories_are_about_the_history_and_those_of_text_about_the_table(put, people, capsys):
-    settings = {"separator": ";", "record": "who", "item": ("where",), "value": "stars"}
+    settings = {"separator": ";", "history_record": "who", "item": ("where",), "value": "stars"}
     source = Source(settings | {"history": str(put(VISITS, "visits.csv"))})
     table = source.read([people], no_progress)
     assert (table.n_records, int((table.lengths > 0).sum())) == (13, 10)
@@ -27,7 +27,7 @@ def test_options_of_histories_are_about_the_history_and_those_of_text_about_the_
 
 def test_options_of_histories_need_a_history(people):
     with pytest.raises(so.ParameterError, match="item is for histories"):
-        Source({"table": True, "item": ("city",)}).read([people], no_progress)
+        Source({"kind": "table", "item": ("city",)}).read([people], no_progress)
 
 
 def test_a_gate_needs_every_column_in_the_schema(put, people):
@@ -45,16 +45,16 @@ def test_a_table_is_recognised_or_named(put, people, capsys):
     assert "read as a table" in capsys.readouterr().err
     history = str(put(VISITS.replace("who", "user").replace("where", "place"), "visits.csv"))
     assert not Source({}).read([history], no_progress).columns
-    assert Source({"table": True}).read([history], no_progress).columns
+    assert Source({"kind": "table"}).read([history], no_progress).columns
 
 
 def test_a_command_about_entries_refuses_a_table_in_one_sentence(people):
     with pytest.raises(so.ParameterError, match="sparsity needs entries"):
-        Source({}).read_entries([people], no_progress, "sparsity")
+        Source({}).read([people], no_progress, purpose="sparsity")
 
 
 def test_the_table_of_python_is_that_of_the_command_line(people):
-    table = Source({"id": False, "missing": ("Ulm",)}).read([people], no_progress)
+    table = Source({"record": False, "missing": ("Ulm",)}).read([people], no_progress)
     assert table.fingerprint == so.read(people, kind="table", record=False, missing=["Ulm"]).fingerprint
     assert (
         table.fingerprint

@@ -169,7 +169,7 @@ def test_the_command_line_says_in_one_line_that_the_scheduler_is_lost(tmp_path, 
     with cluster(tmp_path) as (scheduler, _, address):
         report = nullcontext(once(scheduler.kill))
         monkeypatch.setattr("standout.cli.commands.simulate.progress", lambda: report)
-        outcome = run("simulate", index, "--targets", "all", "--scheduler", address)
+        outcome = run("simulate", index, "--targets", "all", "--workers", address)
     assert outcome.code == 3, outcome
     assert outcome.err.startswith("standout: the scheduler is lost") and outcome.err.count("\n") == 1
 

@@ -77,12 +77,9 @@ def index(tmp_path_factory):
 def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
     table = put("user,item\n1,a\n2,b\n")
     for args, problem in (
-        ((index, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"), "cannot be used together"),
-        ((index, "--insecure"), "--insecure needs --scheduler"),
-        ((index, "--insecure", "--workers", 2), "--insecure needs --scheduler"),
         ((table, "--workers", 2), "--workers needs an index"),
-        ((index, "--scheduler", "tcp://10.0.0.1:1"), "or add --insecure"),
-        ((index, "--scheduler", "tls://127.0.0.1:1"), "--scheduler is a tls:// address, but Dask has no cert"),
+        ((index, "--workers", "tcp://10.0.0.1:1"), "or write insecure+tcp://10.0.0.1:1"),
+        ((index, "--workers", "tls://127.0.0.1:1"), "a tls:// address, but Dask has no cert"),
     ):
         outcome = run("sparsity", *args)
         assert outcome.code == 1 and problem in outcome.err, (args, outcome)
@@ -93,7 +90,7 @@ def test_a_scheduler_that_does_not_answer_is_an_error_in_one_line(run, index, mo
     monkeypatch.setattr("standout.cluster.dask_workers.CONNECT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for port in (1, silent.getsockname()[1]):
-            outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{port}")
+            outcome = run("sparsity", index, "--workers", f"tcp://127.0.0.1:{port}")
             assert outcome.err.startswith(f"standout: no scheduler answers at tcp://127.0.0.1:{port}")
             assert outcome.code == 1 and outcome.err.count("\n") == 1
 
@@ -103,7 +100,7 @@ def test_certificates_that_cannot_be_loaded_are_an_error_in_one_line(run, index,
     missing = str(tmp_path / "nowhere.pem")
     settings = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
     with dask.config.set(settings):
-        outcome = run("sparsity", index, "--scheduler", f"{scheme}://127.0.0.1:1")
+        outcome = run("sparsity", index, "--workers", f"{scheme}://127.0.0.1:1")
     assert outcome.code == 1 and outcome.err.startswith("standout: Dask cannot load its certificates: a file")
     assert outcome.err.count("\n") == 1
 
@@ -117,7 +114,7 @@ def test_a_scheduler_that_closes_the_connection_may_need_tls(run, index):
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=hear_and_close, args=(server,))
         thread.start()
-        outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{server.getsockname()[1]}")
+        outcome = run("sparsity", index, "--workers", f"tcp://127.0.0.1:{server.getsockname()[1]}")
         thread.join()
     assert outcome.code == 1 and outcome.err.endswith("if it uses TLS, its address begins with tls://\n")
     assert outcome.err.count("\n") == 1

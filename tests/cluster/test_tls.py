@@ -102,7 +102,7 @@ def test_an_audit_over_tls_has_the_findings_of_threads(cluster):
     folder, address, _ = cluster
     assert address.startswith("tls://127.0.0.1:")
     so.save(so.synthesize(records=300, items=60, entries=4_000, seed=7), folder / "data.index")
-    assert audit(folder, "--scheduler", address) == audit(folder)
+    assert audit(folder, "--workers", address) == audit(folder)
 
 
 def answers_without_tls(port):

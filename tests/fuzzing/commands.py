@@ -39,7 +39,7 @@ LINES = {
         "index -o out --quick --targets 5 --ladder ladder.toml --risk-table risk.csv --threads 1",
         "safer.csv --original original.csv --key key.csv -o out --quick --targets 5 --threads 1",
         "h.csv -o out --quick --sensitive sensitive.txt --fail-above 0.1 --targets 5 --attack paper",
-        "t.csv --table --schema s.toml -o out --quick --targets 5 --population 99 --quasi-identifiers age",
+        "t.csv --table --schema s.toml -o out --quick --targets 5 --population 99 --sensitive age",
     ],
     "bounds": [
         "h.csv --epsilon 0.4 --delta 0.4 -k 3 --targets 5 --threads 1",
@@ -53,7 +53,7 @@ LINES = {
         "index",
         "h.csv --record record --item item --time time --read time_unit=hour",
         "p.csv --read latitude=lat --read longitude=lon --read grid=0.01",
-        "t.csv --table --history h.csv --id id --json",
+        "t.csv --table --read history=h.csv --record id --json",
     ],
     "index": [
         "h.csv -o out",

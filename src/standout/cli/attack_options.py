@@ -1,207 +1,94 @@
-"""Options that describe the adversary."""
+"""Options that describe the adversary and choose the attack, its settings, and the minimum strength of a claim."""
 
 import functools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.option_groups import ADVERSARY, ATTACK, option
-from standout.cli.options import parse_number_or_none
-from standout.cli.reading import Command
+from standout.cli.options import ADVERSARY, ATTACK, Command, option, parse_number_or_none, with_options
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.attack.any_attack import AnyAttack
     from standout.attack.error_model import HasErrors
     from standout.data.release import Release
-    from standout.know.adversary import Adversary
     from standout.know.similarity import Similarity
 
-__all__ = [
-    "BOTH",
-    "AdversaryOptions",
-    "AttackOptions",
-    "adversary_options",
-    "attack_options",
-    "check_applies",
-    "within",
-]
-
-OPTIONS = [
-    option("--knows", "N", "Number of known facts.", group=ADVERSARY, default=8),
-    option("--wrong", "N", "Number of known facts that are wrong.", group=ADVERSARY, default=0),
-    option(
-        "--wrong-facts",
-        "",
-        "What is wrong: the value and date; an item that the target does not have, "
-        "chosen by popularity; or any such item.",
-        group=ADVERSARY,
-        type=click.Choice(["values", "items", "any items"]),
-        default="values",
+BOTH = "both"
+ITEMS_HELP = "Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number)."
+WRONG_HELP = (
+    "What is wrong: the value and date; an item that the target does not have, chosen by popularity; or any such item."
+)
+SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, str, str]] = {
+    "posterior": (("likelihood",), "SHARE", float, "0.95", "minimum posterior probability for a claim."),
+    "coverage": (
+        ("likelihood",), "SHARE", float, "0.98, or less if items can be wrong",
+        "chance that the target's own record has a known item."
     ),
-    option("--value-error", "E|none", "Error of known values; none: unknown.", group=ADVERSARY, default="1"),
-    option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", group=ADVERSARY, default="14"),
-    option(
-        "--items",
-        "NAME",
-        "Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number).",
-        group=ADVERSARY,
-        default="any",
+    "present": (("likelihood",), "SHARE", float, "0.5", "prior probability that the target is in the data."),
+    "phi": (("paper", "algorithm-1a"), "FLOAT", float, "1.5", "minimum eccentricity for a claim."),
+    "value_scale": (
+        ("paper",), "E|none", str, "1.5", "scale with which the similarity of values decays; none: ignore them."
     ),
-    option(
-        "--length-error",
-        "SHARE",
-        "Relative error of the known record length.",
-        group=ADVERSARY,
-        type=float,
-        show_default="unknown",
+    "time_scale": (
+        ("paper",), "DAYS|none", str, "30", "scale with which the similarity of dates decays; none: ignore them."
     ),
-    option(
-        "--joined-error", "DAYS", "Error of the known first date.", group=ADVERSARY, type=float, show_default="unknown"
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class AdversaryOptions:
-    """The options as typed."""
-
-    knows: int
-    wrong: int
-    wrong_facts: Literal["values", "items", "any items"]
-    value_error: str
-    time_error: str
-    items: str
-    length_error: float | None
-    joined_error: float | None
-
-    def adversary(self) -> "Adversary":
-        """Return the adversary that the options describe."""
-        from standout.know.adversary import Adversary, outside_top
-
-        top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", self.items)
-        return Adversary(
-            knows=self.knows,
-            wrong=self.wrong,
-            wrong_facts=self.wrong_facts,
-            value_error=parse_number_or_none("--value-error", self.value_error),
-            time_error=parse_number_or_none("--time-error", self.time_error),
-            items=outside_top(int(top[1])) if top else self.items,
-            length_error=self.length_error,
-            joined_error=self.joined_error,
-        )
+    "weights": (
+        ("paper",), "", click.Choice(["rarity", "one", "inverse"]), "rarity",
+        "weight of an item that n records have: 1/ln n, 1 or 1/n."
+    )
+}  # fmt: skip
+"""Settings of the attacks: the attacks that each is for, what it takes, its default and its help."""
 
 
 def adversary_options(command: Command) -> Command:
-    """Add the options to a command, which receives them as `adversary`."""
+    """Add options to a command, which receives the adversary that they describe as `adversary`."""
 
     @functools.wraps(command)
-    def run(**parameters: Any) -> None:
-        values = {field.name: parameters.pop(field.name) for field in fields(AdversaryOptions)}
-        command(adversary=AdversaryOptions(**values), **parameters)
+    def run(
+        knows: int,
+        wrong: int,
+        wrong_facts: Any,
+        value_error: str,
+        time_error: str,
+        items: str,
+        length_error: float | None,
+        joined_error: float | None,
+        **others: Any,
+    ) -> None:
+        from standout.know.adversary import Adversary, outside_top
 
-    for add_option in reversed(OPTIONS):
-        run = add_option(run)
-    return run
+        errors = [parse_number_or_none("--value-error", value_error), parse_number_or_none("--time-error", time_error)]
+        top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", items)
+        chosen = outside_top(int(top[1])) if top else items
+        settings = {"wrong_facts": wrong_facts, "length_error": length_error, "joined_error": joined_error}
+        described = Adversary(knows, wrong, value_error=errors[0], time_error=errors[1], items=chosen, **settings)
+        command(adversary=described, **others)
 
-
-# Options that choose the attack, its scales, and the minimum strength of a claim.
-
-
-BOTH = "both"
-PHI, POSTERIOR = 1.5, 0.95
-VALUE_SCALE, TIME_SCALE = 1.5, 30.0
-APPLIES = {
-    "phi": ("paper", "algorithm-1a"),
-    "value_scale": ("paper",),
-    "time_scale": ("paper",),
-    "weights": ("paper",),
-    "posterior": ("likelihood",),
-    "coverage": ("likelihood",),
-    "present": ("likelihood",),
-}
-"""The attacks that each option is for."""
-CLAIMS = ("phi", "posterior")
-"""Options about claims."""
-OPTIONS_ATTACK_OPTIONS = [
-    option(
-        "--posterior",
-        "SHARE",
-        "likelihood: minimum posterior probability for a claim.",
-        group=ATTACK,
-        type=float,
-        show_default=f"{POSTERIOR:g}",
-    ),
-    option(
-        "--coverage",
-        "SHARE",
-        "likelihood: chance that the target's own record has a known item.",
-        group=ATTACK,
-        type=float,
-        show_default="0.98, or less if items can be wrong",
-    ),
-    option(
-        "--present",
-        "SHARE",
-        "likelihood: prior probability that the target is in the data.",
-        group=ATTACK,
-        type=float,
-        show_default="0.5",
-    ),
-    option(
-        "--phi",
-        "FLOAT",
-        "paper and Algorithm 1A: minimum eccentricity for a claim.",
-        group=ATTACK,
-        type=float,
-        show_default=f"{PHI:g}",
-    ),
-    option(
-        "--value-scale",
-        "E|none",
-        "paper: scale with which the similarity of values decays; none: ignore them.",
-        group=ATTACK,
-        show_default=f"{VALUE_SCALE:g}",
-    ),
-    option(
-        "--time-scale",
-        "DAYS|none",
-        "paper: scale with which the similarity of dates decays; none: ignore them.",
-        group=ATTACK,
-        show_default=f"{TIME_SCALE:g}",
-    ),
-    option(
-        "--weights",
-        "",
-        "paper: weight of an item that n records have: 1/ln n, 1 or 1/n.",
-        group=ATTACK,
-        type=click.Choice(["rarity", "one", "inverse"]),
-        show_default="rarity",
-    ),
-]
+    kinds = click.Choice(["values", "items", "any items"])
+    unknown: dict[str, Any] = {"type": float, "show_default": "unknown"}
+    options = (
+        option("--knows", "N", "Number of known facts.", ADVERSARY, default=8),
+        option("--wrong", "N", "Number of known facts that are wrong.", ADVERSARY, default=0),
+        option("--wrong-facts", "", WRONG_HELP, ADVERSARY, type=kinds, default="values"),
+        option("--value-error", "E|none", "Error of known values; none: unknown.", ADVERSARY, default="1"),
+        option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", ADVERSARY, default="14"),
+        option("--items", "NAME", ITEMS_HELP, ADVERSARY, default="any"),
+        option("--length-error", "SHARE", "Relative error of the known record length.", ADVERSARY, **unknown),
+        option("--joined-error", "DAYS", "Error of the known first date.", ADVERSARY, **unknown),
+    )
+    return with_options(options, run)
 
 
 @dataclass(frozen=True, slots=True)
 class AttackOptions:
-    """The options as typed; None where the default applies."""
+    """The chosen attack, and its settings as typed; None where the default applies."""
 
     attack: str
-    posterior: float | None
-    coverage: float | None
-    present: float | None
-    phi: float | None
-    value_scale: str | None
-    time_scale: str | None
-    weights: Literal["rarity", "one", "inverse"] | None
-
-    def check(self) -> None:
-        """Refuse options that do not apply to the attack."""
-        for name, attacks in APPLIES.items():
-            if getattr(self, name) is not None:
-                check_applies(self.attack, f"--{name.replace('_', '-')}", attacks)
+    settings: dict[str, Any]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -209,19 +96,10 @@ class AttackOptions:
         return ("likelihood", "paper") if self.attack == BOTH else (self.attack,)
 
     @property
-    def least_phi(self) -> float:
-        """Minimum eccentricity for a claim."""
-        return PHI if self.phi is None else self.phi
-
-    @property
-    def least_posterior(self) -> float:
-        """Minimum posterior for a claim."""
-        return POSTERIOR if self.posterior is None else self.posterior
-
-    def is_changed(self, name: str) -> bool:
-        """Whether an option changes the attack itself, and not only its claims."""
-        options = (option for option, attacks in APPLIES.items() if name in attacks and option not in CLAIMS)
-        return any(getattr(self, option) is not None for option in options)
+    def claims(self) -> dict[str, Any]:
+        """Minimum eccentricity and posterior for a claim."""
+        given = {name: self.settings[name] for name in ("phi", "posterior")}
+        return {name: float(SETTINGS[name][3]) if value is None else value for name, value in given.items()}
 
     def built(
         self, name: str, similarity: "Similarity | None" = None, adversary: "HasErrors | None" = None
@@ -230,16 +108,16 @@ class AttackOptions:
         from standout.attack.likelihood import Likelihood
         from standout.attack.scoreboard import Scoreboard, ScoreboardRH
 
+        given = {option: value for option, value in self.settings.items() if value is not None}
         if name == "likelihood":
-            present = {} if self.present is None else {"present": self.present}
-            return Likelihood(adversary, coverage=self.coverage, **present)
+            return Likelihood(adversary, **{each: given[each] for each in ("coverage", "present") if each in given})
         if name == "algorithm-1a":
             return Scoreboard() if similarity is None else Scoreboard(similarity)
-        return ScoreboardRH(
-            weights=self.weights or "rarity",
-            value_scale=_scale("--value-scale", self.value_scale, VALUE_SCALE),
-            time_scale=_scale("--time-scale", self.time_scale, TIME_SCALE),
-        )
+        scales: dict[str, Any] = {
+            each: parse_number_or_none(f"--{each.replace('_', '-')}", given.get(each, SETTINGS[each][3]))
+            for each in ("value_scale", "time_scale")
+        }
+        return ScoreboardRH(weights=given.get("weights", "rarity"), **scales)
 
 
 def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Command], Command]:
@@ -247,16 +125,19 @@ def attack_options(choices: Sequence[str], default: str, help_text: str) -> Call
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def run(**parameters: Any) -> None:
-            values = {field.name: parameters.pop(field.name) for field in fields(AttackOptions)}
-            options = AttackOptions(**values)
-            options.check()
-            command(attack=options, **parameters)
+        def run(attack: str, **parameters: Any) -> None:
+            settings = {name: parameters.pop(name) for name in SETTINGS}
+            for name, value in settings.items():
+                if value is not None:
+                    check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name][0])
+            command(attack=AttackOptions(attack, settings), **parameters)
 
-        choice = option("--attack", "", help_text, group=ATTACK, type=click.Choice(choices), default=default)
-        for add_option in reversed([choice, *OPTIONS_ATTACK_OPTIONS]):
-            run = add_option(run)
-        return run
+        options = [option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default)]
+        for name, (attacks, metavar, kind, shown, text) in SETTINGS.items():
+            whose = " and ".join(attacks).replace("algorithm-1a", "Algorithm 1A")
+            typed = f"--{name.replace('_', '-')}"
+            options.append(option(typed, metavar, f"{whose}: {text}", ATTACK, type=kind, show_default=shown))
+        return with_options(options, run)
 
     return decorate
 
@@ -273,7 +154,3 @@ def within(release: "Release", value: float | None, time: float | None) -> "Simi
 
     value, time = (value if release.n_levels else None), (time if release.span else None)
     return Present() if value is None and time is None else Within(value=value, time=time)
-
-
-def _scale(option: str, text: str | None, default: float) -> float | None:
-    return default if text is None else parse_number_or_none(option, text)

@@ -1,80 +1,71 @@
-"""The command `standout`: a group of the commands in `standout.cli.commands`, and its errors."""
+"""The command `standout`: a group of the commands in `standout.cli.commands`, its errors, and standard output."""
 
+import codecs
+import errno
 import io
+import os
 import sys
 import traceback
 import warnings
-from typing import Any
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from standout._version import __version__
 from standout.cli.commands.advise import advise
-from standout.cli.commands.audit import audit
-from standout.cli.commands.bounds import bounds
-from standout.cli.commands.demo import demo
-from standout.cli.commands.describe import describe
+from standout.cli.commands.audit import audit, demo
+from standout.cli.commands.describe import describe, index, schema, verify
 from standout.cli.commands.explore import explore
-from standout.cli.commands.index import index
 from standout.cli.commands.lineup import lineup
 from standout.cli.commands.link import link
-from standout.cli.commands.paper import paper
+from standout.cli.commands.paper import paper, synthesize
 from standout.cli.commands.sanitize import sanitize
-from standout.cli.commands.schema import schema
 from standout.cli.commands.simulate import simulate
-from standout.cli.commands.sparsity import sparsity
-from standout.cli.commands.synthesize import synthesize
-from standout.cli.commands.unicity import unicity
-from standout.cli.commands.verify import verify
-from standout.cli.console import print_line, print_warning
+from standout.cli.commands.sparsity import bounds, sparsity, unicity
+from standout.cli.console import VERBOSE, print_line, print_warning
 from standout.cli.error_lines import (
-    CLOSED,
+    ARGUMENTS,
     ERROR,
     as_options,
     error_line,
-    keep_arguments,
     option_names,
-    printing_error,
-    set_up_output,
+    options_of,
     with_option_name,
 )
-from standout.cli.option_groups import format_commands, option
+from standout.cli.options import option
 from standout.core import threads as bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
-__all__ = ["cli", "run"]
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
-HELP_WIDTH = 80
+HELP_WIDTH, UNCUT = 80, 10_000
 COMMANDS: tuple[click.Command, ...] = (
-    advise,
-    audit,
-    bounds,
-    demo,
-    describe,
-    explore,
-    index,
-    lineup,
-    link,
-    paper,
-    sanitize,
-    schema,
-    simulate,
-    sparsity,
-    synthesize,
-    unicity,
-    verify,
-)
+    advise, audit, bounds, demo, describe, explore, index, lineup, link, paper, sanitize, schema, simulate, sparsity,
+    synthesize, unicity, verify
+)  # fmt: skip
+CLOSED = "standard output is closed: redirect it to a file or to /dev/null"
+PLAIN = {
+    "–": "-", "—": "-", "−": "-", "‑": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "≈": "~", "±": "+-",
+    "≠": "!=", "→": "->", "φ": "phi", "θ": "theta", "ε": "epsilon", "σ": "sigma", "’": "'", "‘": "'",
+    "“": '"', "”": '"', "·": "-", "•": "-", "√": "sqrt", "\u00a0": " ", "\u202f": " ", "\u2009": " "
+}  # fmt: skip
+"""How characters that Standout prints are written where the encoding lacks them."""
 
 
 class _Group(click.Group):
     """A group whose parameter errors name the options of the command that was run."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        keep_arguments(ctx, args)
+        ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        format_commands(self, formatter)
+        """Write the commands with their whole summaries; click would cut them to one line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(UNCUT)) for name, each in sorted(self.commands.items())])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -86,23 +77,16 @@ class _Group(click.Group):
         except StandoutError as error:
             command = self.commands.get(ctx.invoked_subcommand or "", self)
             named = with_option_name(error, option_names(command)) if isinstance(error, ParameterError) else error
-            named.args = (as_options(str(named), _options(command)), *named.args[1:])
+            named.args = (as_options(str(named), options_of(command)), *named.args[1:])
             raise named from error.__cause__ if named is error else error
-
-
-def _options(command: click.Command) -> list[str]:
-    return [
-        name
-        for parameter in command.params
-        if not getattr(parameter, "hidden", False)
-        for name in (*parameter.opts, *parameter.secondary_opts)
-    ]
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH})
 @click.version_option(__version__, prog_name="standout")
 @option("--debug", "", "Show where an unexpected error comes from.", is_flag=True)
-def cli(debug: bool) -> None:
+@option("--verbose", "", "Show in detail how the data was read.", is_flag=True)
+@click.pass_context
+def cli(context: click.Context, debug: bool, verbose: bool) -> None:
     """Measure how many people can be identified in anonymised data.
 
     Standout audits a data set before it is published: histories (ratings,
@@ -125,17 +109,18 @@ def cli(debug: bool) -> None:
       70 an error of Standout itself: please report it
     Some commands have further codes: see their help.
     """
+    context.meta[VERBOSE] = verbose
 
 
-for command in COMMANDS:
-    cli.add_command(command)
+for each in COMMANDS:
+    cli.add_command(each)
 
 
 def run() -> int:
     """Run the command line; returns the exit code. An error is one line, and code 1 unless it is a bug."""
     bus_errors.allow()
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
-    set_up_output()
+    warnings.showwarning = lambda message, *place: print_warning(message)
+    _set_up_output()
     if sys.stdout is None:
         print_line(f"standout: {CLOSED}", err=True)
         return ERROR
@@ -143,7 +128,7 @@ def run() -> int:
         code = _run()
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    failure = printing_error()
+    failure = _printing_error()
     if failure:
         print_line(f"standout: {failure}", err=True)
     return code if failure is None else code or ERROR
@@ -156,10 +141,12 @@ def _run() -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
-        print_line(*_usage_lines(error), err=True)
+        text = io.StringIO()  # click repeats arguments, which may be names of files
+        error.show(text)
+        print_line(*text.getvalue().splitlines(), err=True)
         return error.exit_code
     except Exception as error:
-        if isinstance(error, OSError) and printing_error() is not None:
+        if isinstance(error, OSError) and _printing_error() is not None:
             return ERROR
         if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
             print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
@@ -168,13 +155,61 @@ def _run() -> int:
         return code
 
 
-def _usage_lines(error: click.ClickException) -> list[str]:
-    """What click says about wrong usage. It repeats arguments, which may be names of files."""
-    text = io.StringIO()
-    error.show(text)
-    return text.getvalue().splitlines()
+# Standard output that cannot take every character, is full, or is closed.
 
 
-def _show_warning(message: Warning | str, *place: Any) -> None:
-    """Show a warning in one line, without the place in the code."""
-    print_warning(message)
+class _Output(io.FileIO):
+    """Standard output that remembers why it could not be written, and takes nothing more then."""
+
+    failure: OSError | None = None
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data) or 0
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            _Output.failure = error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            raise
+
+
+def _set_up_output() -> None:
+    """Print characters that the encoding of a stream lacks in another way instead of failing.
+
+    Names of files that are not valid text are shown with escapes.
+    """
+    codecs.register_error("standout", _replaced)
+    real = sys.__stdout__
+    if real is not None and sys.stdout is real:
+        raw = io.BufferedWriter(_Output(real.fileno(), "wb", closefd=False))
+        sys.stdout = io.TextIOWrapper(raw, real.encoding, line_buffering=real.line_buffering)
+    if sys.stderr is None:  # it is closed: errors have no reader, and the exit code says enough
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (it stays open)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="standout")
+
+
+def _printing_error() -> str | None:
+    """Write what is still to be printed; return why something could not be printed, None if all was.
+
+    The reason is empty if the reader has closed a pipe: it wants no more.
+    """
+    with suppress(OSError):
+        sys.stdout.flush()
+    error = _Output.failure
+    if error is None:
+        return None
+    return "" if error.errno == errno.EPIPE else f"standard output cannot be written: {error.strerror}"
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Text in place of the characters that cannot be written."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    texts = (PLAIN.get(letter) or letter.encode("ascii", "backslashreplace").decode() for letter in lacking)
+    return "".join(texts), error.end

@@ -1,4 +1,4 @@
-"""What the commands share for printing: tables for people, JSON for machines, a progress bar.
+"""What the commands share for printing: tables for people, JSON for machines, how data was read.
 
 Nothing else prints. Text from files may hold escapes that change a terminal: everything for people is made
 printable here, and JSON writes such characters as its own escapes.
@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
-from standout.cli.error_lines import as_options, options_of_context
-from standout.cli.option_groups import GENERAL, option
-from standout.core.progress import progress_bar as progress
-from standout.core.text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
+from standout.cli.error_lines import as_options, options_of
+from standout.core.text import cut_arguments, cut_middle, escaped_json, printable, printable_lines, printable_texts
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -28,30 +26,14 @@ if TYPE_CHECKING:
     from standout.core.json_files import Json
     from standout.data.release import Release
 
-__all__ = [
-    "VERBOSE",
-    "VERBOSE_OPTION",
-    "borderless_table",
-    "console",
-    "number_columns",
-    "percent",
-    "percent_interval",
-    "print_json",
-    "print_line",
-    "print_table",
-    "print_text",
-    "print_warning",
-    "progress",
-    "reading_json",
-    "reading_lines",
-    "release_stamp",
-    "show_reading",
-    "show_table",
-    "source_names",
-    "suggest_index",
-]
-
 LARGE = 1_000_000
+VERBOSE = "standout.verbose"
+"""Where the context of click keeps --verbose: every read shows how it went, whatever the command."""
+LAYOUT = ("encoding", "separator", "header")
+PLURALS = {
+    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
+    "boolean": "booleans", "set": "sets"
+}  # fmt: skip
 
 
 def console(**settings: Any) -> "Console":
@@ -87,11 +69,14 @@ def print_line(*lines: str, err: bool = False) -> None:
 
 def print_warning(message: Warning | str) -> None:
     """Print a warning in one line on stderr."""
-    print_line(f"standout: warning: {as_options(str(message), options_of_context())}", err=True)
+    print_line(f"standout: warning: {as_options(str(message), options_of())}", err=True)
 
 
-def print_json(content: Mapping[str, object]) -> None:
-    """Print an object for machines."""
+def print_json(content: Mapping[str, object], release: "Release | None" = None) -> None:
+    """Print an object for machines; with the origin of the numbers, if they are about a release."""
+    if release is not None:
+        origin = {"fingerprint": release.fingerprint, "version": __version__}
+        content = {**content, "read": reading_json(release), **origin}
     text = escaped_json(content, indent=1)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if not codecs.lookup(encoding).name.startswith("utf"):
@@ -99,16 +84,25 @@ def print_json(content: Mapping[str, object]) -> None:
     click.echo(text, file=sys.stdout)
 
 
-def release_stamp(release: "Release") -> dict[str, str]:
-    """Return what every JSON output says about its origin."""
-    return {"fingerprint": release.fingerprint, "version": __version__}
+def reading_json(release: "Release") -> "Json":
+    """Return how a release was read, for the JSON output of a command."""
+    from standout.findings.json_types import to_json
+    from standout.findings.reading import reading_of
+
+    return to_json(reading_of(release))
 
 
-def borderless_table() -> "Table":
-    """Return an empty table without lines."""
+def borderless_table(*titles: str) -> "Table":
+    """Return a table without lines. A column whose title begins with > has numbers, which are never broken."""
     from rich.table import Table
 
-    return Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        if title.startswith(">"):
+            table.add_column(title[1:], justify="right", no_wrap=True)
+        else:
+            table.add_column(title, overflow="fold")
+    return table
 
 
 def print_table(table: "Table", title: str = "") -> None:
@@ -117,12 +111,6 @@ def print_table(table: "Table", title: str = "") -> None:
     if title:
         screen.print(title, style="bold", soft_wrap=True)
     screen.print(table)
-
-
-def number_columns(table: "Table", *names: str) -> None:
-    """Add right-aligned columns whose cells are never broken."""
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
 
 
 def percent(share: float) -> str:
@@ -147,128 +135,64 @@ def percent_interval(value: float, low: float, high: float) -> str:
 def suggest_index(release: "Release", data: str) -> None:
     """Suggest building an index after a large raw source was read on a terminal."""
     if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
-        print_line(
-            f"To open it faster next time: standout index {public_url(data)} -o {Path(public_url(data)).stem}.index",
-            err=True,
-        )
+        index = f"{Path(public_url(data)).stem}.index"
+        print_line(f"To open it faster next time: standout index {public_url(data)} -o {index}", err=True)
 
 
 # How a source was read: one line on stderr in every command that reads one, and details with --verbose.
-
-
-VERBOSE = "standout.verbose"
-
-
-def _remember(context: click.Context, parameter: click.Parameter, verbose: bool) -> None:
-    context.meta[VERBOSE] = verbose
-
-
-VERBOSE_OPTION = option(
-    "--verbose",
-    "",
-    "Show in detail how the data was read.",
-    group=GENERAL,
-    is_flag=True,
-    expose_value=False,
-    callback=_remember,
-)
-"""The flag is kept in the context, because commands do not need it: every read shows how it went."""
 
 
 def show_reading(release: "Release", sources: list[str]) -> None:
     """Print on stderr how sources were read, so that stdout has only the result."""
     context = click.get_current_context(silent=True)
     verbose = context is not None and context.meta.get(VERBOSE, False)
-    for line in reading_lines(release, sources, verbose):
-        print_line(as_options(line, options_of_context()), err=True)
+    names = _source_names(tuple(map(public_url, sources)))
+    lines = _table_lines(release, names) if release.columns else _entry_lines(release, names)
+    print_line(next(lines), err=True)
+    for title, text in (rows := list(lines)) if verbose else ():
+        width = max(len(title) for title, _ in rows)
+        print_line(f"  {title:{width}}  {text}", err=True)
 
 
-def reading_lines(release: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
-    """Yield one line about how sources were read; if verbose, then all details."""
-    from standout.core.text import printable_texts
+def _entry_lines(release: "Release", names: str) -> Iterator[Any]:
+    """Yield one sentence about how entries were read, then the details as pairs."""
     from standout.findings.reading import reading_of
-    from standout.ingest.remote import public_url
     from standout.report.reading_text import reading_rows, reading_sentence
 
-    reading = reading_of(release)
-    files, names = source_names(reading.files), source_names(tuple(map(public_url, sources)))
+    reading, known = reading_of(release), options_of()
+    files = _source_names(reading.files)
     is_index = release.stored_fingerprint is not None
     about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
     shown = printable_texts(reading)
-    yield printable_texts(f"Read {about}: ").strip() + f" {reading_sentence(shown)}"
-    if verbose:
-        rows = reading_rows(shown)
-        width = max(len(row.title) for row in rows)
-        yield from (f"  {row.title:{width}}  {row.text}{_because(row.reason)}" for row in rows)
+    yield as_options(printable_texts(f"Read {about}: ").strip() + f" {reading_sentence(shown)}", known)
+    for row in reading_rows(shown):
+        yield row.title, as_options(row.text + (f" ({row.reason})" if row.reason else ""), known)
 
 
-def reading_json(release: "Release") -> "Json":
-    """Return how a release was read, for the JSON output of a command."""
-    from standout.findings.json_types import to_json
-    from standout.findings.reading import reading_of
-
-    return to_json(reading_of(release))
-
-
-def source_names(paths: tuple[str, ...]) -> str:
-    """Return the names of up to three files, and how many there are besides."""
-    names = [path.rstrip("/").rsplit("/", 1)[-1] or path for path in paths]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-
-
-def _because(reason: str) -> str:
-    return f" ({reason})" if reason else ""
-
-
-# How a table was read: one line, and each column with --verbose.
-
-
-LAYOUT = ("encoding", "separator", "header")
-PLURALS = {
-    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
-    "boolean": "booleans", "set": "sets",
-}  # fmt: skip
-
-
-def show_table(table: "Release", sources: list[str]) -> None:
-    """Print on stderr how a table was read, so that stdout has only the result."""
-    context = click.get_current_context(silent=True)
-    verbose = context is not None and context.meta.get(VERBOSE, False)
-    for line in table_lines(table, sources, verbose):
-        print_line(line, err=True)
-
-
-def table_lines(table: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
-    """Yield one line about how a table was read; if verbose, then a line for each column."""
-    from standout.core.text import printable_texts
-    from standout.ingest.remote import public_url
-
+def _table_lines(table: "Release", names: str) -> Iterator[Any]:
+    """Yield one sentence about how a table was read, then the details as pairs."""
     read, settings = table.provenance, table.provenance.settings
     header = {"yes": "header", "no": "no header"}.get(settings.get("header", ""))
     parts = (read.format, settings.get("encoding"), settings.get("separator"), header)
     layout = ", ".join(filter(None, parts))
     kinds = Counter(column.kind for column in table.columns)
     counted = ", ".join(f"{count} {kind if count == 1 else PLURALS[kind]}" for kind, count in kinds.items())
-    record = read.columns.get("record")
-    ids = "no id" if record is None else f"id = {record}"
+    ids = f"id = {read.columns['record']}" if "record" in read.columns else "no id"
     history = "" if not table.n_items else f"; history {settings['history']}"
     empty = sum(int(column.counts[-1]) for column in table.columns)
-    names = source_names(tuple(map(public_url, sources)))
     yield printable_texts(
         f"Read {names}: table; {layout}; {ids}; {table.n_columns} columns ({counted}){history}; "
         f"{table.n_records:,} rows, {empty:,} empty cells."
     )
-    if verbose:
-        yield from _details(table)
-
-
-def _details(table: "Release") -> Iterator[str]:
-    from standout.core.text import printable_texts
-
-    read = table.provenance
     rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}
     rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table.columns}
     rows |= {column.name: "left out on purpose" for column in read.unused}
     rows |= {name: text for name, text in read.settings.items() if name not in LAYOUT}
-    width = max(len(printable_texts(name)) for name in rows)
-    yield from (f"  {printable_texts(name):{width}}  {printable_texts(text)}" for name, text in rows.items())
+    for name, text in rows.items():
+        yield printable_texts(name), printable_texts(text)
+
+
+def _source_names(paths: tuple[str, ...]) -> str:
+    """Return the names of up to three files, and how many there are besides."""
+    names = [path.rstrip("/").rsplit("/", 1)[-1] or path for path in paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

@@ -1,47 +1,132 @@
-"""Options that several commands share, and the parsing of their values."""
+"""The options of the commands: their headings in the help, those that several commands share, and their values."""
 
+import functools
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from standout.cli.option_groups import ADVERSARY, GENERAL, option
 from standout.core.errors import ParameterError
 from standout.core.files import check_output_file, check_output_files, make_folder
 
-__all__ = [
-    "check_table_path",
-    "data_stem",
-    "json_option",
-    "ladder_option",
-    "output_file",
-    "output_folder",
-    "parse_counts",
-    "parse_number_or_none",
-    "parse_targets",
-    "path_argument",
-    "seed_option",
-    "table_option",
-    "threads_option",
-]
-
-# Arguments that are paths or URLs: shells complete the names of files for them.
-
-
+OPTIONS = "Options"
+ADVERSARY = "What the adversary knows"
+ATTACK = "Attack and claims"
+GATE = "Checking a limit"
+ALIGNMENT = "How PUBLIC and DATA are aligned"
+SERVER = "Server"
+ORIGINAL = "The original of a sanitized release"
+READING = "Reading the data"
+GENERAL = "General options"
+"""Heading of what many commands share; always the last one."""
+MOST_COLUMNS = 30
+"""Widest column of option names; a longer name has its help on the next line."""
+MOST_DIGITS, MOST_WORKERS = 18, 1024
+TABLE_SUFFIXES = (".csv", ".parquet", ".json")
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+COUNT = click.IntRange(1)
+INSECURE = "insecure+"
+Command = Callable[..., None]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+class GroupedOption(click.Option):
+    """An option under a heading of the help."""
+
+    def __init__(self, *names: Any, group: str = OPTIONS, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows options by heading: its own first, those of many commands last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by heading, with one width for all names, so that the texts are below one another."""
+        groups: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is not None and row[1]:  # an argument without a text of its own is in the description
+                heading = GENERAL if "--help" in parameter.opts else getattr(parameter, "group", OPTIONS)
+                groups.setdefault(heading, []).append(row)
+        groups[GENERAL] = groups.pop(GENERAL)
+        width = min(max(len(name) for rows in groups.values() for name, _ in rows), MOST_COLUMNS)
+        for heading, rows in groups.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl([(name.ljust(width), text) for name, text in rows], col_max=MOST_COLUMNS)
+
+
+def option(
+    names: str, metavar: str, text: str, group: str = OPTIONS, **settings: Any
+) -> Callable[[Decorated], Decorated]:
+    """`click.option` for an option under a heading: its names, what it takes ("" for a flag), and its help."""
+    settings.setdefault("show_default", settings.get("default") not in (None, "", ()))
+    named: dict[str, Any] = {"cls": GroupedOption, "group": group, "metavar": metavar or None, "help": text}
+    return click.option(*names.split(" "), **named, **settings)
+
+
+def command() -> Callable[[Callable[..., Any]], GroupedCommand]:
+    """`click.command` with help by heading."""
+    return click.command(cls=GroupedCommand)
+
+
 def path_argument(name: str, **settings: Any) -> Callable[[Decorated], Decorated]:
-    """`click.argument` for data, which is a text because it may also be a URL."""
-    return click.argument(name, shell_complete=_files, **settings)
+    """`click.argument` for data, which is a text because it may also be a URL; shells complete names of files."""
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+    return click.argument(name, shell_complete=complete, **settings)
 
 
-def _files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete names of files and folders."""
-    return [CompletionItem(incomplete, type="file")]
+def with_options(options: Iterable[Callable[[Command], Command]], command: Command) -> Command:
+    """Add options to a command in the order in which its help shows them."""
+    for add_option in reversed(list(options)):
+        command = add_option(command)
+    return command
+
+
+json_option = option("--json as_json", "", "Print JSON instead of text.", GENERAL, is_flag=True)
+threads_option = option("--threads", "N", "Number of threads.", GENERAL, type=COUNT, show_default="all cores")
+seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", GENERAL, default=0)
+quick_option = option("--quick", "", "Fewer targets and shorter curves; wider intervals.", is_flag=True)
+memory_option = option(
+    "--memory",
+    "SIZE",
+    "Memory that building an index may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
+    show_default="60 % of what is available",
+)
+ladder_option = option(
+    "--ladder",
+    "FILE",
+    "TOML file with your own adversaries (see docs/ladder.toml). "
+    'Errors are numbers or shares of the data, such as "33 %".',
+    ADVERSARY,
+    type=FILE,
+    show_default="the built-in ladder, whose errors fit the data",
+)
+table_option = option("-o --output", "FILE", "Also write the table to NAME.csv, NAME.parquet or NAME.json.", type=PATH)
+workers_option = option(
+    "--workers",
+    "N|ADDRESS",
+    "Number of worker processes on this machine, or a Dask scheduler such as tls://host:8786. They open an index, or "
+    "read the files for one (see docs/lab/scale.md).",
+    GENERAL,
+    show_default="threads of one process",
+)
+
+
+def folder_option(name: str) -> Callable[[Decorated], Decorated]:
+    """The folder that a command writes, by default named after the data."""
+    text = "Folder to write; NAME is the name of DATA."
+    return option("-o --output", "FOLDER", text, type=PATH, show_default=f"NAME-{name}")
 
 
 # Folders and files that a command writes, tried before the long work.
@@ -50,8 +135,12 @@ def _files(context: click.Context, parameter: click.Parameter, incomplete: str) 
 def output_file(path: Path, option: str, inputs: Iterable[str | Path | None] = ()) -> Path:
     """Return the path of an output file; raises an error if it cannot be written or is an input."""
     for source in inputs:
-        if source is not None and _is_same(path, Path(source)):
-            raise ParameterError(f"{option} {str(path)!r} is an input: choose another path")
+        try:
+            if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
+                raise ParameterError(f"{option} {str(path)!r} is an input: choose another path")
+        except (OSError, ValueError) as error:
+            if isinstance(error, ParameterError):
+                raise
     check_output_file(path, option)
     return path
 
@@ -65,38 +154,6 @@ def output_folder(path: Path, *files: str) -> Path:
     make_folder(path)
     check_output_files(path, *files)
     return path
-
-
-def _is_same(path: Path, source: Path) -> bool:
-    try:
-        return path.exists() and source.exists() and path.samefile(source)
-    except (OSError, ValueError):
-        return False
-
-
-MOST_DIGITS = 18
-TABLE_SUFFIXES = (".csv", ".parquet", ".json")
-
-json_option = option("--json as_json", "", "Print JSON instead of text.", group=GENERAL, is_flag=True)
-threads_option = option(
-    "--threads", "N", "Number of threads.", group=GENERAL, type=click.IntRange(1), show_default="all cores"
-)
-seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", group=GENERAL, default=0)
-ladder_option = option(
-    "--ladder",
-    "FILE",
-    "TOML file with your own adversaries (see docs/ladder.toml). "
-    'Errors are numbers or shares of the data, such as "33 %".',
-    group=ADVERSARY,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    show_default="the built-in ladder, whose errors fit the data",
-)
-table_option = option(
-    "-o --output",
-    "FILE",
-    "Also write the table to NAME.csv, NAME.parquet or NAME.json.",
-    type=click.Path(path_type=Path),
-)
 
 
 def check_table_path(path: Path | None, *inputs: str | Path | None) -> None:
@@ -113,12 +170,13 @@ def data_stem(data: str) -> str:
     return Path(data.rstrip("/")).name.split(".")[0] or "data"
 
 
+# Values that are typed.
+
+
 def parse_number_or_none(option: str, text: str) -> float | None:
     """Parse a number, or None for the word none."""
-    if text.lower() == "none":
-        return None
     try:
-        return float(text)
+        return None if text.lower() == "none" else float(text)
     except ValueError:
         raise ParameterError(f"{option} must be a number or none, got {text!r}") from None
 
@@ -139,3 +197,63 @@ def parse_targets(text: str) -> int | str:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise ParameterError(f"--targets must be a whole number of at most {MOST_DIGITS} digits or all, got {text!r}")
     return int(text)
+
+
+# Workers: processes of this machine, or a Dask cluster.
+
+
+def worker_options(command: Command) -> Command:
+    """Add --threads and --workers; the command runs with these workers."""
+    return threads_option(with_workers(command))
+
+
+def with_workers(command: Command) -> Command:
+    """Add --workers; the command runs with these workers."""
+
+    @functools.wraps(command)
+    def run(workers: str | None, **others: Any) -> None:
+        if workers is None:
+            command(**others)
+            return
+        if others.get("original") is not None:
+            raise ParameterError("--workers cannot be used with --original: use --threads")
+        if others.get("grids") or others.get("geohashes"):
+            raise ParameterError("--workers cannot be used with places: use --threads")
+        with _workers(workers, others.get("data")):
+            command(**others)
+
+    return workers_option(run)
+
+
+@contextmanager
+def _workers(text: str, data: str | None) -> Iterator[None]:
+    from standout.data.store import is_index
+
+    is_count = text.isascii() and text.isdecimal()
+    if is_count and not 1 <= int(text[:9]) <= MOST_WORKERS:
+        raise ParameterError(f"--workers must be from 1 to {MOST_WORKERS}, or an address such as tls://host:8786")
+    if data is not None and not is_index(Path(data)):
+        raise ParameterError(
+            "--workers needs an index, which all workers open: run standout index DATA -o NAME.index first, "
+            "then use NAME.index"
+        )
+    from standout.cluster.dask_workers import (
+        check_address,
+        import_distributed,
+        local_workers,
+        scheduler_workers,
+        use_lazily,
+    )
+
+    debug, insecure = "--debug" in sys.argv[1:], text.startswith(INSECURE)
+    address = text.removeprefix(INSECURE)
+    if not is_count:
+        try:
+            check_address("--workers", address, insecure)
+        except ParameterError as error:
+            allowed = f"write {INSECURE}{address}"
+            raise ParameterError(str(error).replace("add insecure=True", allowed)) from None
+    import_distributed()
+    pool = local_workers(int(text), debug) if is_count else scheduler_workers(address, insecure, debug)
+    with use_lazily(pool):
+        yield

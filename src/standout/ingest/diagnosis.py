@@ -54,15 +54,15 @@ class Wording:
         name = column_id(column)
         if not self.options:
             return f"{role}={_literal(name)}"
-        return (
-            f"--{self.prefix}read {shlex.quote(f'{role}={name}')}" if self.prefix else f"--{role} {shlex.quote(name)}"
-        )
+        if not self.prefix and role in ("record", "item", "value", "time"):
+            return f"--{role} {shlex.quote(name)}"
+        return f"--{self.prefix}read {shlex.quote(f'{role}={name}')}"
 
     def ignore(self, columns: Sequence[str]) -> str:
         """Setting that waives columns.
 
         >>> Wording().ignore(["when", "age"]), Wording(options=True).ignore(["when", "age"])
-        ('ignore=["when", "age"]', '--ignore when --ignore age')
+        ('ignore=["when", "age"]', '--read ignore=when --read ignore=age')
         """
         if self.options:
             return " ".join(self.use("ignore", column) for column in columns)

@@ -81,13 +81,7 @@ def test_a_rate_below_the_limit_that_is_not_proven_comes_with_a_command_that_set
 
 
 def test_impossible_options_are_errors_without_a_traceback(data, run, tmp_path):
-    for option in (
-        ("--limit", 0),
-        ("--limit", 1.5),
-        ("--try", "no-such-step 3"),
-        ("--headline", "nobody"),
-        ("--among", "all"),
-    ):
+    for option in (("--limit", 0), ("--limit", 1.5), ("--try", "no-such-step 3"), ("--among", "all")):
         outcome = run("advise", data, "-o", tmp_path, *option)
         assert outcome.code != 0 and "Traceback" not in outcome.err, option
 

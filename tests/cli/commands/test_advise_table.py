@@ -24,7 +24,7 @@ def data(tmp_path_factory):
 
 
 def test_the_printed_command_makes_the_recommended_table(data, run, tmp_path, monkeypatch):
-    options = ("--table", "--id", "none", "--ignore", "weight")
+    options = ("--table", "--record", "none", "--read", "ignore=weight")
     folder = tmp_path / "advice"
     outcome = run("advise", data, *options, "-o", folder, "--limit", 0.1, "--targets", 200, *TRIED)
     assert outcome.code == 0, outcome.err
@@ -45,11 +45,10 @@ def test_the_printed_command_makes_the_recommended_table(data, run, tmp_path, mo
 
 
 def test_an_unreachable_limit_is_an_error_only_with_fail(data, run, tmp_path):
-    command = ("advise", data, "--table", "--id", "none", "--ignore", "weight", "-o", tmp_path, "--json")
+    command = ("advise", data, "--table", "--record", "none", "--read", "ignore=weight", "-o", tmp_path, "--json")
     command = (*command, "--limit", 0.001, "--targets", 50, "--try", "round age 10")
     outcome = run(*command)
     content = json.loads(outcome.out)
     jsonschema.validate(content, SCHEMA)
     assert outcome.code == 0 and content["recommended"] is None and content["command"] == ""
     assert run(*command, "--fail").code == 4
-    assert run(*command, "--headline", "nobody").code == 1

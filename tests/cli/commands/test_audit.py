@@ -165,7 +165,6 @@ def test_impossible_options_are_errors_of_one_line(run, index, tmp_path):
         (("-o", tmp_path / "file"), "a file has this name"),
         (("--risk-table", tmp_path / "risk.xlsx"), ".csv or .parquet"),
         (("--ladder", tmp_path / "ladder.toml"), "knwos"),
-        (("--headline", "nobody"), "nobody"),
         (("--advise", "--original", index), "--advise cannot be used with --original"),
     ]:
         output = () if "-o" in options else ("-o", tmp_path / "out")

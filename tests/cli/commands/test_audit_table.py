@@ -39,11 +39,11 @@ def test_a_table_is_recognised_audited_and_reported(run, survey, tmp_path):
 def test_what_is_printed_and_written_is_what_the_library_says(run, survey, tmp_path):
     out = tmp_path / "out"
     printed = run("audit",
-        survey, "--table", "-o", out, "--json", "--quasi-identifiers", "zip, age",
-        "--sensitive-column", "diagnosis", "--population", 1000, *OPTIONS,
+        survey, "--table", "-o", out, "--json", "--sensitive", "diagnosis",
+        "--population", 1000, *OPTIONS,
     )  # fmt: skip
     findings = so.audit(
-        so.read(survey, kind="table"), targets=20, seed=4, quick=True, quasi_identifiers=["zip", "age"],
+        so.read(survey, kind="table"), targets=20, seed=4, quick=True,
         sensitive_columns=["diagnosis"], population=1000, name="survey.csv",
     ).to_dict()  # fmt: skip
     for text in (printed.out, (out / "findings.json").read_text()):
@@ -74,7 +74,7 @@ def test_a_failed_self_check_gives_code_5(run, survey, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--quasi-identifiers", "height"), "no column 'height'"),
+        (("--sensitive", "height"), "no column 'height'"),
         (("--population", "10"), "--population must be at least the number of rows, 150"),
         (("--key", "key.csv"), "--key needs --original"),
     ],

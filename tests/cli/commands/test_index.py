@@ -12,7 +12,7 @@ RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,200
 
 def test_index_prints_how_the_source_was_read_and_how_many_rows_were_merged(run, tmp_path):
     (tmp_path / "ratings.csv").write_text(RATINGS)
-    outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--verbose", "--read", "repeats=last")
+    outcome = run("--verbose", "index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--read", "repeats=last")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.read.startswith("Read ratings.csv: CSV")
     release = so.open(tmp_path / "index")

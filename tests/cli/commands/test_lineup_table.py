@@ -5,7 +5,7 @@ import json
 import pytest
 
 ROWS = "name,age,sex,town\na,34,f,Ulm\nb,35,f,Ulm\nc,61,m,Bonn\nd,62,m,\ne,34,m,Ulm\n"
-COMMAND = ("--table", "--id", "name")
+COMMAND = ("--table", "--record", "name")
 
 
 @pytest.fixture

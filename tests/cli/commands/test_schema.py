@@ -44,7 +44,7 @@ def test_json_has_every_documented_key_and_follows_the_schema(run, survey, tmp_p
 
 
 def test_verbose_says_how_each_column_was_read(run, survey):
-    read = run("schema", survey, "--verbose", "--ignore", "city").read
+    read = run("--verbose", "schema", survey, "--read", "ignore=city").read
     assert "  smoker  boolean (all cells are words for yes or no); 6 empty cells: 6 × ?\n" in read
     assert "  city    left out on purpose\n" in read
 
@@ -52,10 +52,10 @@ def test_verbose_says_how_each_column_was_read(run, survey):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--id", "name"), "column 'name' not found"),
-        (("--id", "sex"), "18 of 18 rows share their id"),
+        (("--record", "name"), "column 'name' not found"),
+        (("--record", "sex"), "18 of 18 rows share their id"),
         (("--schema", "missing.toml"), "missing.toml cannot be read"),
-        (("--ignore", "9"), "ignore must be a column number from 1 to 5"),
+        (("--read", "ignore=9"), "ignore must be a column number from 1 to 5"),
     ],
 )
 def test_errors_are_one_line(run, survey, options, message):

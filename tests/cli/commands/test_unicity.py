@@ -33,8 +33,8 @@ def test_each_resolution_of_traces_has_a_row(run, put):
     path = put(TRACES)
     shown = run("unicity", path, "--grid", 0.01, "--grid", 1, "--time-bin", "hour", "--time-bin", "day", "-k", "1,2")
     assert shown.code == 0
-    assert shown.out.count("0.01°") == 4 and "too few points" in shown.out
-    answer = json.loads(run("unicity", path, "--geohash", 7, "--points", 2, "--ignore", "time", "--json").out)
+    assert shown.out.count("0.01°") == 4 and "too few entries" in shown.out
+    answer = json.loads(run("unicity", path, "--geohash", 7, "--points", 2, "--read", "ignore=time", "--json").out)
     assert [(row["places"], row["time_bin"], row["k"]) for row in answer["unicity"]] == [("geohash 7", None, 2)]
 
 

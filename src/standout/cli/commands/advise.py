@@ -5,57 +5,47 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
-from standout.cli.option_groups import ADVERSARY, GATE, command, option
+from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import (
+    COUNT,
+    GATE,
+    command,
     data_stem,
+    folder_option,
     json_option,
     ladder_option,
+    option,
     output_folder,
     path_argument,
     seed_option,
     threads_option,
 )
 from standout.cli.reading import Source, reading_options
-from standout.cli.worker_options import GateFiles, gate_options
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
 
-__all__ = ["advise", "named_adversary", "with_commands"]
-
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from standout.advising.advice import Advice
     from standout.evaluate.estimates import Estimate
     from standout.findings.advice import AdviceFindings
 
-
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
+PARTS = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @command()
 @path_argument("data")
-@option(
-    "-o --output",
-    "FOLDER",
-    "Folder to write; NAME is the name of DATA.",
-    type=click.Path(path_type=Path),
-    show_default="NAME-advice",
-)
-@option(
-    "--limit",
-    "SHARE",
-    "Largest acceptable share of people identified.",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-)
+@folder_option("advice")
+@option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
 @option(
     "--among",
     "",
@@ -70,17 +60,16 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
     multiple=True,
 )
 @ladder_option
-@option("--headline", "NAME", "Adversary of the ladder to protect against.", group=ADVERSARY)
-@option("--targets", "N", "Number of targets for the best candidates.", type=click.IntRange(1), default=1000)
+@option("--targets", "N", "Number of targets for the best candidates.", type=COUNT, default=1000)
 @option(
     "--people",
     "N",
     "Number of people whose entries are held out to measure utility; not for tables.",
-    type=click.IntRange(1),
+    type=COUNT,
     default=1000,
 )
-@option("--fail", "", "Exit with code 4 if no candidate meets the limit.", group=GATE, is_flag=True)
-@gate_options
+@option("--fail", "", "Exit with code 4 if no candidate meets the limit.", GATE, is_flag=True)
+@gate_option
 @seed_option
 @threads_option
 @reading_options
@@ -90,17 +79,13 @@ def advise(
     source: Source,
     output: Path | None,
     limit: float,
-    among: Literal["everybody", "released"],
+    among: str,
     candidates: tuple[str, ...],
     ladder: Path | None,
-    headline: str | None,
-    targets: int,
-    people: int,
     fail: bool,
-    gate_files: GateFiles,
-    seed: int,
-    threads: int | None,
+    gate_files: tuple[Path, ...],
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Find the smallest change that meets a risk limit.
 
@@ -108,8 +93,9 @@ def advise(
     it measures how many people an adversary who knows the steps identifies, and how
     well a recommender learns from the sanitized release. The recommended candidate
     is re-measured with fresh targets and noise, and the upper end of its interval
-    must be below the limit. The output folder gets report.html, advice.json and
-    frontier.csv. If the search is interrupted, the same command resumes it.
+    must be below the limit. The adversary is the headline adversary of the ladder.
+    The output folder gets report.html, advice.json and frontier.csv. If the search
+    is interrupted, the same command resumes it.
 
     For a table, utility is the share that is kept of the information in its cells,
     or of the associations between its columns, whichever is lower.
@@ -132,54 +118,36 @@ def advise(
     it.
     """
     output = output or Path(f"{data_stem(data)}-advice")
-    gate_files.start("standout advise", data, limit if fail else None, "--fail", output, [ladder])
+    start_gate(gate_files, "standout advise", data, limit if fail else None, "--fail", output, [ladder])
     from standout.advising.advise import advise as run_search
     from standout.auditing.ladder import headline_adversary
     from standout.findings.gate import advice_gate
 
-    folder = output_folder(output, *REPORT_FILES)
+    folder, name = output_folder(output, *REPORT_FILES), Path(public_url(data)).name
+    steps = [[step.strip() for step in text.split("+")] for text in candidates] or None
+    repeated = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
     with progress() as report:
         release = source.read([data], report, strict=fail)
-        adversary = headline_adversary(release, ladder, headline)
-        advice: Advice = run_search(
-            release,
-            adversary,
-            limit,
-            candidates=_parse_candidates(candidates),
-            targets=targets,
-            people=people,
-            among=among,
-            name=Path(public_url(data)).name,
-            seed=seed,
-            threads=threads,
-            progress=report,
-            work=folder / CHECKPOINTS,
-        )
-        reading = [*source.arguments(), *(["--table"] if release.columns and "table" not in source.settings else [])]
-        settings = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
-        adversary_file = None if ladder is None else ladder.name
-        findings = with_commands(
-            advice, Path(public_url(data)).name, reading, [*settings, *named_adversary(adversary_file, headline)]
-        )
+        common: dict[str, Any] = {"among": among, "name": name, "progress": report, "work": folder / CHECKPOINTS}
+        adversary = headline_adversary(release, ladder)
+        advice: Any = run_search(release, adversary, limit, candidates=steps, **common, **settings)
+        kind = ["--table"] if release.columns and source.settings.get("kind") != "table" else []
+        reading = [*source.arguments(), *kind]
+        of_ladder = [] if ladder is None else ["--ladder", ladder.name]
+        findings = with_commands(advice, name, reading, [*repeated, *of_ladder])
         _write(advice, findings, folder)
-        gate_files.write(advice_gate(findings), data)
-    settings += named_adversary(ladder, headline)
-    _show(advice, with_commands(advice, data, reading, settings), findings, folder, as_json)
+        write_gate(gate_files, advice_gate(findings), data)
+    if as_json:
+        from standout.findings.json_types import to_json_object
+
+        print_json(to_json_object(findings))
+    else:
+        of_ladder = [] if ladder is None else ["--ladder", str(ladder)]
+        _show(advice, with_commands(advice, data, reading, [*repeated, *of_ladder]), folder)
     if not advice.complete:
         sys.exit(INTERRUPTED)
     if fail and advice.recommended is None:
         sys.exit(LIMIT_EXCEEDED)
-
-
-def _parse_candidates(texts: tuple[str, ...]) -> list[list[str]] | None:
-    """Split each candidate into its steps."""
-    return [[step.strip() for step in text.split("+")] for text in texts] or None
-
-
-def named_adversary(ladder: Path | str | None, headline: str | None) -> list[str]:
-    """Options for the same adversary."""
-    of_ladder = [] if ladder is None else ["--ladder", str(ladder)]
-    return of_ladder + ([] if headline is None else ["--headline", headline])
 
 
 def with_commands(advice: Any, data: str, reading: list[str], settings: list[str]) -> Any:
@@ -191,14 +159,13 @@ def with_commands(advice: Any, data: str, reading: list[str], settings: list[str
     ending = ".csv" if "--table" in reading else ""
     command = advice.command([data, *reading], f"{data_stem(data)}-safer{ending}")
     if unproven is not None and unproven.targets is not None:
-        name = unproven.candidates[0].name if unproven.candidates[0].steps else ""
-        candidate = ["--try", name] if name else []
+        candidate = ["--try", unproven.candidates[0].name] if unproven.candidates[0].steps else []
         words = [data, *reading, *settings, "--targets", str(unproven.targets), *candidate]
         unproven = replace(unproven, command=shlex.join(["standout", "advise", *words]))
     return replace(findings, command=command, unproven=unproven)
 
 
-def _write(advice: "Advice", findings: "AdviceFindings", folder: Path) -> None:
+def _write(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
     """Write report, advice.json and frontier.csv."""
     from standout.core.files import write_content
     from standout.data.export import inert
@@ -212,13 +179,8 @@ def _write(advice: "Advice", findings: "AdviceFindings", folder: Path) -> None:
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
-def _show(advice: "Advice", findings: "AdviceFindings", written: "AdviceFindings", folder: Path, as_json: bool) -> None:
-    """Print the written findings as JSON, or the candidates as a table and the answer in sentences."""
-    if as_json:
-        from standout.findings.json_types import to_json_object
-
-        print_json(to_json_object(written))
-        return
+def _show(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
+    """Print the candidates as a table and the answer in sentences."""
     console().print(_table(findings))
     print_text("", advice.summary)
     for line in (findings.command, findings.unproven.command if findings.unproven else ""):
@@ -233,11 +195,9 @@ def _show(advice: "Advice", findings: "AdviceFindings", written: "AdviceFindings
 
 def _table(findings: "AdviceFindings") -> "Table":
     """The frontier, with the recommended candidate as it was re-measured; what is not measured has no column."""
-    table = borderless_table()
-    table.add_column("candidate", overflow="fold")
-    parts = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
-    shown = [part for part in parts if any(getattr(each.utility, part) is not None for each in findings.rows)]
-    number_columns(table, "identified", "95 %", "utility kept", "95 %", *(parts[part] for part in shown))
+    shown = [part for part in PARTS if any(getattr(each.utility, part) is not None for each in findings.rows)]
+    titles = ("identified", "95 %", "utility kept", "95 %", *(PARTS[part] for part in shown))
+    table = borderless_table("candidate", *(f">{title}" for title in titles))
     for candidate in findings.rows:
         utility = candidate.utility
         kept = ("", "") if utility.kept is None else _share(utility.kept)

@@ -1,8 +1,9 @@
-"""`standout audit`: how many people can be identified in a release, and by whom."""
+"""`standout audit`: how many people can be identified in a release, and by whom; `standout demo` on built-in data."""
 
 import os
 import shutil
 import sys
+import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,112 +11,121 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.attack_options import BOTH
-from standout.cli.audit_screen import TableAuditOptions, only_for_histories, show_audit, table_audit_options
+from standout.cli.commands.advise import with_commands
+from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
-from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, option
+from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import (
+    ADVERSARY,
+    ATTACK,
+    COUNT,
+    GATE,
+    PATH,
+    command,
     data_stem,
+    folder_option,
     json_option,
     ladder_option,
+    option,
     output_file,
     output_folder,
     path_argument,
+    quick_option,
     seed_option,
+    threads_option,
+    worker_options,
 )
 from standout.cli.reading import Original, Source, original_options, reading_options
-from standout.cli.worker_options import GateFiles, gate_options, worker_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
+from standout.core.text import estimate_text, interval_text
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from standout.auditing.audit import Audit
     from standout.core.progress import Progress
-
-__all__ = ["audit", "exit_code", "write_audit"]
+    from standout.findings.audit import AuditFindings
 
 REPORT_FILES = ("report.html", "findings.json", "tables/adversaries.csv", "charts/adversaries.svg")
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
-ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts."
+DEMO_SEED = 2008
+ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
+MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
+TITLE_WIDTH = 10
 
 
 @command()
 @path_argument("data")
-@option(
-    "-o --output",
-    "FOLDER",
-    "Folder to write; NAME is the name of DATA.",
-    type=click.Path(path_type=Path),
-    show_default="NAME-audit",
-)
-@option("--quick", "", "Fewer targets and shorter curves; wider intervals.", is_flag=True)
-@ladder_option
-@option("--headline", "NAME", "Adversary of the ladder that the answer is about.", group=ADVERSARY)
-@option("--targets", "N", "Number of targets for each adversary.", type=click.IntRange(1), default=1000)
+@folder_option("audit")
+@quick_option
 @option(
     "--fail-above",
     "SHARE",
     "Exit with code 4 if more than this share of people may be identified.",
-    group=GATE,
+    GATE,
     type=click.FloatRange(0, 1),
 )
-@gate_options
+@gate_option
+@option("--targets", "N", "Number of targets for each adversary.", type=COUNT, default=1000)
 @option(
     "--sensitive",
-    "FILE",
-    "List of sensitive items, one per line. The report shows how many people would have one revealed.",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "FILE|COLUMN",
+    "What nobody should learn: a list of items, one per line, or a column of a table. Repeat for several columns.",
+    multiple=True,
+    show_default="columns with this role",
 )
 @option(
     "--risk-table risk_path",
     "FILE",
     "Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
-    type=click.Path(path_type=Path),
+    type=PATH,
 )
 @option(
     "--advise with_advice",
     "",
-    "Also search for steps that reduce the risk, as `standout advise` does. The limit is 0.05, or "
-    "--fail-above if given.",
+    "Also search for steps that reduce the risk, as `standout advise` does, to at most 0.05 or --fail-above.",
     is_flag=True,
 )
-@option("--attack", "", ATTACK_HELP, group=ATTACK, type=click.Choice((BOTH, "likelihood", "paper")), default=BOTH)
+@ladder_option
 @option(
-    "--budget",
-    "SHARE",
-    "False claim budget: the largest share of absent people that may be claimed.",
-    group=ATTACK,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.01,
+    "--population",
+    "N",
+    "Size of the population, if a table is a sample. The report then gives two risks: for a target who is known to "
+    "be in the table, and for one who may not be.",
+    ADVERSARY,
+    type=COUNT,
+)
+@option(
+    "--attack",
+    "",
+    "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts.",
+    ATTACK,
+    type=click.Choice((BOTH, "likelihood", "paper")),
+    default=BOTH,
 )
 @seed_option
 @worker_options
 @original_options
-@table_audit_options
 @reading_options
 @json_option
 def audit(
     data: str,
     source: Source,
-    of_table: TableAuditOptions,
     original: Original,
     output: Path | None,
-    quick: bool,
-    ladder: Path | None,
-    headline: str | None,
-    targets: int,
     fail_above: float | None,
-    gate_files: GateFiles,
-    sensitive: Path | None,
+    gate_files: tuple[Path, ...],
+    sensitive: tuple[str, ...],
     risk_path: Path | None,
     with_advice: bool,
+    population: int | None,
     attack: str,
-    budget: float,
-    seed: int,
-    threads: int | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Measure how many people can be identified, and by whom.
 
@@ -129,18 +139,19 @@ def audit(
     --attack the audit tries one of them only, and its report says so.
 
     Audit a sanitized release with --original, so that adversaries know facts about
-    the original people. --original-read says how to read the original.
+    the original people. The options for reading are then about the original.
 
     DATA can also be a table with one row per person (--table, or recognised). Its
     adversaries know some columns, partly wrongly, and try three attacks. The report
-    also has k, unique rows, and prosecutor, journalist and marketer risk.
+    also has k, unique rows, and prosecutor, journalist and marketer risk, for the
+    quasi-identifiers that the schema names.
 
     \b
     Example:
       standout audit ratings.csv --quick
-      standout audit ratings.csv -o report --fail-above 0.05 --junit gate.xml
+      standout audit ratings.csv -o report --fail-above 0.05 --gate gate.xml
       standout audit safer.csv --original ratings.csv --key key.csv
-      standout audit survey.csv --table --quasi-identifiers zip,age,sex
+      standout audit survey.csv --table --schema schema.toml
 
     \b
     Exit codes:
@@ -151,60 +162,12 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     _now()  # an impossible SOURCE_DATE_EPOCH is refused first: libraries fail over it while they are imported
-    output = output or Path(f"{data_stem(data)}-audit")
-    gate_files.start(
-        "standout audit",
-        data,
-        fail_above,
-        "--fail-above SHARE, the limit to check",
-        output,
-        [original.data, original.key, ladder, sensitive],
-    )
+    output, ladder = output or Path(f"{data_stem(data)}-audit"), settings["ladder"]
+    needs = "--fail-above SHARE, the limit to check"
+    inputs = [original.data, original.key, ladder, *sensitive]
+    start_gate(gate_files, "standout audit", data, fail_above, needs, output, inputs)
     from standout.auditing.audit import audit as run_audit
 
-    _check_options(original, with_advice, risk_path)
-    folder = output_folder(output, *REPORT_FILES)
-    if risk_path is not None:
-        output_file(risk_path, "--risk-table", [data, original.data, original.key])
-    common: dict[str, Any] = {
-        "ladder": ladder,
-        "headline": headline,
-        "targets": targets,
-        "budget": budget,
-        "fail_above": fail_above,
-        "quick": quick,
-        "name": Path(public_url(data)).name,
-        "seed": seed,
-        "threads": threads,
-    }
-    with progress() as report:
-        release = original.read(data, source, report, strict=fail_above is not None)
-    if release.columns:
-        only_for_histories({"--sensitive": sensitive})
-    elif of_table.given:
-        raise ParameterError(f"{of_table.given[0]} is for tables with one row per person: add --table")
-    of_entries: dict[str, Any] = {"sensitive": sensitive, "work": folder / CHECKPOINTS}
-    with progress() as report:
-        result = run_audit(
-            release,
-            attack=None if attack == BOTH else attack,
-            progress=report,
-            **(of_table.parameters if release.columns else of_entries),
-            **common,
-        )
-        if with_advice and result.complete:
-            named = None if ladder is None else ladder.name, headline
-            result = _add_advice(result, data, source, named, folder / CHECKPOINTS, targets, report)
-        result = write_audit(result, folder)
-        if risk_path is not None:
-            result.risk_table(risk_path, progress=report)
-        _write_gate(gate_files, result, data)
-    show_audit(result, folder, as_json)
-    sys.exit(exit_code(result))
-
-
-def _check_options(original: Original, with_advice: bool, risk_path: Path | None) -> None:
-    """Reject combinations of options that have no meaning, before any work is done."""
     if with_advice and original.data is not None:
         raise ParameterError(
             "--advise cannot be used with --original: give the original itself as DATA, without --original"
@@ -213,39 +176,55 @@ def _check_options(original: Original, with_advice: bool, risk_path: Path | None
         from standout.report.page import table_form
 
         table_form(risk_path)
+        output_file(risk_path, "--risk-table", [data, original.data, original.key])
+    folder, name = output_folder(output, *REPORT_FILES), Path(public_url(data)).name
+    with progress() as report:
+        release = original.read(data, source, report, strict=fail_above is not None)
+        if release.columns:
+            about_data: dict[str, Any] = {"sensitive_columns": sensitive or None, "population": population}
+        else:
+            about_data = {"sensitive": _sensitive_list(sensitive, population), "work": folder / CHECKPOINTS}
+        chosen = None if attack == BOTH else attack
+        result = run_audit(
+            release, attack=chosen, fail_above=fail_above, name=name, progress=report, **about_data, **settings
+        )
+        if with_advice and result.complete:
+            result = _add_advice(result, data, source, ladder, folder / CHECKPOINTS, settings["targets"], report)
+        result = _write(result, folder)
+        if risk_path is not None:
+            result.risk_table(risk_path, progress=report)
+        if gate_files:
+            from standout.findings.gate import audit_gate
+
+            write_gate(gate_files, audit_gate(result.findings), data)
+    _show(result, folder, as_json)
+
+
+def _sensitive_list(sensitive: tuple[str, ...], population: int | None) -> Path | None:
+    """The file of sensitive items of a history."""
+    if population is not None:
+        raise ParameterError("--population is for tables with one row per person: add --table")
+    if len(sensitive) > 1 or (sensitive and not Path(sensitive[0]).is_file()):
+        raise ParameterError("--sensitive must be one file with a list of items, because the data is a history")
+    return Path(sensitive[0]) if sensitive else None
 
 
 def _add_advice(
-    result: "Audit",
-    data: str,
-    source: Source,
-    named: tuple[str | None, str | None],
-    work: Path,
-    targets: int,
-    report: "Progress",
+    result: "Audit", data: str, source: Source, ladder: Path | None, work: Path, targets: int, report: "Progress"
 ) -> "Audit":
-    """Add the advice about the headline adversary to the findings; `named` are its ladder and name."""
+    """Add the advice about the headline adversary to the findings."""
     from standout.advising.advise import advise
-    from standout.cli.commands.advise import named_adversary, with_commands
 
-    settings = result.findings.settings
+    settings, name = result.findings.settings, Path(public_url(data)).name
     limit = min(max(settings.fail_above or DEFAULT_LIMIT, SMALLEST_LIMIT), 1 - SMALLEST_LIMIT)
-    advice = advise(
-        result.release,
-        result.adversaries[settings.headline],
-        limit,
-        targets=targets,
-        name=Path(public_url(data)).name,
-        seed=result.seed,
-        threads=result.threads,
-        progress=report,
-        work=work,
-    )
-    repeated = ["--limit", str(limit), *named_adversary(*named)]
-    return result.with_advice(with_commands(advice, Path(public_url(data)).name, source.arguments(), repeated))
+    adversary = result.adversaries[settings.headline]
+    common: dict[str, Any] = {"seed": result.seed, "threads": result.threads, "progress": report, "work": work}
+    advice = advise(result.release, adversary, limit, targets=targets, name=name, **common)
+    repeated = ["--limit", str(limit), *([] if ladder is None else ["--ladder", ladder.name])]
+    return result.with_advice(with_commands(advice, name, source.arguments(), repeated))
 
 
-def write_audit(result: Any, folder: Path) -> Any:
+def _write(result: Any, folder: Path) -> Any:
     """Write report, findings, tables and charts; return the audit with the time of writing."""
     from standout.report.audit_page import write_report
 
@@ -271,18 +250,110 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def _write_gate(files: GateFiles, result: "Audit", data: str) -> None:
-    """Write what --junit, --sarif and --markdown ask for."""
-    from standout.findings.gate import audit_gate
+def _show(result: "Audit", folder: Path, as_json: bool) -> None:
+    """Print the findings as JSON, or a small table and the answer in sentences, and exit.
 
-    if result.findings.threshold.fail_above is not None:
-        files.write(audit_gate(result.findings), data)
-
-
-def exit_code(result: "Audit") -> int:
-    """Return the exit code; a failed self-check outweighs everything else."""
+    A failed self-check outweighs everything else.
+    """
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        console().print(_table(result.findings))
+        print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
     if not result.trusted:
-        return NOT_TRUSTED
-    if result.exceeded:
-        return LIMIT_EXCEEDED
-    return 0 if result.complete else INTERRUPTED
+        sys.exit(NOT_TRUSTED)
+    sys.exit(LIMIT_EXCEEDED if result.exceeded else 0 if result.complete else INTERRUPTED)
+
+
+def _sentences(result: "Audit") -> list[str]:
+    from standout.evaluate.estimates import percent
+
+    findings = result.findings
+    checks, classes = findings.trust.checks, findings.classes
+    lines = []
+    if not result.trusted:
+        failed = ", ".join(check.title for check in checks if not check.passed)
+        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
+    lines.append(f"{findings.answer.sentence} {findings.answer.comparison}".rstrip())
+    if classes is not None:
+        names = ", ".join(classes.columns)
+        lines.append(f"Quasi-identifiers ({names}): k = {classes.k:,}, {percent(classes.unique)} of rows are unique.")
+    lines += [
+        f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
+        f"people who are not in the release it is {percent(each.control.value)}."
+        for each in findings.disclosure
+        if each.guessed is not None and each.control is not None
+    ]
+    lines.append(findings.verdict.summary)
+    attacks = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
+    if len(attacks) == 1:
+        lines.append(f"Only one attack was tried ({attacks.pop()}): another may identify more people.")
+    if findings.original is not None:
+        lines.append(findings.original.explanation)
+    if findings.before_after is not None:
+        lines.append(findings.before_after.summary)
+    if findings.threshold.fail_above is not None:
+        lines.append(findings.threshold.explanation)
+    if findings.advice is not None:
+        settling = findings.advice.unproven.command if findings.advice.unproven else ""
+        lines.append(f"{findings.advice.summary} {findings.advice.command or settling}".rstrip())
+    if result.trusted:
+        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
+    if not result.complete:
+        lines.append("Interrupted: run the same command again to resume.")
+    return lines
+
+
+def _table(findings: "AuditFindings") -> "Table":
+    """Return one row per adversary, with the titles and numbers that the report shows."""
+    from standout.findings.gate import measure_titles
+    from standout.report.audit_charts import common_threshold
+
+    titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
+    tried = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
+    others = {name: title for name, title in ATTACKS.items() if name in tried and len(tried) > 1}
+    wrapped = [textwrap.fill(titles[name], TITLE_WIDTH, break_long_words=False) for name in MEASURES]
+    numbers = (f"{titles['identified']}\n(95 % interval)", *others.values(), *wrapped)
+    table = borderless_table("Adversary", *(f">{title}" for title in numbers))
+    table.columns[0].no_wrap = True
+    for adversary in findings.adversaries:
+        identified = adversary.as_named.identified
+        table.add_row(
+            adversary.name,
+            f"{estimate_text(identified)} ({interval_text(identified)})",
+            *(estimate_text(measures.identified if (measures := adversary.by(name)) else None) for name in others),
+            *(estimate_text(getattr(adversary.as_named, name), unit) for name, unit in MEASURES.items()),
+        )
+    return table
+
+
+@command()
+@option("-o --output", "FOLDER", "Folder for the report.", type=PATH, default=Path("demo"))
+@option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
+@quick_option
+@threads_option
+@json_option
+def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: bool) -> None:
+    """Run the whole audit on built-in synthetic data.
+
+    The data is a stand-in for the Netflix Prize data: synthetic people with the
+    published statistics of the real ones.
+
+    \b
+    Example:
+      standout demo
+      standout demo --quick -o /tmp/demo
+
+    \b
+    Exit codes and JSON output: those of `standout audit`.
+    """
+    from standout.auditing.audit import audit
+    from standout.paper.synthesize import synthesize
+
+    folder, name = output_folder(output, *REPORT_FILES), f"a stand-in for {records:,} people of the Netflix Prize data"
+    with progress() as report:
+        common: dict[str, Any] = {"seed": DEMO_SEED, "threads": threads, "progress": report}
+        release = synthesize(like="netflix", records=records, **common)
+        result = audit(release, name=name, targets=500, quick=quick, work=folder / CHECKPOINTS, **common)
+        result = _write(result, folder)
+    _show(result, folder, as_json)

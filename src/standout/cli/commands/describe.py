@@ -1,28 +1,46 @@
-"""`standout describe`: sizes, quantiles and value shares of a data set."""
+"""What a data set is: `standout describe`, `schema`, `index` and `verify`."""
 
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from standout.cli.console import (
     borderless_table,
     console,
     percent,
     print_json,
+    print_line,
     print_table,
     reading_json,
     suggest_index,
 )
-from standout.cli.option_groups import command
-from standout.cli.options import json_option, path_argument
+from standout.cli.options import (
+    PATH,
+    command,
+    json_option,
+    memory_option,
+    option,
+    output_file,
+    path_argument,
+    with_workers,
+)
 from standout.cli.reading import Source, reading_options
+from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from standout.data.column import Column
     from standout.data.describe import Description
     from standout.data.release import Release
 
-__all__ = ["describe"]
+WIDEST = 250
+"""Width in characters up to which the table of columns is not broken."""
 
 
 @command()
@@ -49,84 +67,221 @@ def describe(data: str, source: Source, as_json: bool) -> None:
 
     with progress() as report:
         release = source.read([data], report)
-    if not release.n_items:
-        from standout.cli.commands.schema import show_columns
-
-        show_columns(release, as_json)
-        return
-    with progress() as report:
-        description = describe_release(release)
-    _show(description, release, as_json)
+        description = describe_release(release) if release.n_items else None
+    if description is None:
+        _show_columns(release, as_json)
+    elif as_json:
+        print_json({**description.to_dict(), "read": reading_json(release)})
+    else:
+        for title, table in _tables(description):
+            print_table(table, title)
     suggest_index(release, data)
 
 
-def _show(description: "Description", release: "Release", as_json: bool) -> None:
-    if as_json:
-        print_json({**description.to_dict(), "read": reading_json(release)})
-        return
-    screen = console(soft_wrap=True)
-    tables = {"": _sizes(description), "Quantiles": _quantiles(description)}
-    if description.value_shares:
-        tables[_value_title(description)] = _value_shares(description)
-    if description.outside_top:
-        tables["Share of records that have"] = _outside_top(description)
-    for title, table in tables.items():
-        if title:
-            screen.print()
-        print_table(table, title)
+def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
+    """Yield each table with its title."""
 
+    def size(value: float) -> str:
+        return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:.1f}"
 
-def _sizes(description: "Description") -> "Table":
-    table = borderless_table()
-    table.show_header = False
-    entries, share = description.entries, 100 * description.density
-    ends = description.time_range
+    sizes, ends, values = borderless_table(), description.time_range, description.values
+    sizes.show_header = False
+    sizes.add_row("records", f"{description.records:,}")
+    sizes.add_row("items", f"{description.items:,}")
+    sizes.add_row("entries", f"{description.entries:,} ({100 * description.density:.3g} % of records × items)")
+    sizes.add_row("values", f"{values:,} levels" if values else "none")
     times = f"{ends[0]} to {ends[1]}, by {description.time_unit}, {description.zone}" if ends else "none"
-    table.add_row("records", f"{description.records:,}")
-    table.add_row("items", f"{description.items:,}")
-    table.add_row("entries", f"{entries:,} ({share:.3g} % of records × items)")
-    table.add_row("values", f"{description.values:,} levels" if description.values else "none")
-    table.add_row("times", times)
-    table.add_row("fingerprint", description.fingerprint)
-    return table
-
-
-def _value_title(description: "Description") -> str:
-    shown = len(description.value_shares)
-    return "Values" if description.values <= shown else f"The {shown} most frequent values"
-
-
-def _value_shares(description: "Description") -> "Table":
-    table = _table("value", "share of entries")
-    for level, share in description.value_shares.items():
-        table.add_row(level, f"{100 * share:.2f} %")
-    return table
-
-
-def _quantiles(description: "Description") -> "Table":
-    table = _table("", *description.lengths)
-    table.add_row("items per record", *map(_size, description.distinct_items.values()))
+    sizes.add_row("times", times)
+    sizes.add_row("fingerprint", description.fingerprint)
+    yield "", sizes
+    quantiles = borderless_table("", *(f">{name}" for name in description.lengths))
+    quantiles.add_row("items per record", *map(size, description.distinct_items.values()))
     if description.repeats:
-        table.add_row("entries per record", *map(_size, description.lengths.values()))
-    table.add_row("records per item", *map(_size, description.supports.values()))
-    return table
+        quantiles.add_row("entries per record", *map(size, description.lengths.values()))
+    quantiles.add_row("records per item", *map(size, description.supports.values()))
+    yield "\nQuantiles", quantiles
+    if description.value_shares:
+        shares, shown = borderless_table("value", ">share of entries"), len(description.value_shares)
+        for level, share in description.value_shares.items():
+            shares.add_row(level, f"{100 * share:.2f} %")
+        yield "\nValues" if values <= shown else f"\nThe {shown} most frequent values", shares
+    if description.outside_top:
+        numbers = next(iter(description.outside_top.values()))
+        outside = borderless_table("", *(f">≥ {least} items" for least in numbers))
+        for top, row in description.outside_top.items():
+            outside.add_row(f"outside the {top:,} most popular", *map(percent, row.values()))
+        yield "\nShare of records that have", outside
 
 
-def _size(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:.1f}"
+@command()
+@path_argument("data")
+@option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
+@option("--overwrite", "", "Replace the file if it exists.", is_flag=True)
+@reading_options
+@json_option
+def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:
+    """Show how a table is read, and write it to a schema file.
+
+    DATA is a table with one row per person: CSV, Parquet, Arrow, JSON, SQLite or
+    DuckDB. Types, similarities, errors and roles are inferred. Check them, above
+    all the roles: which columns are quasi-identifiers, and which are sensitive.
+    Correct the file where it is wrong, and pass it to the other commands with
+    --schema FILE.
+
+    \b
+    Example:
+      standout schema survey.csv -o schema.toml
+      standout audit survey.csv --table --schema schema.toml
+
+    The JSON has rows, id and columns: name, kind (the type), levels, missing, range,
+    similarity, scale, error, role, attribute and note.
+    """
+    if output is not None and output.exists() and not overwrite:
+        raise ParameterError(f"{output} exists: choose another file, or add --overwrite")
+    if output is not None:
+        output_file(output, "--output", [data])
+    with progress() as report:
+        read, inferred = source.with_settings(kind="table").read_with_schema([data], report)
+    assert inferred is not None
+    if output is not None:
+        inferred.write(output)
+    _show_columns(read, as_json)
+    if output is not None and not as_json:
+        print_line(f"Wrote {output}. Check it, then add --schema {output}", err=True)
 
 
-def _outside_top(description: "Description") -> "Table":
-    columns = next(iter(description.outside_top.values()))
-    table = _table("", *(f"≥ {least} items" for least in columns))
-    for top, shares in description.outside_top.items():
-        table.add_row(f"outside the {top:,} most popular", *map(percent, shares.values()))
-    return table
+def _range(column: "Column") -> str:
+    """Smallest and largest number or date of a column; empty for others."""
+    if column.kind not in ("number", "date") or not column.n_levels:
+        return ""
+    low, high = column.value(0), column.value(column.n_levels - 1)
+    if isinstance(low, float) and isinstance(high, float):
+        return f"{low:,.6g} – {high:,.6g}"
+    return f"{low} – {high}"
 
 
-def _table(first: str, *others: str) -> "Table":
-    table = borderless_table()
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table
+def _show_columns(table: "Release", as_json: bool) -> None:
+    """Print what the columns of a table are."""
+    rows: list[dict[str, object]] = [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "levels": column.n_levels,
+            "missing": int(column.counts[-1]),
+            "range": _range(column) or None,
+            "similarity": column.similarity.name,
+            "scale": column.similarity.scale,
+            "error": column.error,
+            "role": column.role,
+            "attribute": column.attribute,
+            "note": table.provenance.column_notes.get(column.name, ""),
+        }
+        for column in table.columns
+    ]
+    if as_json:
+        print_json({"rows": table.n_records, "id": table.provenance.columns.get("record"), "columns": rows})
+        return
+    screen = borderless_table("column", "kind", ">levels", ">missing", ">range", "similarity", ">error", "role")
+    for row in rows:
+        scale = "" if row["scale"] is None else f" {row['scale']:g}"
+        numbers = f"{row['levels']:,}", f"{row['missing']:,}", str(row["range"] or "")
+        texts = f"{row['similarity']}{scale}", f"{row['error']:g}", str(row["role"])
+        screen.add_row(str(row["name"]), str(row["kind"]), *numbers, *texts)
+    wide = console()
+    wide.width = max(wide.width, wide.measure(screen, options=wide.options.update(max_width=WIDEST)).maximum)
+    wide.print(screen)
+
+
+@command()
+@path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@option("-o --output", "FOLDER", "Index to write.", required=True, type=PATH)
+@memory_option
+@with_workers
+@reading_options
+@json_option
+def index(sources: tuple[str, ...], output: Path, memory: str | None, source: Source, as_json: bool) -> None:
+    """Read a data set once and write an index that opens quickly.
+
+    SOURCE is a file, a folder or a glob: CSV or TSV (plain, gzip, zstd, zip),
+    Parquet, MovieLens or the Netflix Prize files. An existing index at the output
+    is replaced once the new one is complete.
+
+    Entries that memory does not hold are in files next to the index while it is
+    built. Workers read the files of SOURCE if there are several.
+
+    \b
+    Example:
+      standout index ratings.csv -o ratings.index
+      standout index sales.csv.gz -o sales.index --record Customer --item SKU
+      standout index calls/*.csv -o calls.index --memory 4GB --workers 4
+
+    \b
+    JSON output:
+      index, bytes             the folder and its size
+      records, items, entries  sizes of the release
+      read                     how the source was read and what was rejected
+      fingerprint, version
+    """
+    from standout.core.threads import memory_limit
+    from standout.data.store import is_index, open_index, save
+
+    memory_limit(memory)  # refuses what is no size before anything is read
+    with progress() as report:
+        if len(sources) == 1 and is_index(Path(sources[0])):
+            release = source.open_index(Path(sources[0])).check()
+            save(release, output, progress=report)
+        else:
+            from standout.ingest.index_source import write_index
+
+            with source.reader(list(sources), report, kind="history") as reader:
+                titles, at_end = source.settings.get("titles"), lambda: source.write_rejects(reader)
+                write_index(reader, list(sources), output, memory, titles, at_end)
+            release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
+        source.report(release, list(sources))
+    release, size = open_index(output), sum(file.stat().st_size for file in output.iterdir())
+    if as_json:
+        sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
+        print_json({"index": str(output), "bytes": size, **sizes}, release)
+        return
+    values = "no values" if release.levels is None else f"{len(release.levels):,} values"
+    ends = release.time_range
+    times = "no times" if ends is None else f"{ends[0]} to {ends[1]}"
+    sizes_text = f"{release.n_records:,} records × {release.n_items:,} items"
+    print_line(
+        f"{release.n_entries:,} entries: {sizes_text}, {values}, {times}",
+        f"index {output} ({size / 1e6:,.1f} MB), fingerprint {release.fingerprint}",
+    )
+
+
+@command()
+@click.argument("folder", metavar="INDEX", type=PATH)
+@json_option
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every file of an index against its checksum.
+
+    \b
+    Example:
+      standout verify ratings.index
+
+    \b
+    Exit codes:
+      0  all files are intact
+      1  a file is damaged, or INDEX is not an index
+
+    \b
+    JSON output:
+      index, files  the folder and the number of files
+      damaged       names of the damaged files
+    """
+    from standout.data.store import verify as verify_index
+
+    with progress() as report:
+        checks = list(verify_index(folder, report))
+    damaged = [file for file, intact in checks if not intact]
+    if as_json:
+        print_json({"index": str(folder), "files": len(checks), "damaged": damaged})
+    else:
+        print_line(*(f"damaged: {file}" for file in damaged))
+        print_line(f"{folder}: {len(checks) - len(damaged)} of {len(checks)} files are intact")
+    if damaged:
+        sys.exit(1)

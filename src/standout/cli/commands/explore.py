@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import print_line, suggest_index
-from standout.cli.option_groups import SERVER, command, option
-from standout.cli.options import path_argument
+from standout.cli.console import print_json, print_line, suggest_index
+from standout.cli.options import PATH, SERVER, command, json_option, option, path_argument
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, install_command
 from standout.core.progress import progress_bar as progress
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.data.release import Release
 
-__all__ = ["explore"]
-
-LOOPBACK = "127.0.0.1"
 NO_SIDECAR = (
     "standout: warning: {} has no sidecar of `standout sanitize`. The attacks assume that nothing was "
     "changed, so it can look safer than it is."
@@ -28,6 +24,7 @@ OFF_LOOPBACK = (
     "standout: warning: --host {}: everybody who can reach this machine and has the address can see the "
     "data. The connection is not encrypted."
 )
+PORT = click.IntRange(1, 65535)
 
 
 @command()
@@ -41,20 +38,19 @@ OFF_LOOPBACK = (
     "--key",
     "FILE",
     "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.",
-    type=click.Path(path_type=Path),
+    type=PATH,
 )
 @option(
     "--audit audit_folder",
     "FOLDER",
     "Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
-    type=click.Path(path_type=Path),
+    type=PATH,
 )
-@option("--host", "HOST", "Address to listen at.", group=SERVER, default=LOOPBACK)
-@option(
-    "--port", "N", "Port to listen at.", group=SERVER, type=click.IntRange(1, 65535), show_default="8421, or a free one"
-)
-@option("--no-browser", "", "Print the address only, and open no browser.", group=SERVER, is_flag=True)
+@option("--host", "HOST", "Address to listen at.", SERVER, default="127.0.0.1")
+@option("--port", "N", "Port to listen at.", SERVER, type=PORT, show_default="8421, or a free one")
+@option("--no-browser", "", "Print the address only, and open no browser.", SERVER, is_flag=True)
 @reading_options
+@json_option
 def explore(
     data: str,
     what_if: str | None,
@@ -64,6 +60,7 @@ def explore(
     port: int | None,
     no_browser: bool,
     source: Source,
+    as_json: bool,
 ) -> None:
     """Play the adversary in a browser: type facts, see who fits.
 
@@ -84,10 +81,18 @@ def explore(
       standout explore ratings.csv
       standout explore ratings.index --what-if safer.csv --key key.csv
       standout explore ratings.index --audit ratings-audit --no-browser
+
+    \b
+    JSON output: the address.
     """
     if key is not None and what_if is None:
         raise ParameterError("--key needs --what-if, the data that it belongs to")
-    _check_installed()
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        needs = f"the explorer needs Starlette and Uvicorn: {install_command('explore')}"
+        raise ParameterError(needs) from error
     from standout.explore.app import create_app
     from standout.explore.audits import read_audit
     from standout.explore.exploration import Exploration
@@ -96,7 +101,7 @@ def explore(
 
     listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
-        release = source.read_entries([data], report, "the explorer")
+        release = source.read([data], report, purpose="the explorer")
         other = None if what_if is None else _read_other(what_if, key, release, source, report)
         audit = None if audit_folder is None else read_audit(audit_folder, release)
     exploration = Exploration(
@@ -116,22 +121,15 @@ def explore(
     site = Site(host, listener.getsockname()[1])
 
     def on_start() -> None:
-        print_line(f"Explore {exploration.name} at {site.address}", "Press Ctrl-C to stop.")
+        if as_json:
+            print_json({"address": site.address})
+        else:
+            print_line(f"Explore {exploration.name} at {site.address}", "Press Ctrl-C to stop.")
         if not no_browser:
             open_browser(site.launch_address())
 
     serve(create_app(exploration, site, audit), listener, on_start)
     end_process_if_busy()
-
-
-def _check_installed() -> None:
-    """Say what to install if the extra is missing."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        needs = f"the explorer needs Starlette and Uvicorn: {install_command('explore')}"
-        raise ParameterError(needs) from error
 
 
 def _read_other(what_if: str, key: Path | None, release: "Release", source: Source, report: "Progress") -> "Release":
@@ -145,4 +143,6 @@ def _read_other(what_if: str, key: Path | None, release: "Release", source: Sour
         return open_sanitized(path, release, key, report)
     if key is not None:
         raise ParameterError(f"--key: {path.name} is not an output of standout sanitize with its sidecar")
-    return open_index(path).check() if is_index(path) else source.read_entries([what_if], report, "the explorer")
+    if is_index(path):
+        return open_index(path).check()
+    return source.read([what_if], report, purpose="the explorer")

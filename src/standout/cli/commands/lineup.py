@@ -1,59 +1,69 @@
-"""`standout lineup`: which records a few known facts point to."""
+"""`standout lineup`: which records a few known facts point to, and why."""
 
+import math
+from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout._version import __version__
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
-from standout.cli.console import print_json, suggest_index
-from standout.cli.option_groups import ADVERSARY, command, option
-from standout.cli.options import json_option, path_argument
+from standout.cli.console import borderless_table, console, print_json, print_text, suggest_index
+from standout.cli.options import ADVERSARY, COUNT, PATH, command, json_option, option, path_argument
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
+from standout.core.text import count, percent, printable, shorten
 
 if TYPE_CHECKING:
-    from standout.know.adversary import Adversary
+    from rich.table import Table
+    from rich.text import Text
 
-__all__ = ["lineup"]
+    from standout.attack.verdict import Part
+    from standout.cli.typed_facts import NamedFact
+    from standout.data.column import Column
+    from standout.data.release import Release
+    from standout.evaluate.lineup import LineupAnswer
+    from standout.know.facts import Aux
 
 ATTACKS = ("likelihood", "paper", "algorithm-1a")
 ATTACK_HELP = (
     "likelihood (Bayesian), paper (Algorithm 1B), or algorithm-1a: match everything within --value-error "
     "and --time-error."
 )
+KNOWS_HELP = (
+    "A known fact: an item by title or id, with its value and date if known, each with its own error if that is "
+    "known, and ? if it is doubtful: Brazil=4±1@2005-03-01±14? (or +-). For a table: COLUMN=VALUE. Repeat for several."
+)
+AUX_HELP = (
+    "CSV file of known facts with the columns item and, if known, value, time, value_error, time_error (in days), "
+    "doubt (from 0 to below 1)."
+)
 VALUE_ERROR, TIME_ERROR = 1.0, 14.0
 """Errors of known facts if only some of them are given."""
+BAR_WIDTH, LONGEST_ID = 16, 200
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+MISSING = "not in the release"
+RATIOS = (
+    "× compares with a record that lacks the item, and with values and dates of any entry. The score is the "
+    "logarithm of the product, and at least 0."
+)
 
 
 @command()
 @path_argument("data")
-@option(
-    "--knows",
-    "ITEM[=VALUE][@DATE]",
-    "A known fact: an item by title or id, with its value and date if known, each with its own error if "
-    "that is known, and ? if it is doubtful: Brazil=4±1@2005-03-01±14? (or +-). For a table: COLUMN=VALUE. "
-    "Repeat for several.",
-    group=ADVERSARY,
-    multiple=True,
-)
-@option(
-    "--aux aux_path",
-    "FILE",
-    "CSV file of known facts with the columns item and, if known, value, time, value_error, time_error "
-    "(in days), doubt (from 0 to below 1).",
-    group=ADVERSARY,
-    type=click.Path(path_type=Path),
-)
-@option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", group=ADVERSARY)
-@option("--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", group=ADVERSARY)
+@option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, ADVERSARY, multiple=True)
+@option("--aux aux_path", "FILE", AUX_HELP, ADVERSARY, type=PATH)
+@option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", ADVERSARY)
+@option("--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", ADVERSARY)
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
 @option(
     "--wrong",
     "N",
     "likelihood: how many of the facts may be wrong.",
-    group=ADVERSARY,
+    ADVERSARY,
     type=int,
     show_default="1 in 10; 0 if another error is given",
 )
@@ -61,7 +71,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--value-error",
     "E",
     "likelihood, algorithm-1a: largest error of known values.",
-    group=ADVERSARY,
+    ADVERSARY,
     type=float,
     show_default="roughly right; 1 if another error is given",
 )
@@ -69,7 +79,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--time-error",
     "DAYS",
     "likelihood, algorithm-1a: largest error of known dates.",
-    group=ADVERSARY,
+    ADVERSARY,
     type=float,
     show_default="roughly right; 14 if another error is given",
 )
@@ -84,8 +94,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--population",
     "N",
     "Size of the population, if a table is a sample. Only for tables.",
-    group=ADVERSARY,
-    type=click.IntRange(1),
+    ADVERSARY,
+    type=COUNT,
     show_default="the person is in the table",
 )
 @reading_options
@@ -166,73 +176,339 @@ def lineup(
     with progress() as report:
         release = source.read([data], report, check=False)
     if release.columns:
-        from standout.cli.lineup_screen import lineup_of_table, refuse_options_of_histories
-
-        refuse_options_of_histories(
-            {
-                "--aux": aux_path,
-                "--length": length,
-                "--joined": joined,
-                "--value-error": value_error,
-                "--time-error": time_error,
-                "--attack": attack.attack != "likelihood",
-            }
-        )
-        lineup_of_table(release, knows, wrong, population, top, as_json)
+        of_histories = {"--aux": aux_path, "--length": length, "--joined": joined, "--value-error": value_error}
+        of_histories |= {"--time-error": time_error, "--attack": attack.attack != "likelihood"}
+        for name, value in of_histories.items():
+            if value:
+                raise ParameterError(f"{name} is for histories, and the data is a table: leave it out")
+        _lineup_of_table(release, knows, wrong, population, top, as_json)
         return
     if population is not None:
         raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
-    from standout.cli.lineup_screen import Answer, show_answer
     from standout.cli.typed_facts import Knowledge
     from standout.data.manifest import checked_meanwhile
     from standout.evaluate.lineup import lineup as answer_facts
+    from standout.know.adversary import Adversary
 
-    errors = Errors(wrong, value_error, time_error)
-    errors.check(attack.attack)
+    for name, error, attacks in (
+        ("--wrong", wrong, ("likelihood",)),
+        ("--value-error", value_error, ("likelihood", "algorithm-1a")),
+        ("--time-error", time_error, ("likelihood", "algorithm-1a")),
+    ):
+        if error is not None:
+            check_applies(attack.attack, name, attacks)
+    of_values = VALUE_ERROR if value_error is None else value_error
+    of_times = TIME_ERROR if time_error is None else time_error
     knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
     with checked_meanwhile(release):
         facts = knowledge.resolve(release)
-        aux = knowledge.aux(facts)
-        adversary = errors.adversary(len(facts))
-        built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
-        found = answer_facts(release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior)
-    answer = Answer.of(found, facts, attack.attack)
+        adversary = None
+        if (wrong, value_error, time_error) != (None, None, None):
+            adversary = Adversary(len(facts), wrong or 0, value_error=of_values, time_error=of_times)
+        built = attack.built(attack.attack, within(release, of_values, of_times), adversary)
+        answer = answer_facts(release, knowledge.aux(facts), built, top=top, **attack.claims)
     if as_json:
-        print_json(answer.to_dict())
+        print_json(_to_dict(answer, facts, attack.attack), release)
     else:
-        show_answer(answer)
+        screen = console()
+        for part in _screen_parts(answer, facts):
+            screen.print(part)
     suggest_index(release, data)
 
 
-class Errors(NamedTuple):
-    """The errors of the facts as typed; None where nothing is said."""
+def _to_dict(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]", attack: str) -> dict[str, object]:
+    release, verdict, threshold = answer.release, answer.verdict, answer.threshold
+    length, joined = answer.aux.length, answer.aux.joined
 
-    wrong: int | None
-    value: float | None
-    time: float | None
+    def fact_dict(named: "NamedFact") -> dict[str, object]:
+        name, code, fact = named
+        return {
+            "name": name,
+            "item": None if code is None else release.items[code],
+            "title": None if code is None or release.titles is None else release.titles[code] or None,
+            "value": fact.value,
+            "time": None if fact.time is None else fact.time.isoformat(),
+            **fact.errors._asdict(),
+            "records": 0 if code is None else int(release.support[code]),
+        }
 
-    def check(self, attack: str) -> None:
-        """Refuse options that do not apply to the attack."""
-        if self.wrong is not None:
-            check_applies(attack, "--wrong", ("likelihood",))
-        for typed, error in (("--value-error", self.value), ("--time-error", self.time)):
-            if error is not None:
-                check_applies(attack, typed, ("likelihood", "algorithm-1a"))
+    def part_dict(name: str, part: "Part") -> dict[str, object]:
+        parts = {each: getattr(part, each) for each in ("item", "has", "similarity", "weight")}
+        by = {each: getattr(part, each) for each in ("by_item", "by_value", "by_time")}
+        return {"name": name, **parts, "part": part.score, **by}
 
-    @property
-    def of_values(self) -> float:
-        """Largest error of values."""
-        return VALUE_ERROR if self.value is None else self.value
+    return {
+        "attack": attack,
+        "assumes": answer.assumption or None,
+        "facts": list(map(fact_dict, facts)),
+        "candidates": verdict.candidates,
+        "lineup": [candidate._asdict() for candidate in answer.lineup],
+        "outside": answer.lineup.outside,
+        "nobody": answer.nobody,
+        "eccentricity": verdict.eccentricity,
+        "sigma": verdict.sigma,
+        "mean": verdict.mean,
+        "phi": None if threshold.by_posterior else threshold.value,
+        "posterior": threshold.value if threshold.by_posterior else None,
+        "match": answer.match.record if answer.match else None,
+        "ties": verdict.ties,
+        "bits": {"prior": verdict.bits, "left": answer.bits_left},
+        "explain": [part_dict(fact.name, part) for fact, part in zip(facts, answer.parts, strict=False)],
+        "unknown": [name for name, code, _ in facts if code is None],
+        "length": None if length is None else list(length),
+        "joined": None if joined is None else [day.isoformat() for day in joined],
+    }
 
-    @property
-    def of_times(self) -> float:
-        """Largest error of dates in days."""
-        return TIME_ERROR if self.time is None else self.time
 
-    def adversary(self, facts: int) -> "Adversary | None":
-        """Somebody who knows facts with these errors; None if nothing is said about them."""
-        from standout.know.adversary import Adversary
+def bar(share: float, width: int = BAR_WIDTH) -> str:
+    """Return a bar for a share, to an eighth of a character; any share above 0 is visible.
 
-        if self == (None, None, None):
-            return None
-        return Adversary(facts, self.wrong or 0, value_error=self.of_values, time_error=self.of_times)
+    >>> bar(1, 4), bar(0.4, 4), bar(0.001, 4), bar(0, 4)
+    ('████', '█▋', '▏', '')
+    """
+    eighths = max(round(share * width * 8), 1) if share > 0 else 0
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def _screen_parts(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> "Iterator[Table | Text | str]":
+    """Yield the output from top to bottom."""
+    from rich.text import Text
+
+    from standout.data.search import Catalogue
+
+    catalogue = Catalogue.of(answer.release)
+    names = [printable(name) if code is None else catalogue.label(code) for name, code, _ in facts]
+    yield Text("Known facts", "bold")
+    yield _fact_table(answer.release, names, facts)
+    yield from _notes(answer, facts)
+    if assumed := answer.assumption:
+        yield assumed
+    if answer.best is not None:
+        yield Text("\nLineup", "bold")
+        yield _lineup_table(answer)
+    yield Text("\n" + answer.conclude(f"record {_id(answer.best or '')}"), "bold")
+    if answer.best is None:
+        return
+    left, candidates, by_posterior = answer.bits_left, answer.verdict.candidates, answer.nobody is not None
+    missing = f"{left:.1f}" if left >= 0.05 or left == 0 else "Less than 0.1"
+    yield (
+        f"{missing} of {answer.verdict.bits:.1f} bits (log2 {candidates:,}) are still missing "
+        f"to identify the best guess{', if the person is in the data' if by_posterior else ''}."
+    )
+    yield from _explanation(answer, names)
+
+
+def _explanation(answer: "LineupAnswer", names: list[str]) -> "Iterator[Table | Text | str]":
+    """Yield what each fact adds to the score of the best guess; for likelihood as two ratios of a product."""
+    from rich.text import Text
+
+    from standout.attack.verdict import MatchingVerdict
+
+    is_matching, by_posterior = isinstance(answer.verdict, MatchingVerdict), answer.nobody is not None
+    title = "How well each fact fits" if is_matching else "What each fact adds to the score of"
+    title = "How much likelier each fact is about" if by_posterior else title
+    tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""
+    yield Text(f"\n{title} record {_id(answer.best or '')}{tied}", "bold")
+    total, largest = _number(answer.lineup[0].score), max(part.score for part in answer.parts)
+    if by_posterior:
+        table = _folded_table("fact", "item", "value, date", "score")
+        table.add_column(min_width=BAR_WIDTH, overflow="fold")
+    else:
+        table = _folded_table("item", "similarity" if is_matching else "adds")
+        table.add_column(no_wrap=True, min_width=BAR_WIDTH)
+        table.add_column()
+    for name, part in zip(names, answer.parts, strict=True):
+        drawn, note = bar(part.score / largest), "" if part.has else "does not have it"
+        note = MISSING if part.item is None else note
+        if by_posterior:
+            ratios = (_ratio(part.weight or 0.0), _ratio(part.similarity)) if part.has else ("", "")
+            table.add_row(name, *ratios, _number(part.score), drawn or note or "does not fit")
+        else:
+            table.add_row(name, _number(part.score), drawn, note)
+    table.add_row(*(("total", "", "", total) if by_posterior else ("lowest" if is_matching else "total", total)))
+    yield table
+    if by_posterior:
+        yield RATIOS
+
+
+def _fact_table(release: "Release", names: list[str], facts: "tuple[NamedFact, ...]") -> "Table":
+    """Return how the facts were understood; columns without content are omitted."""
+
+    def about(text: str, error: float | None, unit: str) -> str:
+        return text if error is None or not text else f"{text}\xa0±\xa0{error:.15g}{unit}"
+
+    rows = []
+    for name, (_, code, fact) in zip(names, facts, strict=True):
+        value = "" if fact.value is None else fact.value
+        value = printable(value) if isinstance(value, str) else f"{value:.15g}"
+        time = "" if fact.time is None else str(fact.time)
+        errors = about(value, fact.value_error, ""), about(time, fact.time_error, "\xa0days")
+        records = MISSING if code is None else f"{release.support[code]:,}"
+        rows.append((name, *errors, "" if fact.doubt is None else percent(fact.doubt), records))
+    titles = ("item", "value", "date", "doubt", "records that have it")
+    columns = [i for i in range(5) if i in (0, 4) or any(row[i] for row in rows)]
+    table = _folded_table(*(titles[i] for i in columns))
+    for row in rows:
+        table.add_row(*(row[i] for i in columns))
+    return table
+
+
+def _notes(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> Iterator[str]:
+    """Yield which facts are ignored, and how many records fit."""
+    from standout.know.facts import AS_ASSUMED
+
+    release, aux = answer.release, answer.aux
+    unknown = sum(code is None for _, code, _ in facts)
+    if 0 < unknown < len(facts):
+        what = "names an item" if unknown == 1 else "name items"
+        yield f"{unknown} of {len(facts)} facts {what} that the release does not have."
+    for part, is_present in (("value", release.levels is not None), ("time", release.span > 0)):
+        if not is_present and any(getattr(fact, part) is not None for fact in aux):
+            yield f"The release has no {part}s: known {part}s are ignored."
+    if answer.nobody is None and any(fact.errors != AS_ASSUMED for fact in aux):
+        yield "This attack ignores the errors and doubts of single facts; likelihood uses them."
+    if aux.length or aux.joined:
+        remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
+        yield f"Candidates {' and '.join(_filters(aux))}: {remaining}."
+
+
+def _filters(aux: "Aux") -> Iterator[str]:
+    if aux.length:
+        low, high = aux.length
+        yield f"have {low:,} to {high:,} items" if low < high else f"have {count(low, 'item', 'items')}"
+    if aux.joined:
+        first, last = aux.joined
+        yield f"begin from {first} to {last}" if first < last else f"begin on {first}"
+
+
+def _lineup_table(answer: "LineupAnswer") -> "Table":
+    from standout.evaluate.lineup import probability_text
+
+    table = _folded_table("", "record", "probability", "score")
+    table.columns[0].justify, table.columns[1].justify = "right", "left"
+    rank, previous = 0, -1.0
+    for position, (record, score, probability) in enumerate(answer.lineup, start=1):
+        rank, previous = (rank if score == previous else position), score
+        table.add_row(str(rank), _id(record), probability_text(probability), _number(score))
+    others, nobody = answer.verdict.candidates - len(answer.lineup), answer.nobody or 0.0
+    if others:
+        outside = probability_text(max(answer.lineup.outside - nobody, 0.0))
+        table.add_row("", f"somebody else ({count(others, 'record', 'records')})", outside, "")
+    if answer.nobody is not None:
+        table.add_row("", "nobody in the data", probability_text(nobody), "")
+    return table
+
+
+def _folded_table(first: str, *others: str) -> "Table":
+    """Return a table whose cells are folded, never cut: one column for names, others for numbers."""
+    table = borderless_table(first)
+    for name in others:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def _id(record: str) -> str:
+    """An id as it fits on a screen: laying out an id of megabytes takes minutes."""
+    return printable(shorten(record, LONGEST_ID))
+
+
+def _ratio(ratio: float) -> str:
+    return f"×\xa0{ratio:,.0f}" if ratio >= 100 else f"×\xa0{ratio:.3g}"
+
+
+def _number(score: float) -> str:
+    return f"{score:.3f}" if score >= 0.001 or score == 0 else f"{score:.1e}"
+
+
+# On a table: which rows a few known cells point to, and why.
+
+
+def _lineup_of_table(
+    release: "Release", knows: tuple[str, ...], wrong: int | None, population: int | None, top: int, as_json: bool
+) -> None:
+    """Rank the rows of a table, and print them."""
+    from standout.attack.likelihood import Likelihood
+    from standout.evaluate.lineup import lineup
+    from standout.know.adversary import Adversary
+    from standout.know.facts import Aux, Fact
+
+    if not knows:
+        raise ParameterError("--knows is missing: name a column and its value, such as --knows age=34")
+    known: dict[str, float | str | date] = {}
+    for fact in knows:
+        name, _, value = fact.partition("=")
+        if not name or not value:
+            raise ParameterError("--knows must be COLUMN=VALUE for a table, such as age=34")
+        if name in known:
+            raise ParameterError("--knows names a column twice: a person has one value of each")
+        known[name] = _cell(release.column(name), value)
+    facts = [Fact(name, time=v) if isinstance(v, date) else Fact(name, v) for name, v in known.items()]
+    adversary = None if wrong is None else Adversary(knows=len(known), wrong=wrong)
+    answer = lineup(release, Aux(facts), Likelihood(adversary), population=population, top=top)
+    if as_json:
+        print_json(_table_dict(answer, population))
+    else:
+        _show_rows(answer)
+
+
+def _cell(column: "Column", text: str) -> float | str | date:
+    """A typed value as the column has it."""
+    parsers: dict[str, tuple[Any, str]] = {
+        "number": (float, "a number"),
+        "date": (date.fromisoformat, "a date like 2005-03-01"),
+    }
+    parse, wanted = parsers.get(column.kind, (str, ""))
+    try:
+        value: float | str | date = parse(text)
+        return value
+    except ValueError:
+        raise ParameterError(f"--knows: the value of column {column.name!r} must be {wanted}") from None
+
+
+def _show_rows(answer: "LineupAnswer") -> None:
+    screen, best, ties, nobody = console(), answer.lineup[0], answer.verdict.ties, answer.nobody or 0.0
+    release = answer.release
+
+    def label(record: str) -> str:
+        return printable(record) if release.has_ids else f"row {_row(release, record):,}"
+
+    candidates = borderless_table("Row", ">Probability", ">Score")
+    for each in answer.lineup:
+        candidates.add_row(label(each.record), f"{each.probability:.3g}", f"{each.score:.2f}")
+    screen.print(candidates)
+    tied = f"{count(ties, 'row', 'rows')} fit equally well. " if ties > 1 else ""
+    outside = f" The person is not in the table with a probability of {percent(nobody)}." if nobody > 0 else ""
+    print_text(
+        "",
+        f"{tied}The first row has a probability of {percent(best.probability)}; "
+        f"{answer.bits_left:.1f} bits are missing to identify the person.{outside}",
+        "",
+        f"Why {label(best.record)} is first: how much likelier each known value is for it than for anybody",
+    )
+    reasons = borderless_table("Column", ">Times", ">Logarithm")
+    for part in answer.parts:
+        reasons.add_row(printable(part.fact.item), f"× {math.exp(part.score):.3g}", f"{part.score:+.2f}")
+    screen.print(reasons)
+
+
+def _row(release: "Release", record: str) -> int:
+    from standout.data.labels import position_of_id
+
+    return int(position_of_id(release.records, record)) + 1
+
+
+def _table_dict(answer: "LineupAnswer", population: int | None) -> dict[str, object]:
+    release = answer.release
+    rows = [
+        {
+            "row": _row(release, each.record),
+            "id": each.record if release.has_ids else None,
+            "probability": each.probability,
+            "score": each.score,
+            "parts": {part.fact.item: part.score for part in answer.verdict.explain(each.record)},
+        }
+        for each in answer.lineup
+    ]
+    found = {"lineup": rows, "ties": answer.verdict.ties, "nobody": answer.nobody, "bits_left": answer.bits_left}
+    sizes = {"rows": release.n_records, "population": population}
+    return {**found, **sizes, "fingerprint": release.fingerprint, "version": __version__}

@@ -4,37 +4,39 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, option
-from standout.cli.options import json_option, output_file, output_folder, path_argument, seed_option
-from standout.cli.reading import Source, reading_options, second_source
-from standout.cli.worker_options import worker_options
+from standout.cli.options import (
+    ALIGNMENT,
+    ATTACK,
+    PATH,
+    command,
+    json_option,
+    option,
+    output_file,
+    output_folder,
+    path_argument,
+    seed_option,
+    worker_options,
+)
+from standout.cli.reading import Source, public_option, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from standout.linking.align import Values
     from standout.linking.links import Links
-
-__all__ = ["check_output_path", "link"]
 
 FILE_SUFFIXES = (".csv", ".parquet", ".json", ".html")
 FOLDER_FILES = ("links.csv", "links.json", "report.html")
 REVIEW = "review.csv"
 GROUP_TITLES = {
-    "profiles": "profiles",
-    "claims": "claims",
-    "present": "in the release",
-    "correct_claims": "correct claims",
-}
+    "profiles": "profiles", "claims": "claims", "present": "in the release", "correct_claims": "correct claims"
+}  # fmt: skip
 
 
 @command()
@@ -44,28 +46,24 @@ GROUP_TITLES = {
     "--items",
     "METHOD",
     "How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
-    group=ALIGNMENT,
+    ALIGNMENT,
     default="auto",
 )
 @option(
-    "--values",
-    "METHOD",
-    "How to align values: auto, same, quantiles, none, or SCALE,SHIFT.",
-    group=ALIGNMENT,
-    default="auto",
+    "--values", "METHOD", "How to align values: auto, same, quantiles, none, or SCALE,SHIFT.", ALIGNMENT, default="auto"
 )
 @option(
     "--review",
     "FILE",
     "Doubtful pairs of items with your decisions, in the format of review.csv.",
-    group=ALIGNMENT,
-    type=click.Path(path_type=Path),
+    ALIGNMENT,
+    type=PATH,
 )
 @option(
     "--dates",
     "",
     "Compare dates, ignore them, or try both for each profile.",
-    group=ALIGNMENT,
+    ALIGNMENT,
     type=click.Choice(["use", "ignore", "learn"]),
     default="use",
 )
@@ -73,27 +71,25 @@ GROUP_TITLES = {
     "--by",
     "",
     "What decides about a claim.",
-    group=ATTACK,
+    ATTACK,
     type=click.Choice(["evidence", "eccentricity"]),
     show_default="evidence; with --phi: eccentricity, as in the paper",
 )
-@option(
-    "--phi", "FLOAT", "Minimum eccentricity for a claim.", group=ATTACK, type=float, show_default="learned from decoys"
-)
+@option("--phi", "FLOAT", "Minimum eccentricity for a claim.", ATTACK, type=float, show_default="learned from decoys")
 @option(
     "--budget",
     "SHARE",
     "False claim budget: the largest share of absent people that may be claimed.",
-    group=ATTACK,
+    ATTACK,
     default=0.01,
 )
-@option("--decoys", "N", "Number of decoys of each kind.", group=ATTACK, default=2000)
-@option("--assign", "", "Let only the best profile claim a record.", group=ATTACK, is_flag=True)
+@option("--decoys", "N", "Number of decoys of each kind.", ATTACK, default=2000)
+@option("--assign", "", "Let only the best profile claim a record.", ATTACK, is_flag=True)
 @option(
     "--truth",
     "FILE",
     "CSV file with the columns profile and record: the right links, to measure precision and recall.",
-    type=click.Path(path_type=Path),
+    type=PATH,
 )
 @seed_option
 @worker_options
@@ -101,9 +97,9 @@ GROUP_TITLES = {
     "-o --output",
     "FOLDER|FILE",
     "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
-    type=click.Path(path_type=Path),
+    type=PATH,
 )
-@second_source("public", "PUBLIC", PUBLIC)
+@public_option
 @reading_options
 @json_option
 def link(
@@ -114,26 +110,19 @@ def link(
     items: str,
     values: str,
     review: Path | None,
-    dates: Literal["use", "ignore", "learn"],
-    by: Literal["evidence", "eccentricity"] | None,
-    phi: float | None,
-    budget: float,
-    decoys: int,
-    assign: bool,
     truth: Path | None,
-    seed: int,
-    threads: int | None,
     output: Path | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Link the profiles of PUBLIC to records of DATA.
 
-    Both are indexes, or any sources that `standout index` reads; the --public-…
-    options say how to read PUBLIC. A Bayesian attack, which learns how the two
-    differ, scores all records for each profile. The best record is claimed only if
-    its evidence is stronger than that of decoys: absent people, made by recombining
-    profiles and by removing people from DATA. The text output names nobody. The files and --json contain
-    ids; they are as private as your data.
+    Both are indexes, or any sources that `standout index` reads; --public-read says
+    how to read PUBLIC. A Bayesian attack, which learns how the two differ, scores all
+    records for each profile. The best record is claimed only if its evidence is
+    stronger than that of decoys: absent people, made by recombining profiles and by
+    removing people from DATA. The text output names nobody. The files and --json
+    contain ids; they are as private as your data.
 
     \b
     Example:
@@ -169,38 +158,25 @@ def link(
     from standout.linking.links import link as link_releases
 
     check_output_path(output, [data, public, items, truth], review)
-    scale = _parse_values(values)
+    aligned: dict[str, Any] = {"items": items, "values": _parse_values(values), "review": review, "truth": truth}
     with progress() as report:
-        release = source.read_entries([data], report, "linking")
-        profiles = public_source.read_entries([public], report, "linking")
-        links = link_releases(
-            release,
-            profiles,
-            items=items,
-            values=scale,
-            review=review,
-            dates=dates,
-            by=by,
-            phi=phi,
-            budget=budget,
-            decoys=decoys,
-            assign=assign,
-            truth=truth,
-            seed=seed,
-            threads=threads,
-            progress=report,
-        )
+        release = source.read([data], report, purpose="linking")
+        profiles = public_source.read([public], report, purpose="linking")
+        links = link_releases(release, profiles, progress=report, **aligned, **settings)
         names = [Path(public_url(source)).name for source in (data, public)]
         files = [] if output is None else _write(links, output, *names)
-    _show(links, files, as_json)
+    if as_json:
+        print_json(links.to_dict())
+    else:
+        _show(links, files)
     if not links.complete:
         sys.exit(INTERRUPTED)
 
 
-def _parse_values(text: str) -> "Values":
+def _parse_values(text: str) -> str | tuple[float, float]:
     """Parse the name of a method, which the library checks, or SCALE,SHIFT."""
     if "," not in text:
-        return cast("Values", text)
+        return text
     try:
         scale, shift = (float(part) for part in text.split(","))
     except ValueError:
@@ -219,13 +195,13 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
     is_file = output.suffix in FILE_SUFFIXES
     if is_file:
         output_file(output, "--output")
-    if not is_file and output.exists() and not output.is_dir():
+    elif output.exists() and not output.is_dir():
         raise ParameterError(
             f"--output must be a folder or a file that ends in {', '.join(FILE_SUFFIXES)}, got {output}"
         )
     given = (*inputs, review if is_file else None)
     protected = {Path(os.path.realpath(path)) for path in given if path is not None}
-    for file in [output] if is_file else [output, *_folder_files(output), output / REVIEW]:
+    for file in [output] if is_file else [output, *(output / name for name in (*FOLDER_FILES, REVIEW))]:
         path = Path(os.path.realpath(file))
         if path in protected or (path.is_file() and path.parent in protected):
             raise ParameterError(f"--output would overwrite {file}, which is an input: choose another path")
@@ -236,51 +212,30 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
         output_folder(output, *FOLDER_FILES, REVIEW)
 
 
-def _folder_files(folder: Path) -> list[Path]:
-    return [folder / name for name in FOLDER_FILES]
-
-
 def _write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
     """Write one file, or all files of a folder; return their paths."""
-    if output.suffix in FILE_SUFFIXES:
-        _write_file(links, output, data, public)
-        return [output]
-    files = _folder_files(output)
+    writers = {".csv": links.to_csv, ".parquet": links.to_parquet, ".json": links.to_json}
+    files = [output] if output.suffix in FILE_SUFFIXES else [output / name for name in FOLDER_FILES]
     for file in files:
-        _write_file(links, file, data, public)
-    if links.alignment.doubtful.height:
+        if file.suffix == ".html":
+            links.to_html(file, data, public)
+        else:
+            writers[file.suffix](file)
+    if output not in files and links.alignment.doubtful.height:
         links.alignment.write_review(output / REVIEW)
         files.append(output / REVIEW)
     return files
 
 
-def _write_file(links: "Links", file: Path, data: str, public: str) -> None:
-    if file.suffix == ".html":
-        links.to_html(file, data, public)
-        return
-    writers = {".csv": links.to_csv, ".parquet": links.to_parquet, ".json": links.to_json}
-    writers[file.suffix](file)
-
-
-def _show(links: "Links", files: list[Path], as_json: bool) -> None:
-    if as_json:
-        print_json(links.to_dict())
-        return
-    console().print(_table(links))
-    print_text("", links.alignment.explanation, links.summary)
-    if files:
-        print_text(f"Written: {', '.join(map(str, files))}")
-    else:
-        print_text("The links themselves are not shown: -o FOLDER writes them, --json prints them.")
-
-
-def _table(links: "Links") -> "Table":
-    table = borderless_table()
+def _show(links: "Links", files: list[Path]) -> None:
     groups = links.by_facts_used
     measures = [name for name in GROUP_TITLES if name in groups.columns]
-    number_columns(table, "facts used", *(GROUP_TITLES[name] for name in measures))
+    table = borderless_table(">facts used", *(f">{GROUP_TITLES[name]}" for name in measures))
     for row in groups.iter_rows(named=True):
         low, high = row["min_facts"], row["max_facts"]
         facts = f"{low:,}–{high:,}" if high > low else f"{low:,}"
         table.add_row(facts, *(f"{row[name]:,}" for name in measures))
-    return table
+    console().print(table)
+    print_text("", links.alignment.explanation, links.summary)
+    written = f"Written: {', '.join(map(str, files))}"
+    print_text(written if files else "The links themselves are not shown: -o FOLDER writes them, --json prints them.")

@@ -1,72 +1,67 @@
-"""`standout paper`: reproduce the figures and tables of the paper."""
+"""`standout paper`: reproduce the figures and tables of the paper; `standout synthesize`: make a synthetic data set."""
 
 import sys
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import (
-    borderless_table,
-    number_columns,
-    print_json,
-    print_table,
-    print_text,
-    reading_json,
-    release_stamp,
-)
+from standout._version import __version__
+from standout.cli.console import borderless_table, console, print_json, print_line, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.option_groups import command, option
-from standout.cli.options import json_option, output_folder, seed_option
+from standout.cli.options import (
+    COUNT,
+    PATH,
+    command,
+    json_option,
+    memory_option,
+    option,
+    output_file,
+    output_folder,
+    seed_option,
+    threads_option,
+    worker_options,
+)
 from standout.cli.reading import Source, reading_options
-from standout.cli.worker_options import worker_options
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, StandoutError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from standout.paper.calibration import Calibration
     from standout.paper.comparison import ComparisonRow
-    from standout.paper.figures import Figure
     from standout.paper.page import Reproduction
 
-__all__ = ["paper"]
+LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 6}
+"""Widths of the calibration table: 80 characters with the gaps between columns."""
 
 
 @command()
 @option("--data", "DATA", "Index or source, instead of the stand-in.")
-@option(
-    "--records",
-    "N",
-    "Number of people in the stand-in.",
-    type=click.IntRange(1),
-    show_default="480189, as in the paper",
-)
-@option("--targets", "N", "Number of targets for each bar.", type=click.IntRange(1), default=1000)
+@option("--records", "N", "Number of people in the stand-in.", type=COUNT, show_default="480189, as in the paper")
+@option("--targets", "N", "Number of targets for each bar.", type=COUNT, default=1000)
 @option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
 @option(
-    "--qualifying",
-    "FILE",
-    "Test entries of the Netflix Prize.",
-    type=click.Path(path_type=Path),
-    show_default="qualifying.txt next to DATA",
+    "--qualifying", "FILE", "Test entries of the Netflix Prize.", type=PATH, show_default="qualifying.txt next to DATA"
 )
 @seed_option
 @worker_options
-@option("-o --output", "FOLDER", "Folder for the results.", required=True, type=click.Path(path_type=Path))
+@option("-o --output", "FOLDER", "Folder for the results.", required=True, type=PATH)
 @reading_options
 @json_option
 def paper(
     data: str | None,
     source: Source,
     records: int | None,
-    targets: int,
     only: str | None,
     qualifying: Path | None,
     seed: int,
     threads: int | None,
     output: Path,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Reproduce the figures and tables of the paper.
 
@@ -119,63 +114,54 @@ def paper(
         else:
             release = source.read([data], report)
             qualifying = qualifying or find_qualifying(Path(data))
-        reproduction = reproduce(
-            release,
-            output,
-            targets=targets,
-            only=only,
-            qualifying=qualifying,
-            seed=seed,
-            threads=threads,
-            progress=report,
-        )
+        common: dict[str, Any] = {"seed": seed, "threads": threads, "progress": report}
+        result = reproduce(release, output, only=only, qualifying=qualifying, **common, **settings)
     if as_json:
-        print_json(_to_dict(reproduction, keys))
+        content = {
+            name: getattr(result, name) for name in ("complete", "summary", "stronger_attack", "targets", "seed")
+        }
+        content["page"] = str(result.page)
+        content["table"] = [row for row in result.table.to_dicts() if row["figure"] in keys]
+        content["readings"] = [fit._asdict() for fit in result.fits if fit.figure in keys]
+        print_json(content, result.release)
     else:
-        _show(reproduction, keys)
-    if not reproduction.complete:
+        _show(result, keys)
+    if not result.complete:
         sys.exit(INTERRUPTED)
 
 
-def _show(reproduction: "Reproduction", keys: set[str]) -> None:
+def _show(result: "Reproduction", keys: set[str]) -> None:
     from standout.paper.comparison import goal_text, texts
     from standout.paper.page import data_note, size_note
     from standout.paper.readings import unit_of
 
-    for figure in reproduction.figures:
+    for figure in result.figures:
         if figure.key in keys:
-            print_table(_table(reproduction.results[figure.key].rows), _title(figure))
+            also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
+            print_table(_table(result.results[figure.key].rows), f"{figure.name}{also}: {figure.title}")
             print_text("")
-    names = {figure.key: figure.name for figure in reproduction.figures}
-    for fit in reproduction.fits:
-        if fit.figure in keys and fit.reading == reproduction.fits[0].reading:
+    names = {figure.key: figure.name for figure in result.figures}
+    for fit in result.fits:
+        if fit.figure in keys and fit.reading == result.fits[0].reading:
             goal = goal_text(unit_of(fit.figure))
             print_text(
                 f"{names[fit.figure]}: {fit.within} of {fit.cells} numbers are within {goal} of the paper's, "
                 "with its definitions as written. The page shows other readings."
             )
-    notes = filter(None, (data_note(reproduction.release), size_note(reproduction.release)))
-    stronger = (reproduction.stronger_attack, texts()["two_attacks"].strip()) if reproduction.stronger_attack else ()
-    print_text(*notes, reproduction.summary, *stronger, str(reproduction.page))
-    if not reproduction.complete:
+    notes = filter(None, (data_note(result.release), size_note(result.release)))
+    stronger = (result.stronger_attack, texts()["two_attacks"].strip()) if result.stronger_attack else ()
+    print_text(*notes, result.summary, *stronger, str(result.page))
+    if not result.complete:
         print_text("Interrupted: run the same command again to resume.")
-
-
-def _title(figure: "Figure") -> str:
-    also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
-    return f"{figure.name}{also}: {figure.title}"
 
 
 def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     from standout.paper.comparison import difference, interval, judgement, number
 
-    table = borderless_table()
-    table.add_column("")
     stronger = any(row.likelihood is not None for row in rows)
     small = any(row.full_size is not None for row in rows)
-    full_size = ["full size"] if small else []
-    number_columns(table, "paper", *full_size, "ours", "diff.", *(["likelihood"] if stronger else []))
-    table.add_column("")
+    numbers = ["paper", *(["full size"] if small else []), "ours", "diff.", *(["likelihood"] if stronger else [])]
+    table = borderless_table("", *(f">{name}" for name in numbers), "")
     for row in rows:
         label = ", ".join(filter(None, (row.label, row.panel)))
         ends = interval(row, "–")
@@ -186,16 +172,149 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     return table
 
 
-def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, object]:
-    return {
-        "complete": reproduction.complete,
-        "page": str(reproduction.page),
-        "summary": reproduction.summary,
-        "stronger_attack": reproduction.stronger_attack,
-        "table": [row for row in reproduction.table.to_dicts() if row["figure"] in keys],
-        "readings": [fit._asdict() for fit in reproduction.fits if fit.figure in keys],
-        "targets": reproduction.targets,
-        "seed": reproduction.seed,
-        "read": reading_json(reproduction.release),
-        **release_stamp(reproduction.release),
-    }
+@command()
+@option(
+    "--like",
+    "",
+    "quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; flat: no structure.",
+    type=click.Choice(["quick", "netflix", "flat"]),
+    default="quick",
+)
+@option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
+@option(
+    "--items", "N", "Number of items.", type=int, show_default="2,000; netflix: as many of 17,770 as the records have"
+)
+@option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
+@option(
+    "--scale",
+    "X",
+    "With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
+    type=float,
+)
+@memory_option
+@seed_option
+@threads_option
+@option("-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.", type=PATH)
+@option(
+    "--check",
+    "",
+    "With --like netflix: compare its statistics with those published about the Netflix Prize data.",
+    is_flag=True,
+)
+@option(
+    "--nearest",
+    "N",
+    "Number of records whose nearest neighbours --check examines; 0: none.",
+    type=click.IntRange(0),
+    default=2_000,
+)
+@json_option
+def synthesize(
+    like: str,
+    records: int | None,
+    scale: float | None,
+    memory: str | None,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    check: bool,
+    nearest: int,
+    as_json: bool,
+    **sizes: int | None,
+) -> None:
+    """Make a synthetic data set with the shape of a real one.
+
+    With --check its statistics are compared with the published ones; nothing is
+    written then unless -o is given.
+
+    \b
+    Example:
+      standout synthesize --records 1000 -o people.csv
+      standout synthesize --like netflix --records 20000 --check
+      standout synthesize --like netflix --scale 10 -o big.index --memory 4GB
+
+    \b
+    JSON output:
+      output, like, seed, records, items, entries
+      calibration  with --check: group, statistic, published, measured, tolerance,
+                   verdict (met: within the tolerance; near: within twice the
+                   tolerance; missed)
+      fingerprint, version
+    """
+    from standout.core.threads import memory_limit
+    from standout.paper.synthesize import scaled_records, synthesize_index
+    from standout.paper.synthesize import synthesize as make_release
+
+    if scale is not None:
+        if like != "netflix" or records is not None:
+            raise ParameterError("--scale needs --like netflix and no --records")
+        records = scaled_records(scale)
+    _check_options(like, records, output, check)
+    memory_limit(memory)
+    is_index = output is not None and output.suffix not in (".csv", ".parquet")
+    if not is_index and memory is not None:
+        raise ParameterError("--memory is for an index: choose another --output")
+    with progress() as report:
+        common: dict[str, Any] = {"seed": seed, "threads": threads, "progress": report}
+        shape: dict[str, Any] = {"like": like, "records": records, **sizes}
+        if is_index and output is not None:
+            release = synthesize_index(output, memory=memory, **shape, **common)
+        else:
+            release = make_release(**shape, **common)
+        calibration = None
+        if check:
+            from standout.paper.calibration import calibration as calibrate
+
+            calibration = calibrate(release, nearest=nearest, **common)
+        if output is not None and not is_index:
+            from standout.data.export import write_table
+
+            write_table(release, output, report)
+    if as_json:
+        content: dict[str, object] = {"output": None if output is None else str(output), "like": like, "seed": seed}
+        content |= {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
+        content |= {} if calibration is None else {"calibration": calibration.table.to_dicts()}
+        print_json(content | {"fingerprint": release.fingerprint, "version": __version__})
+        return
+    if calibration is not None:
+        _show_calibration(calibration)
+    name = "not written" if output is None else str(output)
+    print_line(f"{name}: {release.n_entries:,} entries of {release.n_records:,} records")
+
+
+def _check_options(like: str, records: int | None, output: Path | None, check: bool) -> None:
+    """Reject options that cannot work, before any work is done."""
+    if check and like != "netflix":
+        raise ParameterError(f"--check needs --like netflix, got --like {like}")
+    if check and records is not None:
+        from standout.paper.calibration import check_records
+
+        check_records(records)
+    if output is None:
+        if not check:
+            raise ParameterError("--output is missing: name a file or folder to write, or use --check")
+        return
+    if output.is_file():
+        raise StandoutError(f"{output} exists and is not overwritten: name another file")
+    from standout.data.store import is_index
+
+    output_file(output / "manifest.json" if is_index(output) else output, "--output")
+
+
+def _show_calibration(calibration: "Calibration") -> None:
+    """Print one table per group, with the columns of all tables aligned."""
+
+    def number(value: float, digits: int) -> str:
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
+
+    screen = console()
+    for group, statistics in groupby(calibration.statistics, key=lambda statistic: statistic.group):
+        table = borderless_table(group[0].upper() + group[1:], *(f">{name}" for name in NUMBER_WIDTHS))
+        for column, width in zip(table.columns, (LABEL_WIDTH, *NUMBER_WIDTHS.values()), strict=True):
+            column.width, column.no_wrap = width, True
+        for row in statistics:
+            numbers = (number(row.published, 4), number(row.measured, 4), number(row.tolerance, 2))
+            table.add_row(row.statistic, *numbers, row.verdict)
+        screen.print(table)
+        screen.print()
+    print_text(f"{calibration}.\nmet: within the tolerance (±); near: within twice the tolerance.\n")

@@ -7,25 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, reading_json
-from standout.cli.option_groups import command, option
-from standout.cli.options import json_option, path_argument, threads_option
+from standout._version import __version__
+from standout.cli.console import borderless_table, console, print_json, print_line, reading_json
+from standout.cli.options import PATH, command, json_option, option, path_argument, threads_option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from rich.table import Table as Screen
+    from rich.table import Table
 
     from standout.data.labels import StepReport
     from standout.data.release import Release
     from standout.know.sanitized import Sanitized
 
-__all__ = ["sanitize"]
-
-ENTRIES = ("records", "items", "entries before", "entries")
-COLUMNS = ("records", "columns", "cells changed", "cells emptied")
-CHANGES = ("removed", "merged", "added")
+ENTRIES = {"records": "records", "items": "items", "entries before": "entries in", "entries": "out"}
+COLUMNS = {name: name for name in ("records", "columns", "cells changed", "cells emptied")}
 
 
 def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -43,13 +40,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 
 @command()
 @path_argument("data")
-@option(
-    "-o --output",
-    "OUT",
-    "NAME.csv, NAME.parquet, or any other name for an index.",
-    required=True,
-    type=click.Path(path_type=Path),
-)
+@option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True, type=PATH)
 @option(
     "--step steps",
     "STEP",
@@ -74,10 +65,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 )
 @option("--renumber", "", "Give records new ids, 1 to N in random order.", is_flag=True)
 @option(
-    "--key",
-    "FILE",
-    "Write which record represents which person to this CSV file. It is as private as DATA.",
-    type=click.Path(path_type=Path),
+    "--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA.", type=PATH
 )
 @option("--force", "", "Overwrite existing output.", is_flag=True)
 @option(
@@ -138,7 +126,12 @@ def sanitize(
       read                     how DATA was read
       fingerprint, version     of the output
     """
-    from standout.sanitizing.output_files import check_output_name, check_output_paths, write_sanitized
+    from standout.sanitizing.output_files import (
+        check_output_name,
+        check_output_paths,
+        released_fingerprint,
+        write_sanitized,
+    )
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.steps import parse_steps
 
@@ -147,32 +140,39 @@ def sanitize(
     parsed = parse_steps(steps)
     check_output_name(output, False, inert)
     check_output_paths(output, key, force, Path(data))
-    of_columns = any(step.about == "columns" for step in parsed) and "table" not in source.settings
-    source = source.with_settings(table=True) if of_columns else source
+    if any(step.about == "columns" for step in parsed):
+        source = source.with_settings(kind="table")
+    seed = secrets.randbits(63) if seed is None else seed
     with progress() as report:
         release = source.read([data], report)
         check_output_name(output, bool(release.columns), inert)
-        safer = sanitize_release(
-            release,
-            parsed,
-            seed=secrets.randbits(63) if seed is None else seed,
-            renumber=renumber,
-            progress=report,
-            threads=threads,
-        )
+        safer = sanitize_release(release, parsed, seed=seed, renumber=renumber, progress=report, threads=threads)
         sidecar = write_sanitized(safer, output, key=key, force=force, inert=inert, progress=report)
-    files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
-    if as_json:
-        print_json(files | _to_dict(safer))
-    else:
+    if not as_json:
         _show(safer, output, sidecar, key)
+        return
+    before = safer.original
+    print_json(
+        {
+            "output": str(output),
+            "sidecar": str(sidecar),
+            "key": None if key is None else str(key),
+            "renumbered": safer.renumbered,
+            "steps": [{"step": report.step, "counts": report.counts} for report in safer.step_reports],
+            "original": _sizes(before) | {"merged rows": before.provenance.merged},
+            **_sizes(safer),
+            "read": reading_json(before),
+            "fingerprint": released_fingerprint(safer),
+            "version": __version__,
+        }
+    )
 
 
 def _show(safer: "Sanitized", output: Path, sidecar: Path, key: Path | None) -> None:
     """Print the steps, what each changed, and the files that were written."""
     if merged := safer.original.provenance.merged:
         print_line(f"{merged:,} rows of DATA repeat a record and item and were merged when it was read.")
-    console().print(_screen(safer))
+    console().print(_table(safer))
     missing = int((safer.mapping.representatives < 0).sum())
     print_line(f"{missing:,} of {safer.original.n_records:,} people are not in the output.")
     if safer.columns:
@@ -188,46 +188,28 @@ def _show(safer: "Sanitized", output: Path, sidecar: Path, key: Path | None) -> 
         print_line("The history is not in the output: sanitize it on its own.")
 
 
-def _to_dict(safer: "Sanitized") -> dict[str, object]:
-    from standout._version import __version__
-    from standout.sanitizing.output_files import released_fingerprint
-
-    return {
-        "renumbered": safer.renumbered,
-        "steps": [{"step": report.step, "counts": report.counts} for report in safer.step_reports],
-        "original": _sizes(safer.original) | {"merged rows": safer.original.provenance.merged},
-        **_sizes(safer),
-        "read": reading_json(safer.original),
-        "fingerprint": released_fingerprint(safer),
-        "version": __version__,
-    }
-
-
 def _sizes(release: "Release") -> dict[str, int]:
     sizes = {"records": release.n_records, "columns": release.n_columns}
     return sizes | {"items": release.n_items, "entries": release.n_entries}
 
 
-def _screen(safer: "Sanitized") -> "Screen":
+def _table(safer: "Sanitized") -> "Table":
     """One line for each step: sizes after it, and what it changed."""
-    screen = borderless_table()
-    screen.add_column("step", overflow="fold")
     sizes = COLUMNS if safer.columns else ENTRIES
-    number_columns(screen, *({"entries before": "entries in", "entries": "out"}.get(size, size) for size in sizes))
-    if not safer.columns:
-        screen.add_column("changes", overflow="fold")
+    last = () if safer.columns else ("changes",)
+    table = borderless_table("step", *(f">{title}" for title in sizes.values()), *last)
 
     def add(name: str, release: "Release") -> None:
         counts = _sizes(release) | {"entries before": release.n_entries}
-        screen.add_row(name, *(f"{counts[size]:,}" if size in counts else "" for size in sizes))
+        table.add_row(name, *(f"{counts[size]:,}" if size in counts else "" for size in sizes))
 
     add("original", safer.original)
     for report in safer.step_reports:
-        changes = [] if safer.columns else ["\n".join(_changes(report))]
-        screen.add_row(report.step, *(f"{int(report.counts[size]):,}" for size in sizes), *changes)
+        changes = ["\n".join(_changes(report)) for _ in last]
+        table.add_row(report.step, *(f"{int(report.counts[size]):,}" for size in sizes), *changes)
     if safer.renumbered and not safer.columns:
         add("new ids", safer)
-    return screen
+    return table
 
 
 def _changes(report: "StepReport") -> Iterator[str]:
@@ -236,16 +218,11 @@ def _changes(report: "StepReport") -> Iterator[str]:
     for name in ("records", "items", "columns"):
         if removed := int(counts.pop(f"{name} before", 0) - counts.pop(name, 0)):
             yield f"{removed:,} {name} removed"
-    for change in CHANGES:
+    for change in ("removed", "merged", "added"):
         if entries := int(counts.pop(f"entries {change}", 0)):
             yield f"{entries:,} entries {change}"
     share = counts.pop("share changed", None)
-    for name in ("entries before", "entries", "cells changed", "cells emptied"):
-        counts.pop(name, None)
     for name, count in counts.items():
-        part = "" if share is None or not name.endswith(" changed") else f" ({100 * share:.3g} %)"
-        yield f"{_number(count)} {name}{part}"
-
-
-def _number(count: float) -> str:
-    return f"{int(count):,}" if count == int(count) else f"{count:.3g}"
+        if name not in ("entries before", "entries", "cells changed", "cells emptied"):
+            part = "" if share is None or not name.endswith(" changed") else f" ({100 * share:.3g} %)"
+            yield f"{f'{int(count):,}' if count == int(count) else f'{count:.3g}'} {name}{part}"

@@ -1,34 +1,54 @@
-"""`standout sparsity`: the nearest neighbour of every record, and Definition 1 of the paper."""
+"""Measures of a history: `standout sparsity`, `unicity`, and `bounds`, the theorems of the paper."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from standout.cli.console import (
     borderless_table,
-    number_columns,
     percent,
     percent_interval,
     print_json,
     print_table,
     print_text,
-    reading_json,
-    release_stamp,
     suggest_index,
 )
 from standout.cli.error_lines import naming_options
-from standout.cli.option_groups import command, option
-from standout.cli.options import check_table_path, json_option, path_argument, seed_option, table_option
+from standout.cli.options import (
+    ADVERSARY,
+    COUNT,
+    check_table_path,
+    command,
+    json_option,
+    option,
+    output_file,
+    parse_counts,
+    parse_number_or_none,
+    path_argument,
+    seed_option,
+    table_option,
+    threads_option,
+    worker_options,
+)
 from standout.cli.reading import Source, reading_options
-from standout.cli.worker_options import worker_options
+from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
     from standout.data.release import Release
-    from standout.measure.sparsity import Sparsity
+    from standout.ingest.places import PlaceCells
+    from standout.ingest.times import TimeBin
+    from standout.know.adversary import Adversary
+    from standout.measure.theorem_bounds import Check
+    from standout.measure.unicity_grid import Draw, UnicityGrid
 
-__all__ = ["sparsity"]
+RESOLUTION = "Resolution of places and times"
+CHARTS = (".svg", ".png", ".html")
+DELTAS, LINEUPS = (0.1, 0.25, 0.5, 0.75, 0.9), (2, 10, 100)
+VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
+DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
 @command()
@@ -47,7 +67,7 @@ __all__ = ["sparsity"]
     type=float,
     show_default="dates do not matter",
 )
-@option("--sample", "N", "Number of records to examine.", type=click.IntRange(1), show_default="all")
+@option("--sample", "N", "Number of records to examine.", type=COUNT, show_default="all")
 @seed_option
 @worker_options
 @table_option
@@ -58,11 +78,9 @@ def sparsity(
     source: Source,
     within_value: float | None,
     within_days: float | None,
-    sample: int | None,
-    seed: int,
-    threads: int | None,
     output: Path | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Measure how similar each record's nearest neighbour is.
 
@@ -95,42 +113,331 @@ def sparsity(
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:
-        release = source.read_entries([data], report, "sparsity")
-        result = measure_sparsity(release, similarity, sample=sample, seed=seed, threads=threads, progress=report)
+        release = source.read([data], report, purpose="sparsity")
+        result = measure_sparsity(release, similarity, progress=report, **settings)
     if output is not None:
         write_table(result.curve(), output)
-    _show(result, _criterion(within_value, within_days), release, as_json)
-    suggest_index(release, data)
-
-
-def _criterion(within_value: float | None, within_days: float | None) -> str:
-    text = "items in common"
-    text += "" if within_value is None else f", values within {within_value:g}"
-    return text + ("" if within_days is None else f", dates within {within_days:g} days")
-
-
-def _show(result: "Sparsity", criterion: str, release: "Release", as_json: bool) -> None:
+    criterion = "items in common" + ("" if within_value is None else f", values within {within_value:g}")
+    criterion += "" if within_days is None else f", dates within {within_days:g} days"
     rows = result.table().to_dicts()
     if as_json:
         sizes = {"by": criterion, "records": len(result.records), "of": result.total}
-        print_json(
-            {
-                **sizes,
-                "table": rows,
-                "curve": result.curve().to_dicts(),
-                "read": reading_json(release),
-                **release_stamp(release),
-            }
+        print_json({**sizes, "table": rows, "curve": result.curve().to_dicts()}, release)
+    else:
+        table = borderless_table("ε", ">δ")
+        for row in rows:
+            table.add_row(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"]))
+        print_text(f"{result}\nby {criterion}")
+        print_table(table, "Share δ of records with a neighbour more similar than ε")
+        print_text(
+            f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
+            "similar. Any record that is at least half similar to theirs is therefore their own."
         )
+    suggest_index(release, data)
+
+
+@command()
+@path_argument("data")
+@option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
+@option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
+@option(
+    "--bin-days",
+    "DAYS",
+    "Accuracy of known dates: bins of this many days.",
+    type=float,
+    show_default="dates are unknown",
+)
+@option("--targets", "N", "Number of targets.", default=1000)
+@option(
+    "--grid grids",
+    "DEGREES",
+    "Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
+    RESOLUTION,
+    multiple=True,
+)
+@option(
+    "--geohash geohashes",
+    "N",
+    "Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
+    RESOLUTION,
+    multiple=True,
+)
+@option(
+    "--time-bin time_bins",
+    "WIDTH",
+    "Resolution of times: minute, hour, day, week or month, or a width like 15min, 6h or 2d; repeat for several with "
+    "--grid or --geohash.",
+    RESOLUTION,
+    multiple=True,
+)
+@option(
+    "--chart",
+    "FILE",
+    "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
+    type=click.Path(path_type=Path, dir_okay=False),
+)
+@seed_option
+@worker_options
+@reading_options
+@json_option
+def unicity(
+    data: str,
+    source: Source,
+    entry_counts: str,
+    within_value: str,
+    bin_days: float | None,
+    targets: int,
+    grids: tuple[str, ...],
+    geohashes: tuple[str, ...],
+    time_bins: tuple[str, ...],
+    chart: Path | None,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Measure how many records k of their entries single out.
+
+    A record is singled out if no other record has all k entries, with values
+    within --within-value and dates in the same bins.
+
+    With --grid or --geohash, entries are points: a place in a bin of time. Each
+    resolution is measured, and the value of an entry is unknown.
+
+    \b
+    Example:
+      standout unicity ratings.csv -k 1-4
+      standout unicity ratings.csv -k 2 --within-value none --bin-days 30
+      standout unicity traces.csv --grid 0.001 --grid 0.01 --time-bin hour
+
+    \b
+    JSON output:
+      by       what is known about an entry
+      unicity  k, share, low, high, n, baseline, too_few (records with fewer
+               entries); with --grid or --geohash also places and time_bin
+      read     how the data was read
+      fingerprint, version
+    """
+    counts = parse_counts("-k", entry_counts)
+    if grids or geohashes:
+        if bin_days is not None:
+            raise ParameterError("--bin-days is not used with places: set --time-bin")
+        if grids and geohashes:
+            raise ParameterError("--grid and --geohash exclude each other: set one of them")
+        from standout.measure.unicity_grid import Draw
+
+        if chart is not None and chart.suffix not in CHARTS:
+            raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
+        if chart is not None:
+            output_file(chart, "--chart", [data])
+        result = _grid(source, data, grids, geohashes, time_bins, Draw(counts, targets, seed, threads))
+        if chart is not None:
+            _write_chart(result, chart)
+        rows = [
+            {"places": cell.places, "time_bin": cell.time_bin} | _row(cell.points, cell.share, cell.too_few_points)
+            for cell in result.cells
+        ]
+        _show_unicity(rows, "place" + (", time" if time_bins else ""), result.release, as_json)
         return
-    table = borderless_table()
-    table.add_column("ε")
-    number_columns(table, "δ")
+    if len(time_bins) > 1 or chart is not None:
+        given = "--chart" if chart is not None else "several --time-bin"
+        raise ParameterError(f"{given} can only be used with places: add --grid or --geohash")
+    if time_bins:
+        source = source.with_settings(time_bin=time_bins[0])
+    from standout.measure.unicity import unicity as measure_unicity
+
+    value = parse_number_or_none("--within-value", within_value)
+    with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
+        release = source.read([data], report, purpose="unicity")
+        known: dict[str, Any] = {"value": value, "time": bin_days, "targets": targets}
+        results = measure_unicity(release, counts, **known, seed=seed, threads=threads, progress=report)
+    knowledge = "item" + ("" if value is None else ", value" if value == 0 else f", value ± {value:g}")
+    knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
+    rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
+    _show_unicity(rows, knowledge, release, as_json)
+    suggest_index(release, data)
+
+
+def _grid(
+    source: Source,
+    data: str,
+    grids: tuple[str, ...],
+    geohashes: tuple[str, ...],
+    time_bins: tuple[str, ...],
+    draw: "Draw",
+) -> "UnicityGrid":
+    """Measure the unicity of traces for grids, geohashes and time bins; a source is read anew for each of them."""
+    from standout.data.store import is_index
+    from standout.measure.unicity_grid import measure_grid, parse_resolutions, unicity_grid
+
+    with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
+        cells, bins = parse_resolutions(grids, geohashes, time_bins)
+        if is_index(Path(data)):
+            release = source.read([data], report, purpose="unicity")
+            places: dict[str, Any] = {"grids": grids, "geohashes": geohashes, "time_bins": time_bins}
+            common: dict[str, Any] = {
+                "targets": draw.targets,
+                "seed": draw.seed,
+                "threads": draw.threads,
+                "progress": report,
+            }
+            return unicity_grid(release, points=draw.points, **places, **common)
+
+        def read_at(cell: "PlaceCells", time_bin: "TimeBin | None") -> "Release":
+            width = {} if time_bin is None else {"time_bin": str(time_bin)}
+            return source.with_settings(**cell.settings(), **width, repeats="keep").read([data], report)
+
+        return measure_grid(read_at, cells, bins, draw, report)
+
+
+def _write_chart(result: "UnicityGrid", path: Path) -> None:
+    from standout.core.files import write_content
+    from standout.report.views import unicity_chart, unicity_page
+
+    if path.suffix == ".html":
+        write_content(path, unicity_page(result.cells))
+    else:
+        chart = unicity_chart(result.cells)
+        write_content(path, chart.png() if path.suffix == ".png" else chart.svg("Unicity by resolution"))
+
+
+def _row(k: int, share: Any, too_few: int) -> dict[str, Any]:
+    ends = {"share": share.value, "low": share.low, "high": share.high}
+    return {"k": k, **ends, "n": share.n, "baseline": share.baseline, "too_few": too_few}
+
+
+def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release", as_json: bool) -> None:
+    if as_json:
+        print_json({"by": knowledge, "unicity": rows}, release)
+        return
+    is_grid = "places" in rows[0]
+    places = ("places", "time") if is_grid else ()
+    table = borderless_table(*places, "k", ">singled out", ">targets", ">too few entries")
     for row in rows:
-        table.add_row(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"]))
-    print_text(f"{result}\nby {criterion}")
-    print_table(table, "Share δ of records with a neighbour more similar than ε")
+        share = percent_interval(row["share"], row["low"], row["high"])
+        where = (row["places"], row["time_bin"] or "unknown") if is_grid else ()
+        table.add_row(*where, str(row["k"]), share, f"{row['n']:,}", f"{row['too_few']:,}")
+    print_table(table, f"Records that k of their entries single out, by {knowledge}")
+
+
+@command()
+@path_argument("data", required=False)
+@option("--records", "N", "Number of records, if DATA is not given.", type=COUNT)
+@option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
+@option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
+@option("-k", "N", "Length of the lineup to check on DATA.", default=10)
+@option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
+@option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
+@option("--wrong", "N", "Number of known facts that are wrong.", ADVERSARY, default=0)
+@option("--value-error", "E|none", "Error of known values; none: unknown.", ADVERSARY, default="0")
+@option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", ADVERSARY, default="0")
+@option("--targets", "N", "Number of targets.", default=200)
+@seed_option
+@threads_option
+@table_option
+@reading_options
+@json_option
+def bounds(
+    data: str | None,
+    source: Source,
+    records: int | None,
+    epsilon: float,
+    wrong: int,
+    value_error: str,
+    time_error: str,
+    output: Path | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Show how many known facts suffice by the paper's theorems.
+
+    With --records N the bounds are for N records, whatever their content (the
+    Netflix Prize data has 480189). With DATA each bound is also compared with a
+    measurement, for two definitions of similarity. If the sum is divided by
+    |supp(r)|, Lemma 1 of the paper holds; if by the union, it does not. Known
+    facts are exact unless --wrong, --value-error or --time-error is given.
+
+    \b
+    Example:
+      standout bounds --records 480189
+      standout bounds ratings.csv --delta 0.9
+      standout bounds ratings.csv --value-error 1 --time-error none
+
+    \b
+    JSON output:
+      records, epsilon      what the numbers are for
+      needed                delta; facts (Theorems 1, 2 and 4); lineups: facts by
+                            length of the lineup (Theorem 3)
+      checks                with DATA, one row per check: theorem, statement,
+                            settings, sign, bound, value, low, high, n, holds
+                            (null: undecided), too_few_items, note
+      read                  with DATA, how it was read
+      fingerprint, version  with DATA
+    """
+    from standout.evaluate.simulation import write_table
+    from standout.measure.theorem_bounds import table
+    from standout.measure.theorem_checks import check
+
+    check_table_path(output, data)
+    adversary = _adversary(wrong, value_error, time_error)
+    if data is None:
+        if records is None:
+            raise ParameterError("bounds needs DATA or --records N")
+        if adversary is not None:
+            raise ParameterError("--wrong, --value-error and --time-error need DATA to be checked on")
+        if output is not None:
+            raise ParameterError("--output needs DATA: it is the table of the checks on DATA")
+        _show_bounds(records, epsilon, [], None, as_json)
+        return
+    if records is not None:
+        raise ParameterError("bounds needs DATA or --records N, not both")
+    with progress() as report:
+        release = source.read([data], report, purpose="the theorems")
+        checks = check(release, epsilon=epsilon, adversary=adversary, **settings)
+    if output is not None:
+        write_table(table(checks), output)
+    _show_bounds(release.n_records, epsilon, checks, release, as_json)
+
+
+def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | None":
+    """Who knows facts with these errors; None: exact facts. The theorems say how many."""
+    from standout.know.adversary import Adversary
+
+    errors = [parse_number_or_none("--value-error", value_error), parse_number_or_none("--time-error", time_error)]
+    if not wrong and errors == [0, 0]:
+        return None
+    return Adversary(knows=max(wrong, 1), wrong=wrong, value_error=errors[0], time_error=errors[1])
+
+
+def _show_bounds(
+    records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool
+) -> None:
+    from standout.measure.theorem_bounds import facts_for_lineup, facts_needed, table
+
+    facts = {delta: facts_needed(records, epsilon, delta) for delta in DELTAS}
+    lineups = {delta: {str(k): facts_for_lineup(records, k, delta) for k in LINEUPS} for delta in DELTAS}
+    if as_json:
+        needed = [{"delta": delta, "facts": facts[delta], "lineups": lineups[delta]} for delta in DELTAS]
+        content: dict[str, object] = {"records": records, "epsilon": epsilon, "needed": needed}
+        print_json(content | ({"checks": table(checks).to_dicts()} if checks else {}), release)
+        return
+    screen = borderless_table("δ", ">similar or unique", *(f">lineup of {k}" for k in LINEUPS))
+    for delta in DELTAS:
+        screen.add_row(f"{delta:g}", str(facts[delta]), *map(str, lineups[delta].values()))
+    print_table(screen, f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
     print_text(
-        f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
-        "similar. Any record that is at least half similar to theirs is therefore their own."
+        "With this many facts, a matching record is at least 1 − ε − δ similar to the target [Theorem 1], "
+        f"or is the target itself if records are sparse [Theorem 2], with probability {1 - epsilon:g}."
     )
+    if checks:
+        checked = borderless_table("theorem", ">measured", ">bound", ">")
+        for check in checks:
+            number = f", m = {check.settings.m}" if check.settings.m else ""
+            name = f"{check.theorem} {check.statement}{DENOMINATORS[check.settings.over]}{number}"
+            ends = check.measured.low, check.measured.high
+            interval = "" if ends[0] == ends[1] else f" ({ends[0]:.3g}–{ends[1]:.3g})"
+            measured = f"{check.measured.value:.3g}{interval}"
+            checked.add_row(name, measured, f"{check.sign} {check.bound:.3g}", VERDICTS[check.holds])
+        print_text("")
+        print_table(checked, "The theorems on this release")
+        notes = (f"Theorem {check.theorem}, {check.statement}: {check.note}" for check in checks if check.note)
+        print_text(*(f"- {note}" for note in dict.fromkeys(notes)))
