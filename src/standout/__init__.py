@@ -104,7 +104,7 @@ _MODULES = {
     "lineup": "evaluate.lineup",
     "link": "linking.links",
     "open": "data.store",
-    "open_sanitized": "sanitizing.open_sanitized",
+    "open_sanitized": "sanitizing.files",
     "outside_top": "know.adversary",
     "read": "ingest.read",
     "record_similarity": "know.similarity",
@@ -123,7 +123,6 @@ _MODULES = {
     "utility": "sanitizing.utility",
     "verify": "data.store",
     "warm_up": "attack.any_attack",
-    "write_sanitized": "sanitizing.output_files",
 }
 
 __all__ = sorted(["__version__", *_MODULES])

@@ -67,8 +67,7 @@ from standout.paper.page import Reproduction
 from standout.paper.reproduce import reproduce
 from standout.paper.synthesize import synthesize, synthesize_index
 from standout.sanitizing import steps
-from standout.sanitizing.open_sanitized import open_sanitized
-from standout.sanitizing.output_files import write_sanitized
+from standout.sanitizing.files import open_sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import step
@@ -176,5 +175,4 @@ __all__ = [
     "utility",
     "verify",
     "warm_up",
-    "write_sanitized",
 ]

@@ -9,12 +9,12 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import ADVERSARY, MENU, people_table
+from sanitizing.sanitizing_tables import random_table
 from standout.advising import runner as table_runner
 from standout.advising import search
 from standout.advising.risk import COLUMN_ATTACKS as ATTACKS
 from standout.evaluate.estimates import rate
 from standout.know.sanitized import representatives_of
-from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
 TARGETS, SEED, LIMIT = 250, 3, 0.4

@@ -5,6 +5,7 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import people_table
+from sanitizing.sanitizing_tables import random_table
 from standout.advising.built_in_steps import (
     CLASSES,
     MOST_STEPS,
@@ -16,7 +17,6 @@ from standout.advising.built_in_steps import (
 from standout.advising.runner import ColumnBenchmark
 from standout.data.column import Column
 from standout.data.release import Release
-from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
 ANYBODY = so.Adversary(knows=2)

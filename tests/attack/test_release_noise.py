@@ -11,6 +11,7 @@ from standout.attack.error_tables import ValueChannel, add_shifts, round_errors,
 from standout.data.labels import Bins, Clock
 from standout.evaluate.targets import Population
 from standout.know.sanitized import Period, ReleaseNoise, TimeSpread, ValueSpread
+from standout.sanitizing.files import write_sanitized
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=11)
 ADVERSARY = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
@@ -163,7 +164,7 @@ def test_randomised_response_to_one_level_changes_nothing():
 
 def test_a_sidecar_whose_counts_make_no_sense_is_damaged(tmp_path):
     safer = so.sanitize(RELEASE, "cap-records 10", seed=1)
-    path = so.write_sanitized(safer, tmp_path / "safer.csv")
+    path = write_sanitized(safer, tmp_path / "safer.csv")
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"entries before": 6000', '"entries before": 0'), encoding="utf-8")
     with pytest.raises(so.SourceError, match="is damaged"):
@@ -225,7 +226,7 @@ def test_the_noise_of_an_output_is_that_of_the_release_that_was_written(tmp_path
     steps += ["randomized-response 2", "drop-entries 0.2", "cap-records 40", "sample-records 0.9"]
     steps += ["km-suppress 2 2", "cluster-records 2"]
     safer = so.sanitize(RELEASE, *steps, seed=1)
-    so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
+    write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     opened = so.open_sanitized(tmp_path / "safer.csv", RELEASE, key=tmp_path / "key.csv")
     assert opened.noise == safer.noise and len(safer.noise.values) == 3 and len(safer.noise.times) == 2
     known = Population.of(safer).known_facts(ADVERSARY, PEOPLE, 1)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import standout as so
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.once
 
@@ -24,8 +25,8 @@ def files(release, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     original, kept, new, key = (folder / name for name in ("in.csv", "kept.csv", "new.csv", "key.csv"))
     release.to_frame().write_csv(original)
-    so.write_sanitized(so.sanitize(release, *STEPS, seed=7), kept)
-    so.write_sanitized(so.sanitize(release, *STEPS, seed=7, renumber=True), new, key=key)
+    write_sanitized(so.sanitize(release, *STEPS, seed=7), kept)
+    write_sanitized(so.sanitize(release, *STEPS, seed=7, renumber=True), new, key=key)
     return original, kept, new, key
 
 

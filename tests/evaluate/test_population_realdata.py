@@ -11,6 +11,7 @@ from standout.data.release import Release
 from standout.evaluate.outcomes import Outcomes
 from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, Sanitized
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = [pytest.mark.realdata, pytest.mark.large]
 
@@ -114,7 +115,7 @@ def test_revealed_items_are_compared_with_the_original(movielens, safer):
 
 @pytest.mark.slow
 def test_facts_of_the_release_itself_identify_more(movielens, safer, tmp_path):
-    so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
+    write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     alone = so.read(tmp_path / "safer.csv")
     as_truth, as_known = (so.simulate(data, ADVERSARY, targets=200, seed=1) for data in (alone, safer))
     assert as_truth.original is None and as_known.original == movielens.fingerprint

@@ -21,7 +21,7 @@ from standout.core.json_files import checksum
 from standout.linking.align import read_decisions, read_item_map
 from standout.linking.links import read_truth
 from standout.paper.reproduce import count_qualifying
-from standout.sanitizing.output_files import sidecar_path
+from standout.sanitizing.files import sidecar_path, write_sanitized
 
 __all__ = [
     "AUX",
@@ -208,7 +208,7 @@ def sanitized_files(kind):
     safer = so.sanitize(data, *steps, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        so.write_sanitized(safer, place / "safer.csv", key=place / "key.csv")
+        write_sanitized(safer, place / "safer.csv", key=place / "key.csv")
         return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
 
 

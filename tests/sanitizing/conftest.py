@@ -25,3 +25,9 @@ def named_release():
     frame = so.synthesize(records=60, items=30, entries=700, seed=3).to_frame()
     ids = pl.lit("zq") + pl.col("record").str.zfill(5) + pl.lit("#x")
     return so.read(frame.with_columns(record=ids))
+
+
+@pytest.fixture(scope="session")
+def release():
+    """The release that the tests of utility share."""
+    return so.synthesize(records=60, items=40, entries=900, seed=7)

@@ -34,7 +34,7 @@ def test_every_cluster_has_k_members_and_its_medoid_represents_them(k, records):
 
 
 def test_similar_people_share_a_cluster(monkeypatch):
-    monkeypatch.setattr("standout.sanitizing.cluster.BLOCK", 8)
+    monkeypatch.setattr("standout.sanitizing.k_steps.BLOCK", 8)
     rows = [
         (f"{group}{member:02}", str(100 * group + i), 1.0, START)
         for group in range(1, 7)

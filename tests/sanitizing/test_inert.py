@@ -11,7 +11,7 @@ import naive
 import standout as so
 from standout.core.json_files import dump_with_checksum
 from standout.data.export import exact, exact_text, inert, inert_text
-from standout.sanitizing.output_files import sidecar_path
+from standout.sanitizing.files import sidecar_path, write_sanitized
 
 pytestmark = pytest.mark.once
 TEXTS = ["=1+1", "'=1+1", "''=1", "+a", "-3", "@x", "＝1", "\tt", "\r", "\nn", "'Round", "7", "a=1", "it's"]
@@ -53,11 +53,11 @@ def test_the_escape_is_that_of_the_twin_and_is_undone_exactly():
 
 def test_a_history_without_a_formula_is_read_back_exactly(hostile, tmp_path):
     safer, out = so.sanitize(hostile, "round-time month"), tmp_path / "safer.csv"
-    so.write_sanitized(safer, out)
+    write_sanitized(safer, out)
     assert "=1+1" in cells(out)  # without --inert, cells stay as they are
     assert json.loads(sidecar_path(out).read_bytes())["inert"] is False
     assert_same(so.open_sanitized(out, hostile), safer)
-    so.write_sanitized(safer, out, force=True, inert=True)
+    write_sanitized(safer, out, force=True, inert=True)
     assert not [cell for cell in cells(out) if cell.startswith(STARTS)]
     assert json.loads(sidecar_path(out).read_bytes())["inert"] is True
     assert_same(so.open_sanitized(out, hostile), safer)
@@ -65,7 +65,7 @@ def test_a_history_without_a_formula_is_read_back_exactly(hostile, tmp_path):
 
 def test_a_table_without_a_formula_is_read_back_exactly(table, tmp_path):
     safer, out, key = so.sanitize(table, "round age 5", seed=1), tmp_path / "safer.csv", tmp_path / "key.csv"
-    so.write_sanitized(safer, out, key=key, inert=True)
+    write_sanitized(safer, out, key=key, inert=True)
     assert not [cell for cell in cells(out) if cell.startswith(STARTS) and not is_number(cell)]
     assert json.loads(sidecar_path(out).read_bytes())["inert"] is True
     again = so.open_sanitized(out, table, key)
@@ -76,13 +76,13 @@ def test_a_table_without_a_formula_is_read_back_exactly(table, tmp_path):
 @pytest.mark.parametrize("name", ["safer.parquet", "safer"])
 def test_inert_is_refused_where_no_spreadsheet_reads(hostile, tmp_path, name):
     with pytest.raises(so.ParameterError, match="inert is for CSV files only"):
-        so.write_sanitized(so.sanitize(hostile), tmp_path / name, inert=True)
+        write_sanitized(so.sanitize(hostile), tmp_path / name, inert=True)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sidecar_that_does_not_say_whether_cells_are_inert_is_damaged(hostile, tmp_path):
     out = tmp_path / "safer.csv"
-    so.write_sanitized(so.sanitize(hostile), out, inert=True)
+    write_sanitized(so.sanitize(hostile), out, inert=True)
     sidecar = sidecar_path(out)
     content = json.loads(sidecar.read_bytes())
     sidecar.write_bytes(dump_with_checksum(content | {"inert": "yes"}))

@@ -6,6 +6,7 @@ import pytest
 
 import standout as so
 from conftest import content
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.once
 DAMAGED = [
@@ -23,7 +24,7 @@ DAMAGED = [
 def test_only_its_owner_can_read_the_key(named_release, tmp_path):
     key = tmp_path / "key.csv"
     safer = so.sanitize(named_release, "sample-records 10", renumber=True, seed=4)
-    so.write_sanitized(safer, tmp_path / "safer.csv", key=key)
+    write_sanitized(safer, tmp_path / "safer.csv", key=key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     rows = [line.split(",") for line in key.read_text().splitlines()]
     assert rows[0] == ["record", "released"]
@@ -37,7 +38,7 @@ def test_only_its_owner_can_read_the_key(named_release, tmp_path):
 
 def test_a_damaged_key_is_refused_without_naming_anybody(named_release, tmp_path):
     out, key = tmp_path / "safer.csv", tmp_path / "key.csv"
-    so.write_sanitized(so.sanitize(named_release, renumber=True), out)
+    write_sanitized(so.sanitize(named_release, renumber=True), out)
     for text in DAMAGED:
         key.write_text(text)
         with pytest.raises(so.SourceError) as caught:

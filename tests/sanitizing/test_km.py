@@ -41,10 +41,10 @@ def test_the_guarantee_holds_on_more_data(k, m):
 
 
 def test_too_many_combinations_are_refused_before_they_are_counted(monkeypatch, small_release):
-    monkeypatch.setattr("standout.sanitizing.km.MOST_PAIRS", 3)
+    monkeypatch.setattr("standout.sanitizing.k_steps.MOST_PAIRS", 3)
     with pytest.raises(so.ParameterError, match="pairs of items would be counted"):
         so.sanitize(small_release, "km-suppress 2 2")
     monkeypatch.undo()
-    monkeypatch.setattr("standout.sanitizing.km.MOST_COUNTERS", 1)
+    monkeypatch.setattr("standout.sanitizing.k_steps.MOST_COUNTERS", 1)
     with pytest.raises(so.ParameterError, match="too many items occur together"):
         so.sanitize(small_release, "km-suppress 2 3")

@@ -5,6 +5,7 @@ import pytest
 from sanitizing_data import assert_same
 
 import standout as so
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.once
 NAMES = ["safer.csv", "safer.parquet", "safer.index", "safer"]
@@ -28,7 +29,7 @@ CHAINS = [
 def test_every_format_comes_back_with_the_same_mapping(named_release, tmp_path, name, renumber):
     out, key = tmp_path / name, tmp_path / "key.csv"
     safer = so.sanitize(named_release, *MIXED, seed=5, renumber=renumber)
-    sidecar = so.write_sanitized(safer, out, key=key)
+    sidecar = write_sanitized(safer, out, key=key)
     assert sidecar == tmp_path / f"{name}.sanitized.json"
     assert {path.name for path in tmp_path.iterdir()} == {name, sidecar.name, "key.csv"}
     assert_same(so.open_sanitized(out, named_release, key), safer)
@@ -43,7 +44,7 @@ def test_every_step_comes_back(named_release, tmp_path):
     out, key = tmp_path / "safer.csv", tmp_path / "key.csv"
     for steps in CHAINS:
         safer = so.sanitize(named_release, *steps, seed=2, renumber=True)
-        so.write_sanitized(safer, out, key=key, force=True)
+        write_sanitized(safer, out, key=key, force=True)
         assert_same(so.open_sanitized(out, named_release, key), safer)
 
 
@@ -59,7 +60,7 @@ def test_categories_and_minutes_come_back(tmp_path):
     release = so.read(frame, value_type="text", time_unit="minute", zone="Europe/Berlin")
     safer = so.sanitize(release, "perturb-time 0.5", "perturb-value none 0.5", seed=1)
     for name in NAMES:
-        so.write_sanitized(safer, tmp_path / name)
+        write_sanitized(safer, tmp_path / name)
         again = so.open_sanitized(tmp_path / name, release)
         assert_same(again, safer)
         assert again.clock == safer.clock
@@ -69,7 +70,7 @@ def test_titles_come_from_the_original(put, tmp_path):
     release = so.read(put("record,item\na,1\na,2\nb,2\nb,3\n"), titles=put("item,title\n1,A\n2,B\n3,C\n", "titles.csv"))
     safer = so.sanitize(release, "drop-items 1")
     for name in NAMES:
-        so.write_sanitized(safer, tmp_path / name)
+        write_sanitized(safer, tmp_path / name)
         assert list(so.open_sanitized(tmp_path / name, release).titles) == ["B", "C"]
 
 
@@ -77,7 +78,7 @@ def test_a_chain_of_outputs_is_mapped_from_the_first_original(named_release, tmp
     out, key = tmp_path / "safer.csv", tmp_path / "key.csv"
     first = so.sanitize(named_release, "drop-rare-items 3", seed=1, renumber=True)
     second = so.sanitize(first, "round-value bins 2", "cluster-records 3", seed=1, renumber=True)
-    so.write_sanitized(second, out, key=key)
+    write_sanitized(second, out, key=key)
     again = so.open_sanitized(out, named_release, key)
     assert_same(again, second)
     third = so.sanitize(again, "round-time year", seed=1)
@@ -85,7 +86,7 @@ def test_a_chain_of_outputs_is_mapped_from_the_first_original(named_release, tmp
 
 
 def test_one_record_for_several_people_needs_its_key(named_release, tmp_path):
-    so.write_sanitized(so.sanitize(named_release, "cluster-records 4"), tmp_path / "safer.csv")
+    write_sanitized(so.sanitize(named_release, "cluster-records 4"), tmp_path / "safer.csv")
     with pytest.raises(so.ParameterError, match="one record for several"):
         so.open_sanitized(tmp_path / "safer.csv", named_release)
 
@@ -104,18 +105,18 @@ def test_an_original_read_with_other_options_is_refused(named_release, tmp_path)
     for options, lacking, without in cases:
         other = so.read(frame, **columns | options)
         for step in ("drop-rare-items 3", "round-time month", "round-value bins 2"):
-            so.write_sanitized(so.sanitize(original, step), out, force=True)
+            write_sanitized(so.sanitize(original, step), out, force=True)
             with pytest.raises(so.SourceError, match=f"has {lacking} that the original lacks"):
                 so.open_sanitized(out, other)
-        so.write_sanitized(so.sanitize(original, without), out, force=True)
+        write_sanitized(so.sanitize(original, without), out, force=True)
         so.open_sanitized(out, other)
 
 
 def test_another_original_another_key_and_a_changed_output_are_refused(named_release, tmp_path):
     out, key, other_key = tmp_path / "safer.csv", tmp_path / "key.csv", tmp_path / "other-key.csv"
     safer, other = (so.sanitize(named_release, "round-time month", seed=s, renumber=True) for s in (1, 2))
-    so.write_sanitized(safer, out, key=key)
-    so.write_sanitized(other, tmp_path / "other.csv", key=other_key)
+    write_sanitized(safer, out, key=key)
+    write_sanitized(other, tmp_path / "other.csv", key=other_key)
     with pytest.raises(so.SourceError, match="not made from this original as it was read, or the key"):
         so.open_sanitized(out, named_release, other_key)
     smaller = so.sanitize(named_release, "drop-top-items 1")

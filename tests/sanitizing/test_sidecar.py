@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from standout.core.json_files import dump_with_checksum
-from standout.sanitizing.output_files import sidecar_path
+from standout.sanitizing.files import sidecar_path, write_sanitized
 
 pytestmark = pytest.mark.once
 BAD_BINS = {"step": "round-value bins 2", "counts": {}, "bins": {"edges": [1], "values": [1]}}
@@ -28,7 +28,7 @@ DAMAGED = [
 
 def test_a_damaged_sidecar_is_refused(named_release, tmp_path):
     out = tmp_path / "safer.csv"
-    sidecar = so.write_sanitized(so.sanitize(named_release), out)
+    sidecar = write_sanitized(so.sanitize(named_release), out)
     content = json.loads(sidecar.read_text())
     for change in DAMAGED:
         changed = change.encode() if isinstance(change, str) else dump_with_checksum(content | change)
@@ -43,7 +43,7 @@ def test_a_damaged_sidecar_is_refused(named_release, tmp_path):
 def test_a_sidecar_whose_steps_were_changed_is_refused(named_release, tmp_path):
     """The attack would assume less noise than there is, and the risk would look lower."""
     out = tmp_path / "safer.csv"
-    sidecar = so.write_sanitized(so.sanitize(named_release, "perturb-time 3"), out)
+    sidecar = write_sanitized(so.sanitize(named_release, "perturb-time 3"), out)
     so.open_sanitized(out, named_release)
     sidecar.write_text(sidecar.read_text().replace("perturb-time 3", "perturb-time 1"))
     with pytest.raises(so.SourceError, match="damaged"):
@@ -52,7 +52,7 @@ def test_a_sidecar_whose_steps_were_changed_is_refused(named_release, tmp_path):
 
 def test_the_file_has_the_keys_of_version_3(named_release, tmp_path):
     safer = so.sanitize(named_release, "round-value bins 2")
-    content = json.loads(so.write_sanitized(safer, tmp_path / "safer.csv").read_text())
+    content = json.loads(write_sanitized(safer, tmp_path / "safer.csv").read_text())
     keys = ["format", "version", "written by", "ids", "fingerprint", "renumbered", "records", "original", "columns"]
     assert list(content) == [*keys, "value", "time_unit", "zone", "inert", "steps", "checksum"]
     assert list(content["steps"][0]) == ["step", "counts", "bins"]
@@ -61,7 +61,7 @@ def test_the_file_has_the_keys_of_version_3(named_release, tmp_path):
 
 
 def test_the_sidecar_says_that_ids_were_kept(named_release, tmp_path):
-    so.write_sanitized(so.sanitize(named_release, "round-time month"), tmp_path / "safer.csv")
+    write_sanitized(so.sanitize(named_release, "round-time month"), tmp_path / "safer.csv")
     assert "records have the original's ids" in sidecar_path(tmp_path / "safer.csv").read_text()
 
 

@@ -10,7 +10,7 @@ from sanitizing_data import assert_same
 
 import standout as so
 from standout.core.files import sweep
-from standout.sanitizing.output_files import sidecar_path
+from standout.sanitizing.files import sidecar_path, write_sanitized
 
 pytestmark = pytest.mark.once
 NAMES = ["safer.csv", "safer.parquet", "safer.index", "safer"]
@@ -29,7 +29,7 @@ def test_old_ids_and_the_seed_occur_nowhere_when_ids_are_new(named_release, tmp_
     folder, key, seed = tmp_path / "out", tmp_path / "key.csv", 987654321987654321
     folder.mkdir()
     safer = so.sanitize(named_release, "round-time month", "cluster-records 3", seed=seed, renumber=True)
-    so.write_sanitized(safer, folder / name, key=key)
+    write_sanitized(safer, folder / name, key=key)
     written = all_bytes(folder)
     for secret in (b"zq", b"#x", str(seed).encode(), named_release.fingerprint.encode()):
         assert secret not in written
@@ -42,7 +42,7 @@ def test_old_ids_and_the_seed_occur_nowhere_when_ids_are_new(named_release, tmp_
 def test_the_index_does_not_say_where_the_original_is(tmp_path):
     path, out = tmp_path / "secret-place.csv", tmp_path / "safer.index"
     so.synthesize(records=9, items=5, entries=20, seed=1).to_frame().write_csv(path)
-    so.write_sanitized(so.sanitize(so.read(path), "round-time month", seed=1), out)
+    write_sanitized(so.sanitize(so.read(path), "round-time month", seed=1), out)
     assert b"secret-place" not in all_bytes(out) + sidecar_path(out).read_bytes()
 
 
@@ -53,11 +53,11 @@ def test_the_index_does_not_say_where_the_original_is(tmp_path):
 def test_an_output_is_overwritten_with_force_only(named_release, tmp_path, name):
     out = tmp_path / name
     first, second = (so.sanitize(named_release, words) for words in ("round-time month", "round-time year"))
-    so.write_sanitized(first, out)
+    write_sanitized(first, out)
     with pytest.raises(so.ParameterError, match="exists already"):
-        so.write_sanitized(second, out)
+        write_sanitized(second, out)
     assert_same(so.open_sanitized(out, named_release), first)
-    so.write_sanitized(second, out, force=True)
+    write_sanitized(second, out, force=True)
     assert_same(so.open_sanitized(out, named_release), second)
     assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.sanitized.json"}
 
@@ -84,19 +84,19 @@ def test_paths_that_cannot_be_written_are_refused(named_release, tmp_path):
     ]
     for paths in refused:
         with pytest.raises(so.ParameterError):
-            so.write_sanitized(safer, **paths)
+            write_sanitized(safer, **paths)
     with pytest.raises(so.ParameterError, match=r"standout\.sanitize"):
-        so.write_sanitized(named_release, out)
+        write_sanitized(named_release, out)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "plain"}
 
 
 def test_a_key_inside_the_output_is_refused(named_release, tmp_path):
     """It would be removed together with the old output."""
     safer, out, key = so.sanitize(named_release, renumber=True), tmp_path / "safer", tmp_path / "key.csv"
-    so.write_sanitized(safer, out)
+    write_sanitized(safer, out)
     with pytest.raises(so.ParameterError, match="is inside the output"):
-        so.write_sanitized(safer, out, key=out / "key.csv", force=True)
-    so.write_sanitized(safer, tmp_path / "again.csv", key=key)
+        write_sanitized(safer, out, key=out / "key.csv", force=True)
+    write_sanitized(safer, tmp_path / "again.csv", key=key)
     assert_same(so.open_sanitized(out, named_release, key), safer)
 
 
@@ -105,14 +105,14 @@ def test_a_file_that_is_not_a_sidecar_is_overwritten_with_force_only(named_relea
     safer, sidecar = so.sanitize(named_release, "round-time month"), sidecar_path(out)
     sidecar.write_text("mine")
     with pytest.raises(so.ParameterError, match="not a sidecar"):
-        so.write_sanitized(safer, out)
+        write_sanitized(safer, out)
     assert sidecar.read_text() == "mine"
-    so.write_sanitized(safer, out, force=True)
+    write_sanitized(safer, out, force=True)
     out.unlink()  # as a killed run leaves it
-    so.write_sanitized(safer, out)
+    write_sanitized(safer, out)
     (tmp_path / "other.csv.sanitized.json").mkdir()
     with pytest.raises(so.ParameterError, match="not a sidecar"):
-        so.write_sanitized(safer, tmp_path / "other.csv", force=True)
+        write_sanitized(safer, tmp_path / "other.csv", force=True)
 
 
 # ----------------------------------------------------------------- complete or absent
@@ -120,7 +120,8 @@ def test_a_file_that_is_not_a_sidecar_is_overwritten_with_force_only(named_relea
 KILLED = """
 import os, signal, sys
 import standout as so
-import standout.sanitizing.output_files as writer
+import standout.sanitizing.files as writer
+from standout.sanitizing.files import write_sanitized
 out, moment = sys.argv[1:]
 release = so.synthesize(records=60, items=30, entries=700, seed=3)
 safer = so.sanitize(release, "round-time year", seed=1)
@@ -144,7 +145,7 @@ elif moment == "while publishing":
         Path.rename = then_die(Path.rename)
         publish(parts)
     writer.publish = kill_in_publish
-so.write_sanitized(safer, out, force=True)
+write_sanitized(safer, out, force=True)
 """
 MOMENTS = ["while writing", "after writing", "before publishing", "while publishing"]
 
@@ -154,7 +155,7 @@ def check_killed_run(folder, name, moment, exists):
     out = folder / name
     release = so.synthesize(records=60, items=30, entries=700, seed=3)
     if exists:
-        so.write_sanitized(so.sanitize(release, "round-time month", seed=1), out)
+        write_sanitized(so.sanitize(release, "round-time month", seed=1), out)
     command = [sys.executable, "-c", KILLED, str(out), moment]
     process = subprocess.run(command, timeout=TIMEOUT, check=False, capture_output=True)
     assert process.returncode == -signal.SIGKILL, process.stderr.decode()
@@ -164,7 +165,7 @@ def check_killed_run(folder, name, moment, exists):
     assert sidecar_path(out).exists() == exists
     if exists:
         assert so.open_sanitized(out, release).step_reports[0].step == "round-time month"
-    so.write_sanitized(so.sanitize(release, "round-time week", seed=1), out, force=exists)
+    write_sanitized(so.sanitize(release, "round-time week", seed=1), out, force=exists)
     assert so.open_sanitized(out, release).step_reports[0].step == "round-time week"
     assert {path.name for path in folder.iterdir()} == {name, f"{name}.sanitized.json"}
 
@@ -186,6 +187,7 @@ KILLED_AFTER_KEY = """
 import os, signal, sys
 import standout as so
 from pathlib import Path
+from standout.sanitizing.files import write_sanitized
 def die(old, new):
     rename(old, new)
     if str(new) == sys.argv[2]:
@@ -193,7 +195,7 @@ def die(old, new):
 release = so.synthesize(records=60, items=30, entries=700, seed=3)
 safer = so.sanitize(release, renumber=True)
 rename, Path.rename = Path.rename, die
-so.write_sanitized(safer, sys.argv[1], key=sys.argv[2], force=sys.argv[3] == "force")
+write_sanitized(safer, sys.argv[1], key=sys.argv[2], force=sys.argv[3] == "force")
 """
 
 
@@ -203,7 +205,7 @@ def test_no_output_has_the_key_of_another_when_a_run_is_killed(tmp_path, exists)
     key.parent.mkdir()
     release = so.synthesize(records=60, items=30, entries=700, seed=3)
     if exists:
-        so.write_sanitized(so.sanitize(release, renumber=True), out, key=key)
+        write_sanitized(so.sanitize(release, renumber=True), out, key=key)
     before = key.read_bytes() if exists else b""
     command = [sys.executable, "-c", KILLED_AFTER_KEY, str(out), str(key), "force" if exists else ""]
     assert subprocess.run(command, timeout=TIMEOUT, check=False).returncode == -signal.SIGKILL
@@ -213,7 +215,7 @@ def test_no_output_has_the_key_of_another_when_a_run_is_killed(tmp_path, exists)
     sweep(key.parent)  # both folders become what they were, whichever is used first
     assert key.exists() == out.exists() == exists
     safer = so.sanitize(release, renumber=True)
-    so.write_sanitized(safer, out, key=key, force=exists)
+    write_sanitized(safer, out, key=key, force=exists)
     assert_same(so.open_sanitized(out, release, key), safer)
     assert {path.name for path in tmp_path.iterdir()} == {out.name, sidecar_path(out).name, "private"}
     assert [path.name for path in key.parent.iterdir()] == ["key.csv"]
@@ -227,20 +229,20 @@ def test_files_of_the_user_with_similar_names_stay(named_release, tmp_path, name
     for file in mine:
         (tmp_path / file).write_text("mine")
     for force in (False, True):
-        so.write_sanitized(so.sanitize(named_release), out, force=force)
+        write_sanitized(so.sanitize(named_release), out, force=force)
     assert all((tmp_path / file).read_text() == "mine" for file in mine)
 
 
 def test_an_output_stays_as_it_was_when_its_sidecar_cannot_be_written(named_release, tmp_path, monkeypatch):
     out = tmp_path / "safer.csv"
     first = so.sanitize(named_release, "round-time month")
-    so.write_sanitized(first, out)
+    write_sanitized(first, out)
 
     def disk_full(*args, **more):
         raise so.StandoutError("no space")
 
-    monkeypatch.setattr("standout.sanitizing.output_files.write_atomically", disk_full)
+    monkeypatch.setattr("standout.sanitizing.files.write_atomically", disk_full)
     with pytest.raises(so.StandoutError, match="no space"):
-        so.write_sanitized(so.sanitize(named_release, "round-time year"), out, force=True)
+        write_sanitized(so.sanitize(named_release, "round-time year"), out, force=True)
     assert_same(so.open_sanitized(out, named_release), first)
     assert {path.name for path in tmp_path.iterdir()} == {"safer.csv", "safer.csv.sanitized.json"}

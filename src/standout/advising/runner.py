@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,10 @@ from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.column_utility import ColumnUtility, association, column_utilities, columns_at
+from standout.sanitizing.column_utility import ColumnUtility, association, column_utility, columns_at
 from standout.sanitizing.recommender import RecommenderBenchmark
 from standout.sanitizing.sanitize import sanitize
-from standout.sanitizing.utility import Utility, measure_utility
+from standout.sanitizing.utility import Utility, entry_measures
 
 ABOUT = "candidates"
 """What the checkpoint has. The key of each candidate depends on all settings."""
@@ -134,7 +135,9 @@ class CandidateRunner:
         return sanitize(benchmark.holdout.rest, steps, seed=noise_seed, threads=self.threads)
 
     def _utility(self, benchmark: RecommenderBenchmark, safer: Sanitized, steps: Steps) -> Utility:
-        return measure_utility(benchmark, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
+        measures: dict[str, Any] = {**entry_measures(benchmark, safer, self.seed)}
+        steps_made = tuple(map(str, steps))
+        return Utility(steps=steps_made, seed=self.seed, fingerprint=self.release.fingerprint, **measures)
 
     @cached_property
     def _quick_benchmark(self) -> RecommenderBenchmark:
@@ -204,7 +207,7 @@ class ColumnBenchmark:
 
     def measure(self, safer: Sanitized) -> Utility:
         """Utility of a release that was made from the original."""
-        columns, n = column_utilities(safer), self.release.n_records
+        columns, n = tuple(column_utility(safer, old) for old in self.release.columns), self.release.n_records
         information = _exact(_information(columns), n)
         associations = self._associations(safer)
         shares = [information] if associations is None else [information, associations]

@@ -281,7 +281,7 @@ class Original:
 
     def read(self, data: str, source: Source, progress: "Progress", strict: bool = False) -> "Release":
         """Read DATA; with its original, `source` is about the original, and DATA is read as its sidecar says."""
-        from standout.sanitizing.output_files import sidecar_path
+        from standout.know.sanitized import sidecar_path
 
         if self.data is None:
             if self.key is not None:
@@ -290,7 +290,7 @@ class Original:
                 print_line(SANITIZED.format(Path(public_url(data)).name), err=True)
             return source.read([data], progress, strict)
         from standout.ingest.diagnosis import Wording, require_no_overlooked
-        from standout.sanitizing.open_sanitized import open_sanitized
+        from standout.sanitizing.files import open_sanitized
 
         before = source.read([self.data], progress, strict)
         sanitized = open_sanitized(data, before, self.key, progress)

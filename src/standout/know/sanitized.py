@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -278,6 +279,12 @@ class Sanitized(Release):
         first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[records]
         _widen(joined, is_present, np.where(first < self.span, first, joined[is_present, 0]))
         return length, joined
+
+
+def sidecar_path(output: Path) -> Path:
+    """Path of the sidecar of an output of `standout sanitize`, which lists its steps."""
+    named = output if output.name else output.absolute()  # the folder "." has a name
+    return named.parent / f"{named.name}.sanitized.json"
 
 
 def original_of(release: Release) -> Release:

@@ -5,21 +5,32 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.core.errors import ParameterError, positive_share, whole_number
+from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.data.column import EPOCH, Column
+from standout.data.labels import StepReport
 from standout.know.sanitized import PERIODS, Period
-from standout.sanitizing.draft import Draft
-from standout.sanitizing.level_change import LevelChange, merge_labels, merge_numbers, with_levels_of
-from standout.sanitizing.step import Step, StepNoise, StepResult, check_positive, is_finite, number, parameter_text
+from standout.sanitizing.draft import Draft, LevelChange, merge_labels, merge_numbers, with_levels_of
+from standout.sanitizing.step import (
+    Step,
+    StepNoise,
+    StepResult,
+    column_name,
+    column_names,
+    is_finite,
+    number,
+    parameter,
+    parameter_text,
+    positive,
+    share,
+    whole,
+)
 
-PeriodName = Literal["week", "month", "quarter", "year"]
 ROUNDING = 1e-9
 """Tolerance in multiples of a width: 0.3 is 3 × 0.1, in spite of binary fractions."""
 MOST_WIDTHS = 2.0**52
@@ -28,25 +39,13 @@ MOST_COLUMNS = 12
 """With more quasi-identifiers there are too many combinations of columns to try."""
 
 
-def _column_names(name: str, given: Any, least: int = 1) -> tuple[str, ...]:
-    """Check for different names of columns; one name is enough."""
-    names = (given,) if isinstance(given, str) else given
-    fits = isinstance(names, (tuple, list)) and all(isinstance(column, str) and column for column in names)
-    if not fits or len(set(names)) < len(names) or len(names) < least:
-        raise ParameterError(f"{name} must be names of different columns, got {given!r:.100}")
-    return tuple(names)
-
-
 @dataclass(frozen=True)
 class _ColumnStep(Step):
     """A step on one column."""
 
     about = "columns"
 
-    column: str
-
-    def __post_init__(self) -> None:
-        _column_names("column", self.column)
+    column: str = parameter(column_name, str)
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,14 @@ class _LevelStep(_ColumnStep):
         return ParameterError(f"{self}: the column is of type {column.kind}, and the step needs {allowed}")
 
 
-def _height(word: str) -> float | str:
-    return word if word.isalpha() else number(word)
+def _check_group(name: str, given: Any) -> Any:
+    if not isinstance(given, str):
+        return positive()(name, given)
+    if given not in PERIODS[1:]:
+        raise ParameterError(
+            f"{name} must be a height, a width, or one of {', '.join(PERIODS[1:])}; got {given!r:.100}"
+        )
+    return given
 
 
 @dataclass(frozen=True)
@@ -84,44 +89,35 @@ class GeneralizeColumn(_LevelStep):
     name = "generalize"
     syntax = "COLUMN HEIGHT | COLUMN PERIOD | COLUMN WIDTH"
     summary = "replace values by groups of the hierarchy; dates by week, month, quarter or year; numbers by bands"
-    parsers = (str, _height)
 
-    to: float | PeriodName
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.to, str):
-            check_positive("to", self.to)
-        elif self.to not in PERIODS[1:]:
-            raise ParameterError(
-                f"to must be a height, a width, or one of {', '.join(PERIODS[1:])}; got {self.to!r:.100}"
-            )
+    to: float | Literal["week", "month", "quarter", "year"] = parameter(
+        _check_group, lambda word: word if word.isalpha() else number(word)
+    )
 
     def _change(self, column: Column) -> LevelChange:
+        levels, tree = column.levels, column.hierarchy
         if isinstance(self.to, str):
             if column.kind != "date":
                 raise self._wrong_kind(column, "dates")
-            days = np.asarray(column.levels, np.float64).astype(np.int64)
+            days = np.asarray(levels, np.float64).astype(np.int64)
             return merge_numbers("date", Period(self.to).start(days, "day").astype(np.float64))
-        if column.hierarchy is not None:
-            return self._by_hierarchy(column)
+        if tree is not None:
+            height = self._whole("the height", 1)
+            if height > tree.height:
+                raise ParameterError(f"{self}: the hierarchy of the column has heights 1 to {tree.height}")
+            return merge_labels(column, tree.group_of(height), tree.labels[height - 1], height)
         if column.kind == "number":
-            return _bands(column, float(self.to))
+            return _bands(column, self.to)
         if column.kind == "ordered":
-            return _merged_neighbours(column, self._whole("the number of merged levels", 2))
+            size = self._whole("the number of merged levels", 2)
+            ends = [(start, min(start + size, len(levels)) - 1) for start in range(0, len(levels), size)]
+            labels = [str(levels[a]) if a == b else f"{levels[a]} to {levels[b]}" for a, b in ends]
+            return merge_labels(column, np.arange(len(levels)) // size, tuple(labels))
         raise self._wrong_kind(column, "a hierarchy (give one in the schema), numbers, dates or ordered levels")
-
-    def _by_hierarchy(self, column: Column) -> LevelChange:
-        assert column.hierarchy is not None
-        height, highest = self._whole("the height", 1), column.hierarchy.height
-        if height > highest:
-            raise ParameterError(f"{self}: the hierarchy of the column has heights 1 to {highest}")
-        labels = column.hierarchy.labels[height - 1]
-        return merge_labels(column, column.hierarchy.group_of(height), labels, height)
 
     def _whole(self, what: str, least: int) -> int:
         assert not isinstance(self.to, str)
-        if not float(self.to).is_integer() or self.to < least:
+        if not self.to.is_integer() or self.to < least:
             raise ParameterError(f"{self}: {what} must be a whole number ≥ {least}")
         return int(self.to)
 
@@ -131,23 +127,12 @@ def _bands(column: Column, width: float) -> LevelChange:
     numbers = np.asarray(column.levels, np.float64)
     group = np.floor(_in_widths(numbers, width) + ROUNDING)
     low = _multiples(group, width)
-    is_whole = float(width).is_integer() and bool((numbers == np.floor(numbers)).all())
+    is_whole = width.is_integer() and bool((numbers == np.floor(numbers)).all())
     high = low + width - 1 if is_whole else _multiples(group + 1, width)
     between = " to " if is_whole else " to below "
     bounds = zip(map(parameter_text, low.tolist()), map(parameter_text, high.tolist()), strict=True)
     labels = tuple(a if a == b else f"{a}{between}{b}" for a, b in bounds)
     return merge_labels(column, np.arange(len(numbers)), labels)
-
-
-def _merged_neighbours(column: Column, size: int) -> LevelChange:
-    levels = column.levels
-    starts = range(0, len(levels), size)
-    ends = [min(start + size, len(levels)) - 1 for start in starts]
-    labels = tuple(
-        str(levels[start]) if start == end else f"{levels[start]} to {levels[end]}"
-        for start, end in zip(starts, ends, strict=True)
-    )
-    return merge_labels(column, np.arange(len(levels)) // size, labels)
 
 
 def _in_widths(numbers: Floats, width: float) -> Floats:
@@ -161,7 +146,7 @@ def _in_widths(numbers: Floats, width: float) -> Floats:
 
 def _multiples(count: Floats, width: float) -> Floats:
     """Multiples of a width without the noise of binary fractions: 3 × 0.1 is 0.3."""
-    exponent = Decimal(repr(float(width))).normalize().as_tuple().exponent
+    exponent = Decimal(repr(width)).normalize().as_tuple().exponent
     decimals = min(max(0, -exponent), MOST_DECIMALS) if isinstance(exponent, int) else 0
     return np.asarray(np.round(count * width, decimals)) + 0.0
 
@@ -173,20 +158,14 @@ class RoundColumn(_LevelStep):
     name = "round"
     syntax = "COLUMN MULTIPLE"
     summary = "round numbers to the nearest multiple, such as round age 5"
-    parsers = (str, number)
 
-    to: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("to", self.to)
+    to: float = parameter(positive())
 
     def _change(self, column: Column) -> LevelChange:
         if column.kind != "number":
             raise self._wrong_kind(column, "numbers (dates and ordered levels: use generalize)")
         numbers = np.asarray(column.levels, np.float64)
-        rounded = _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to)
-        return merge_numbers("number", rounded)
+        return merge_numbers("number", _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to))
 
 
 @dataclass(frozen=True)
@@ -224,32 +203,34 @@ class TopCode(_LevelStep):
         """Make the step with these parameters."""
         if len(words) != 2 or ".." not in words[1]:
             raise cls._syntax_error()
+
+        def bound(word: str) -> float | str | None:
+            try:
+                return number(word) if word else None
+            except ParameterError:
+                return word
+
         low, _, high = words[1].partition("..")
-        return cls(words[0], _bound(low), _bound(high))
+        return cls(words[0], bound(low), bound(high))
 
     def _change(self, column: Column) -> LevelChange:
-        if column.kind == "ordered":
-            return self._merge_ordered(column)
-        if column.kind not in ("number", "date"):
+        if column.kind not in ("number", "date", "ordered"):
             raise self._wrong_kind(column, "numbers, dates or ordered levels")
-        low, high = (self._number(column, bound) for bound in (self.below, self.above))
-        self._check_order(low, high)
-        return merge_numbers(column.kind, np.clip(np.asarray(column.levels, np.float64), low, high))
-
-    def _merge_ordered(self, column: Column) -> LevelChange:
-        low, high = (None if bound is None else self._level(column, bound) for bound in (self.below, self.above))
-        self._check_order(low, high)
-        last = column.n_levels - 1
-        code: Ints = np.clip(np.arange(last + 1), 0 if low is None else low, last if high is None else high)
-        return merge_labels(column, code, tuple(map(str, column.levels)))
-
-    def _check_order(self, low: float | None, high: float | None) -> None:
+        low, high = (None if bound is None else self._place(column, bound) for bound in (self.below, self.above))
         if low is not None and high is not None and low >= high:
             raise ParameterError(f"{self}: the lowest value must come before the highest")
+        if column.kind == "ordered":
+            code = np.clip(np.arange(column.n_levels), low, high).astype(np.int64)
+            return merge_labels(column, code, tuple(map(str, column.levels)))
+        return merge_numbers(column.kind, np.clip(np.asarray(column.levels, np.float64), low, high))
 
-    def _number(self, column: Column, bound: float | str | date | None) -> float | None:
-        if bound is None:
-            return None
+    def _place(self, column: Column, bound: float | str | date) -> float:
+        """The number of a bound; of ordered levels, its code."""
+        if column.kind == "ordered":
+            code = column.code(parameter_text(bound))
+            if code is None:
+                raise ParameterError(f"{self}: a bound must be one of the column's levels")
+            return code
         try:
             if column.kind == "date":
                 return float((date.fromisoformat(str(bound)) - EPOCH).days)
@@ -257,21 +238,6 @@ class TopCode(_LevelStep):
         except ValueError:
             wanted = "a date like 2001-12-31" if column.kind == "date" else "a number"
             raise ParameterError(f"{self}: a bound of this column must be {wanted}") from None
-
-    def _level(self, column: Column, bound: float | str | date) -> int:
-        word = parameter_text(bound) if isinstance(bound, (int, float)) else str(bound)
-        code = column.code(word)
-        if code is None:
-            raise ParameterError(f"{self}: a bound must be one of the column's levels")
-        return code
-
-
-def _bound(word: str) -> float | str | None:
-    """A bound of top-coding: a number where the word spells one."""
-    try:
-        return number(word) if word else None
-    except ParameterError:
-        return word
 
 
 @dataclass(frozen=True)
@@ -292,27 +258,24 @@ class SwapColumn(Step):
     summary = "let a random share of the people exchange these cells; several columns move together"
     about = "columns"
 
-    columns: tuple[str, ...]
-    share: float
-
-    def __post_init__(self) -> None:
-        self._set(columns=_column_names("columns", self.columns), share=positive_share("share", self.share))
-
-    def parameter_words(self) -> tuple[str, ...]:
-        """The columns and the share."""
-        return *self.columns, parameter_text(self.share)
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
-        if len(words) < 2:
-            raise cls._syntax_error()
-        return cls(words[:-1], number(words[-1]))
+    columns: tuple[str, ...] = parameter(column_names(), tuple, several=True)
+    share: float = parameter(share(allow_one=True))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Swap the cells of the drawn rows."""
-        moved = moved_columns([draft.column(name) for name in self.columns], draft.columns)
-        self._check_moved(draft, moved)
+        for name in self.columns:
+            draft.column(name)
+        moved = self._moved(draft.columns)
+        if 2 * len(moved) > len(draft.columns):
+            raise ParameterError(
+                f"{self}: {len(moved)} of {len(draft.columns)} columns would move together, which is the "
+                "same as moving the others: name at most half of them, or use one step for each"
+            )
+        if {"quasi-identifier", "sensitive"} <= {draft.column(name).role for name in moved}:
+            raise ParameterError(
+                f"{self}: a quasi-identifier would move together with a sensitive column, and who finds the "
+                "one would read the other: swap them in separate steps"
+            )
         n, draw = draft.n_records, noise.rows()
         drawn_rows = round(self.share * n)
         if drawn_rows < 2:
@@ -324,24 +287,15 @@ class SwapColumn(Step):
             draft = draft.with_cells(draft.column(name).rows(source), replaced=drawn_rows / n)
         return StepResult(draft, {"rows swapped": drawn_rows})
 
-    def _check_moved(self, draft: Draft, moved: tuple[str, ...]) -> None:
-        """Refuse to move most of a row: it would still be there, and the risk would be understated."""
-        if 2 * len(moved) > len(draft.columns):
-            raise ParameterError(
-                f"{self}: {len(moved)} of {len(draft.columns)} columns would move together, which is the "
-                "same as moving the others: name at most half of them, or use one step for each"
-            )
-        if {"quasi-identifier", "sensitive"} <= {draft.column(name).role for name in moved}:
-            raise ParameterError(
-                f"{self}: a quasi-identifier would move together with a sensitive column, and who finds the "
-                "one would read the other: swap them in separate steps"
-            )
+    def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
+        """The share of rows that took part."""
+        replaced = report.counts["rows swapped"] / report.counts["records before"]
+        return dict.fromkeys(self._moved(columns), (replaced, 0.0))
 
-
-def moved_columns(named: Iterable[Column], columns: Iterable[Column]) -> tuple[str, ...]:
-    """Names of the columns that move together: the named ones, and the others of their tuple attributes."""
-    attributes = {column.attribute for column in named}
-    return tuple(column.name for column in columns if column.attribute in attributes)
+    def _moved(self, columns: Iterable[Column]) -> list[str]:
+        """Names of the columns that move together: the named ones, and the others of their tuple attributes."""
+        attributes = {column.attribute for column in columns if column.name in self.columns}
+        return [column.name for column in columns if column.attribute in attributes]
 
 
 @dataclass(frozen=True)
@@ -351,13 +305,8 @@ class SuppressCells(_ColumnStep):
     name = "suppress-cells"
     syntax = "COLUMN LEAST"
     summary = "empty the cells whose value fewer rows than this have"
-    parsers = (str, number)
 
-    below: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("below", self.below, 2)
+    below: int = parameter(whole(2))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Empty the cells with rare values."""
@@ -376,7 +325,6 @@ class DropColumn(_ColumnStep):
     name = "drop-column"
     syntax = "COLUMN"
     summary = "remove a column"
-    parsers = (str,)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Remove the column."""
@@ -395,18 +343,15 @@ def cell_numbers(column: Column) -> Ints:
     return np.array([number_of.setdefault(row.tobytes(), len(number_of)) for row in members], np.int64)
 
 
-def stacked_cells(sets: Column, others: Column) -> Ints:
-    """Numbers of the cells of one column of sets and then of another; equal sets have the same number.
-
-    A set with a member that the other column lacks has a number of its own.
-    """
+def same_sets(sets: Column, others: Column) -> Bools:
+    """Whether each cell of one column of sets equals that of another; both have as many rows."""
     known = with_levels_of(sets, others)
     assert sets.starts is not None and known.starts is not None and others.starts is not None
     codes = np.concatenate([known.codes.astype(np.int64), others.codes.astype(np.int64)])
     starts = np.append(known.starts[:-1], known.starts[-1] + others.starts)
-    number = cell_numbers(replace(others, codes=codes, starts=starts))
-    number[: sets.n_rows][np.diff(known.starts) < np.diff(sets.starts)] = -1
-    return number
+    cells = cell_numbers(replace(others, codes=codes, starts=starts))
+    has_all = np.diff(known.starts) == np.diff(sets.starts)  # a member that the other column lacks makes a difference
+    return np.asarray((cells[: sets.n_rows] == cells[sets.n_rows :]) & has_all)
 
 
 def class_numbers(cells: Sequence[Ints]) -> Ints:
@@ -429,45 +374,32 @@ def class_numbers(cells: Sequence[Ints]) -> Ints:
 
 
 @dataclass(frozen=True)
-class _ClassStep(Step):
+class ClassStep(Step):
     """A step on the classes of some columns; default: the quasi-identifiers."""
 
     syntax = "[COLUMN …] K"
     about = "columns"
 
-    columns: tuple[str, ...]
-    k: int
+    columns: tuple[str, ...] = parameter(column_names(0), tuple, several=True)
+    k: int = parameter(whole(2))
 
-    def __post_init__(self) -> None:
-        self._set(columns=_column_names("columns", self.columns, 0))
-        whole_number("k", self.k, 2)
-
-    def parameter_words(self) -> tuple[str, ...]:
-        """The columns and k."""
-        return *self.columns, str(self.k)
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
-        if not words:
-            raise cls._syntax_error()
-        return cls(words[:-1], number(words[-1]))  # type: ignore[arg-type]
-
-    def _chosen(self, draft: Draft) -> tuple[str, ...]:
-        """Names of the columns that form the classes."""
-        names = self.columns or tuple(column.name for column in draft.columns if column.role == "quasi-identifier")
-        if not names:
+    def _chosen(self, draft: Draft) -> list[Column]:
+        """The columns that form the classes."""
+        if not self.columns:
+            columns = [column for column in draft.columns if column.role == "quasi-identifier"]
+            if columns:
+                return columns
             raise ParameterError(
                 f"{self}: there are no quasi-identifiers: name the columns, or give them this role in the schema"
             )
-        return names
+        return [draft.column(name) for name in self.columns]
 
     def _keep(self, draft: Draft, keep: Bools) -> Draft:
         return draft.keep_records(keep, reason_if_empty="generalize the columns first, or ask for less")
 
 
 @dataclass(frozen=True)
-class DropRows(_ClassStep):
+class DropRows(ClassStep):
     """Remove the rows of classes with fewer than k rows."""
 
     name = "drop-rows"
@@ -475,12 +407,12 @@ class DropRows(_ClassStep):
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Remove the rows of small classes."""
-        classes = class_numbers([cell_numbers(draft.column(name)) for name in self._chosen(draft)])
+        classes = class_numbers([cell_numbers(column) for column in self._chosen(draft)])
         return StepResult(self._keep(draft, np.bincount(classes)[classes] >= self.k))
 
 
 @dataclass(frozen=True)
-class SuppressToK(_ClassStep):
+class SuppressToK(ClassStep):
     """Empty cells of rows in small classes, until each class has at least k rows  [local suppression].
 
     The rule is greedy. It first looks for rows that need one empty cell, then two, and so on: all rows of small
@@ -493,74 +425,58 @@ class SuppressToK(_ClassStep):
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Empty the cells, and remove the rows that fit nowhere."""
-        names = self._chosen(draft)
-        if len(names) > MOST_COLUMNS:
+        columns = self._chosen(draft)
+        if len(columns) > MOST_COLUMNS:
             raise ParameterError(
-                f"{self}: at most {MOST_COLUMNS} columns are possible, got {len(names)}: name fewer "
+                f"{self}: at most {MOST_COLUMNS} columns are possible, got {len(columns)}: name fewer "
                 "columns, or use drop-rows"
             )
-        columns = [draft.column(name) for name in names]
-        plan = _plan([cell_numbers(column) for column in columns], self.k)
+        emptied, keep = _cells_to_empty([cell_numbers(column) for column in columns], self.k)
         counts: dict[str, float] = {}
-        for column, emptied in zip(columns, plan.emptied, strict=True):
-            is_emptied = emptied & ~column.is_missing & plan.keep
-            empty, cells = int(np.count_nonzero(is_emptied)), int((~column.is_missing & plan.keep).sum())
-            if empty:
-                draft = draft.with_cells(_emptied_column(column, is_emptied), suppressed=empty / cells)
-                counts |= {f"emptied in {column.name}": empty, f"of cells in {column.name}": cells}
-        return StepResult(self._keep(draft, plan.keep), counts)
+        for column, cells in zip(columns, emptied, strict=True):
+            is_emptied, known = cells & ~column.is_missing & keep, int((~column.is_missing & keep).sum())
+            if empty := int(np.count_nonzero(is_emptied)):
+                draft = draft.with_cells(_emptied_column(column, is_emptied), suppressed=empty / known)
+                counts |= {f"emptied in {column.name}": empty, f"of cells in {column.name}": known}
+        return StepResult(self._keep(draft, keep), counts)
+
+    def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
+        """The share of the cells of each column that were emptied."""
+        counts, names = report.counts, [column.name for column in columns]
+        emptied = [name for name in names if f"emptied in {name}" in counts]
+        return {name: (0.0, counts[f"emptied in {name}"] / counts[f"of cells in {name}"]) for name in emptied}
 
 
-class _Plan(NamedTuple):
-    """For each column the rows whose cell is emptied, and the rows that are kept."""
-
-    emptied: list[Bools]
-    keep: Bools
-
-
-def _plan(cells: list[Ints], k: int) -> _Plan:
-    """Which cells to empty, by classes: rows of one class share their fate."""
+def _cells_to_empty(cells: list[Ints], k: int) -> tuple[list[Bools], Bools]:
+    """For each column the rows whose cell is emptied, and the rows that are kept; rows of a class share their fate."""
     number = class_numbers(cells)
     _, first = np.unique(number, return_index=True)
-    classes = _Classes([column[first] for column in cells], np.bincount(number))
+    class_cells, size = [column[first] for column in cells], np.bincount(number)
     order = sorted(range(len(cells)), key=lambda column: -len(np.unique(cells[column])))
-    is_unsafe = classes.size < k
-    for size in range(1, len(cells) + 1):
-        for emptied in combinations(order, size):
-            if not is_unsafe.any():
-                break
-            joined = classes.joined(np.flatnonzero(is_unsafe), np.flatnonzero(~is_unsafe), emptied, k)
-            for column in emptied:
-                classes.cells[column][joined] = 0
-            is_unsafe[joined] = False
-    emptied_cells = [(new == 0)[number] & (old != 0) for new, old in zip(classes.cells, cells, strict=True)]
-    return _Plan(emptied_cells, ~is_unsafe[number])
-
-
-class _Classes(NamedTuple):
-    """Classes: the cells of each, by column, and its number of rows. 0 is an empty cell."""
-
-    cells: list[Ints]
-    size: Ints
-
-    def joined(self, unsafe: Ints, safe: Ints, emptied: tuple[int, ...], k: int) -> Ints:
-        """The unsafe classes that have k rows together with others, once these columns are empty."""
-        fits = np.ones(len(safe), np.bool_)
+    is_unsafe = size < k
+    for emptied in (columns for count in range(1, len(cells) + 1) for columns in combinations(order, count)):
+        if not is_unsafe.any():
+            break
+        # The unsafe classes that have k rows together with others, once these columns are empty.
+        fits = ~is_unsafe
         for column in emptied:
-            fits &= self.cells[column][safe] == 0
-        both = np.concatenate([unsafe, safe[fits]])
-        others = [column for column in range(len(self.cells)) if column not in emptied]
-        number = class_numbers([self.cells[column][both] for column in others]) if others else both * 0
-        rows = np.bincount(number, self.size[both])[number]
-        return unsafe[rows[: len(unsafe)] >= k]
+            fits &= class_cells[column] == 0
+        unsafe = np.flatnonzero(is_unsafe)
+        both = np.concatenate([unsafe, np.flatnonzero(fits)])
+        others = [class_cells[column][both] for column in range(len(cells)) if column not in emptied]
+        joined = class_numbers(others) if others else both * 0
+        rows = np.bincount(joined, size[both])[joined]
+        safe = unsafe[rows[: len(unsafe)] >= k]
+        for column in emptied:
+            class_cells[column][safe] = 0
+        is_unsafe[safe] = False
+    return [(new == 0)[number] & (old != 0) for new, old in zip(class_cells, cells, strict=True)], ~is_unsafe[number]
 
 
 def _emptied_column(column: Column, is_emptied: Bools) -> Column:
     """The column with these cells emptied."""
     if column.starts is None:
-        codes: NDArray[Any] = column.codes.copy()
-        codes[is_emptied] = column.missing
-        return replace(column, codes=codes)
+        return replace(column, codes=np.where(is_emptied, column.missing, column.codes).astype(column.codes.dtype))
     length = np.diff(column.starts)
     keep = np.repeat(~is_emptied, length)
     return replace(column, codes=column.codes[keep], starts=offsets(np.where(is_emptied, 0, length)))

@@ -1,23 +1,26 @@
 """What is left of the columns of a sanitized release: marginals, associations, information, and a prediction task."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, install_command
 from standout.core.progress import Progress
-from standout.core.rng import generator
+from standout.core.rng import generator, key
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.evaluate.estimates import CONFIDENCE, Estimate, student
+from standout.evaluate.estimates import CONFIDENCE, Estimate, rate, student
 from standout.know.sanitized import Channel, Sanitized
-from standout.sanitizing.prediction import INSTALL, Prediction, default_target, predict_target
+from standout.sanitizing.draft import LevelChange, recode
+from standout.sanitizing.recommender import InfluenceEstimate
 from standout.sanitizing.sanitize import same_cells
 
 # What is left of each column of a sanitized release: its marginal, its cells, its information in bits.
@@ -47,22 +50,22 @@ class ColumnUtility:
     bits_kept: float
 
 
-def column_utilities(safer: Sanitized) -> tuple[ColumnUtility, ...]:
-    """What is left of each column of the original."""
-    return tuple(_column_utility(safer, column) for column in safer.original.columns)
-
-
-def _column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
+def column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
+    """What is left of a column of the original."""
     cells, before = int(np.count_nonzero(~old.is_missing)), _bits(old)
     if old.name not in safer.column_names:
         return ColumnUtility(old.name, True, 1.0, cells, 0, before, 0.0)
     new = safer.column(old.name)
-    channel = safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
+    channel = _channel(safer, old)
     is_same = same_cells(old.rows(safer.original_row), new)
     kept = int(np.count_nonzero(is_same & ~new.is_missing))
     rows_left = safer.n_records / safer.original.n_records
     bits = before * kept / max(cells, 1) if old.starts is not None else _shown_bits(old, new, channel)
     return ColumnUtility(old.name, False, _marginal_change(old, new, channel), cells, kept, before, rows_left * bits)
+
+
+def _channel(safer: Sanitized, old: Column) -> Channel:
+    return safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
 
 
 def _marginal_change(old: Column, new: Column, channel: Channel) -> float:
@@ -121,19 +124,16 @@ ROWS, GROUPS = 10_000, 8
 """Rows of the sample, and groups of rows that the jackknife leaves out in turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssociationChange:
-    """Change of the associations of all pairs.
+class AssociationChange(NamedTuple):
+    """Mean and largest change of all pairs, and the pair with the largest.
 
     The baseline of the mean is the mean association of the original: all of it would be lost. The largest change has
-    no interval; `pair` is its pair of columns. `rows` is the number of rows of the original that were used.
+    no interval.
     """
 
     mean: Estimate
     largest: Estimate
     pair: tuple[str, str]
-    pairs: int
-    rows: int
 
 
 def association_change(safer: Sanitized, seed: int) -> AssociationChange | None:
@@ -158,8 +158,6 @@ def association_change(safer: Sanitized, seed: int) -> AssociationChange | None:
         mean=Estimate(mean, low, high, n, float(before.mean())),
         largest=Estimate(float(change[largest]), math.nan, math.nan, n, None),
         pair=pairs[largest],
-        pairs=len(pairs),
-        rows=n,
     )
 
 
@@ -211,15 +209,13 @@ def association(a: Column, b: Column) -> float:
     x, y = (_dense(column.codes[known].astype(np.int64)) for column in (a, b))
     if not len(x) or x.max() == 0 or y.max() == 0:
         return 0.0
-    if _has_order(a) and _has_order(b):
-        return abs(_correlation(_ranks(x), _ranks(y)))
-    if not _has_order(a) and not _has_order(b):
+    x_has_order, y_has_order = (column.kind in ("number", "date", "ordered") for column in (a, b))
+    if x_has_order and y_has_order:
+        p, q = _ranks(x), _ranks(y)
+        return abs(float((p * q).sum()) / math.sqrt(float((p * p).sum()) * float((q * q).sum())))
+    if not x_has_order and not y_has_order:
         return _cramers_v(x, y)
-    return _correlation_ratio(x, _ranks(y)) if _has_order(b) else _correlation_ratio(y, _ranks(x))
-
-
-def _has_order(column: Column) -> bool:
-    return column.kind in ("number", "date", "ordered")
+    return _correlation_ratio(x, _ranks(y)) if y_has_order else _correlation_ratio(y, _ranks(x))
 
 
 def _dense(codes: Ints) -> Ints:
@@ -233,10 +229,6 @@ def _ranks(codes: Ints) -> Floats:
     counts = np.bincount(codes)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[codes]
     return np.asarray(ranks - (len(codes) + 1) / 2)
-
-
-def _correlation(x: Floats, y: Floats) -> float:
-    return float((x * y).sum()) / math.sqrt(float((x * x).sum()) * float((y * y).sum()))
 
 
 def _cramers_v(x: Ints, y: Ints) -> float:
@@ -264,9 +256,186 @@ def _correlation_ratio(group: Ints, y: Floats) -> float:
     return math.sqrt(min(max(explained, 0.0), 1.0))
 
 
+# A prediction task: learn from the released table to predict a column of people who were held out.
+#
+# Up to `people` people, at most a fifth, are drawn from the ORIGINAL and left out of all training. One model
+# learns from the original rows of the others, one from their released rows. Both predict the target of the
+# held-out people, and their true values in the original decide. To ask the second model, a held-out person's
+# cells go through the map of the steps: who uses a release with age bands puts 37 into its band.
+#
+# The classes are the ten commonest values of the target in the original, and one for all others; of a number,
+# date or ordered column with more than ten values: above the median, or not. A released value that represents
+# several values stands for the commonest class among them. So merging values of the target never helps.
+#
+# The model is gradient boosting over binned columns (scikit-learn's HistGradientBoostingClassifier): it takes
+# categories and empty cells as they are. It runs on one thread, so that results do not depend on the machine.
+
+
+INSTALL = "the prediction task needs scikit-learn: "
+"""Begin of the error without it; the command that installs it follows."""
+CLASSES, CATEGORIES, MEMBERS = 10, 250, 32
+"""Most classes of the target, most categories of a column (the rest is one), most members of a set."""
+TRAINING_ROWS = 50_000
+PART = 5
+"""At most one in 5 people is held out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How well the released columns predict a column of held-out people.
+
+    `accuracy` is the share of held-out people whose class the model of the release predicts (baseline: always guessing
+    the commonest class), and `accuracy_before` the same for the model of the original. `kept` is the share of its gain
+    over the baseline that is left; None if there is no gain beyond sampling error.
+    """
+
+    target: str
+    accuracy: Estimate
+    accuracy_before: Estimate
+    accuracy_loss: Estimate
+    kept: Estimate | None
+    classes: int
+    trained_on: int
+
+
+def default_target(safer: Sanitized) -> str | None:
+    """The first sensitive column that is released and is not a set; None if there is none."""
+    released = [name for name in safer.original.columns_with_role("sensitive") if name in safer.column_names]
+    return next((name for name in released if safer.column(name).starts is None), None)
+
+
+def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> Prediction | None:
+    """Run the task; None if nothing can be learned, because the target does not vary among the rest.
+
+    Raises a ParameterError if scikit-learn is not installed, or the target is dropped or a set.
+    """
+    if find_spec("sklearn") is None:
+        raise ParameterError(INSTALL + install_command("prediction"))
+    original, column = safer.original, safer.original.column(target)
+    if target not in safer.column_names:
+        raise ParameterError(f"target {target!r} was dropped from the release: choose another column")
+    if column.starts is not None:
+        raise ParameterError(f"target {target!r} is a set: choose a column with one value per cell")
+    class_of = _classes(column)
+    truth = np.append(class_of, -1)[column.codes]
+    order = generator(seed, "prediction people").permutation(original.n_records)
+    known = order[truth[order] >= 0]
+    tested, rest = np.split(known, [min(people, len(known) // PART)])
+    learners = np.sort(rest[:TRAINING_ROWS])
+    is_learner: Bools = np.zeros(original.n_records, np.bool_)
+    is_learner[learners] = True
+    released = np.flatnonzero(is_learner[safer.original_row])
+    released = released[np.argsort(safer.original_row[released])]  # in the order of the original
+    labels = _released_classes(safer, column, class_of)[safer.column(target).codes[released]]
+    released, labels = released[labels >= 0], labels[labels >= 0]
+    if not len(tested) or len(set(truth[learners].tolist())) < 2 or not len(released):
+        return None
+    old = [(other, other) for other in original.columns if other.name != target]
+    new = [(other, original.column(other.name)) for other in safer.columns if other.name != target]
+    through = [recode(o.rows(tested), LevelChange(n.kind, n.levels, _channel(safer, o).released)) for n, o in new]
+    before = _correct(
+        _features((column, column.rows(learners)) for column, _ in old),
+        truth[learners],
+        _features((column, column.rows(tested)) for column, _ in old),
+        truth[tested],
+        seed,
+    )
+    after = _correct(
+        _features((column, column.rows(released)) for column, _ in new),
+        labels,
+        _features(zip((column for column, _ in new), through, strict=True)),
+        truth[tested],
+        seed,
+    )
+    guess = (truth[tested] == np.bincount(truth[learners]).argmax()).astype(np.float64)
+    means = [InfluenceEstimate.mean(right) for right in (before, after, guess)]
+    base = means[2].value
+    return Prediction(
+        target=target,
+        accuracy=rate(int(after.sum()), len(after), base),
+        accuracy_before=rate(int(before.sum()), len(before), base),
+        accuracy_loss=(means[0] - means[1]).estimate(0.0),
+        kept=(means[1] - means[2]).share_of(means[0] - means[2]),
+        classes=len(set(class_of.tolist())),
+        trained_on=len(released),
+    )
+
+
+def _classes(column: Column) -> Ints:
+    """Class of each level of the target."""
+    counts = column.counts[:-1]
+    if column.n_levels <= CLASSES:
+        return np.arange(column.n_levels)
+    if column.kind in ("number", "date", "ordered"):
+        below = np.cumsum(counts) - counts
+        return np.asarray(below >= counts.sum() / 2, np.int64)
+    rank = np.empty(column.n_levels, np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(column.n_levels)
+    return np.minimum(rank, CLASSES)
+
+
+def _released_classes(safer: Sanitized, column: Column, class_of: Ints) -> Ints:
+    """For each released level of the target, the commonest class of the values that became it; -1: none."""
+    n_classes, missing = int(class_of.max()) + 1, safer.column(column.name).missing
+    counts = np.zeros((missing + 1, n_classes), np.int64)
+    np.add.at(counts, (_channel(safer, column).released, class_of), column.counts[:-1])
+    commonest = np.where(counts.any(axis=1), counts.argmax(axis=1), -1)
+    commonest[missing] = -1
+    return commonest
+
+
+def _features(columns: Iterable[tuple[Column, Column]]) -> tuple[Floats, list[bool]]:
+    """Cells as columns of numbers, an empty one as NaN, and which of them are categories.
+
+    Each column is given with all its cells, and with those that are wanted.
+    """
+    parts, is_category = [], []
+    for column, cells in columns:
+        by_count = np.argsort(-column.counts[:-1], kind="stable")
+        if cells.starts is not None:  # one column for each of the commonest members: 1 if the set has it
+            members = by_count[:MEMBERS]
+            place = np.full(column.n_levels, -1, np.int64)
+            place[members] = np.arange(len(members))
+            owner, member = np.repeat(np.arange(cells.n_rows), np.diff(cells.starts)), place[cells.codes]
+            part = np.zeros((cells.n_rows, len(members)))
+            part[owner[member >= 0], member[member >= 0]] = 1.0
+        else:
+            numbers = np.arange(column.n_levels, dtype=np.float64)
+            if column.kind in ("number", "date"):
+                numbers = np.asarray(column.levels, np.float64)
+            elif column.kind != "ordered":
+                numbers[by_count] = np.minimum(np.arange(column.n_levels), CATEGORIES)
+            part = np.append(numbers, np.nan)[cells.codes][:, np.newaxis]
+        parts.append(part)
+        is_category += [column.kind in ("category", "boolean")] * part.shape[1]
+    return np.concatenate(parts, axis=1), is_category
+
+
+Features = tuple[Floats, list[bool]]
+
+
+def _correct(train: Features, labels: Ints, test: Features, truth: Ints, seed: int) -> Floats:
+    """1 for each tested person whose class is predicted, else 0."""
+    useful = ~np.isnan(train[0]).all(axis=0)  # an empty column has no bins
+    if len(set(labels.tolist())) < 2 or not useful.any():
+        return np.asarray(truth == np.bincount(labels).argmax(), np.float64)
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=50,
+        max_leaf_nodes=15,
+        categorical_features=np.array(train[1])[useful],
+        early_stopping=False,
+        random_state=int(key(seed, "prediction model") >> np.uint64(33)),
+    )
+    with threadpool_limits(1):
+        predicted = model.fit(train[0][:, useful], labels).predict(test[0][:, useful])
+    return np.asarray(predicted == truth, np.float64)
+
+
 def column_measures(safer: Sanitized, target: str | None, people: int, seed: int, progress: Progress) -> dict[str, Any]:
     """The fields of `Utility` that are about columns."""
-    columns = column_utilities(safer)
+    columns = tuple(column_utility(safer, column) for column in safer.original.columns)
     progress("measuring utility", 1, 3)
     associations = association_change(safer, seed)
     progress("measuring utility", 2, 3)
@@ -277,23 +446,20 @@ def column_measures(safer: Sanitized, target: str | None, people: int, seed: int
     bits = sum(column.bits_before for column in columns)
     information = sum(column.bits_kept for column in columns) / bits if bits else 1.0
     return {
-        "kept": _counted(information, rows, 0.0),
-        "information_kept": _counted(information, rows, 0.0),
-        "cells_kept": _counted(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
-        "rows_kept": _counted(safer.n_records / rows, rows, 0.0),
-        "marginal_change": _counted(sum(marginals) / len(marginals), rows),
-        "largest_marginal_change": _counted(max(marginals), rows),
+        "kept": counted(information, rows, 0.0),
+        "information_kept": counted(information, rows, 0.0),
+        "cells_kept": counted(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
+        "rows_kept": counted(safer.n_records / rows, rows, 0.0),
+        "marginal_change": counted(sum(marginals) / len(marginals), rows),
+        "largest_marginal_change": counted(max(marginals), rows),
         "association_change": None if associations is None else associations.mean,
         "largest_association_change": None if associations is None else associations.largest,
-        "accuracy": None if prediction is None else prediction.accuracy,
-        "accuracy_before": None if prediction is None else prediction.accuracy_before,
-        "accuracy_loss": None if prediction is None else prediction.accuracy_loss,
         "kept_accuracy": None if prediction is None else prediction.kept,
         "columns": columns,
         "association_pair": None if associations is None else associations.pair,
         "prediction": prediction,
         "prediction_note": note,
-    }
+    } | {name: getattr(prediction, name, None) for name in ("accuracy", "accuracy_before", "accuracy_loss")}
 
 
 def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) -> tuple[Prediction | None, str]:
@@ -310,6 +476,6 @@ def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) ->
     return prediction, "" if prediction else f"too few rows have different values of {name!r} to learn from"
 
 
-def _counted(value: float, n: int, baseline: float | None = None) -> Estimate:
+def counted(value: float, n: int, baseline: float | None = None) -> Estimate:
     """A count over all rows: it has no interval."""
     return Estimate(value, math.nan, math.nan, n, baseline)

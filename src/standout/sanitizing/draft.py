@@ -4,47 +4,129 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
-from standout.data.column import Column
+from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.entries import DistinctItems, distinct_items, first_entries, sort_repeats
-from standout.data.labels import SECONDS, Clock, StepReport
+from standout.data.labels import Clock
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
 from standout.know.facts import level_values
-from standout.know.sanitized import Channel, Period, ReleaseNoise, Sanitized, TimeSpread, ValueSpread
-from standout.sanitizing.level_change import LevelChange, recode
+from standout.know.sanitized import Channel, Period, Sanitized
 
 PIECE = 1 << 18
 """Entries that a thread works on at a time."""
 ReleasedValues = tuple[float | str | None, ...]
 
 
-class EntryChanges(NamedTuple):
-    """How the number of entries changed: entries = entries before - removed - merged + added.
+@dataclass(frozen=True, eq=False)
+class LevelChange:
+    """New levels of a column, and the new code of each old level; `len(levels)` for an emptied one."""
 
-    removed  entries that are gone
-    merged   entries that are gone, because another entry of the same record and item represents them
-    added    false entries
+    kind: ColumnKind
+    levels: Levels
+    code: Ints
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def lookup(self) -> NDArray[Any]:
+        """New code of each old code, the one of a missing cell included."""
+        n_levels = len(self.levels)
+        return np.append(self.code, n_levels).astype(code_dtype(n_levels))
+
+
+def merge_numbers(kind: ColumnKind, numbers: Floats) -> LevelChange:
+    """Each level of a number or date becomes this number; equal ones become one level."""
+    levels, code = np.unique(numbers, return_inverse=True)
+    return LevelChange(kind, levels, code.astype(np.int64))
+
+
+def merge_labels(column: Column, group: Ints, labels: tuple[str, ...], height: int = 0) -> LevelChange:
+    """Each level becomes the label of its group; groups with the same label become one level.
+
+    `height` is the height of these groups in the column's hierarchy; 0 if they are not part of it.
     """
+    used, position = np.unique(group, return_inverse=True)
+    first: dict[str, int] = {}
+    new_code = np.array([first.setdefault(labels[place], len(first)) for place in used.tolist()], np.int64)
+    code = new_code[position]
+    kind: ColumnKind = column.kind if column.kind in ("category", "ordered", "set") else "ordered"
+    kind = "category" if column.kind == "boolean" else kind
+    tree, higher = column.hierarchy, None
+    if tree is not None and 0 < height < tree.height and not (np.diff(code) < 0).any():
+        first_level = np.searchsorted(code, np.arange(len(first)))
+        higher = Hierarchy(tree.labels[height:], tree.groups[height:, first_level])
+    return LevelChange(kind, tuple(first), code, higher)
 
-    removed: int = 0
-    merged: int = 0
-    added: int = 0
 
-    def minus(self, earlier: "EntryChanges") -> "EntryChanges":
-        """Return the changes after an earlier state."""
-        return EntryChanges(*(now - before for now, before in zip(self, earlier, strict=True)))
+def recode(column: Column, change: LevelChange) -> Column:
+    """The column with new levels. A set has each of its members once."""
+    codes, starts = change.lookup[column.codes], column.starts
+    if starts is not None:
+        row = np.repeat(np.arange(column.n_rows), np.diff(starts))
+        is_kept = codes < len(change.levels)
+        width = len(change.levels) + 1
+        cells = np.unique(row[is_kept] * width + codes[is_kept])
+        codes = (cells % width).astype(codes.dtype)
+        starts = offsets(np.bincount(cells // width, minlength=column.n_rows))
+    similarity = column.similarity
+    if similarity.name == "hierarchy" and change.hierarchy is None:
+        similarity = ColumnSimilarity()
+    elif similarity.name in ("within", "decay") and isinstance(change.levels, tuple):
+        similarity = ColumnSimilarity("ordered")
+    return replace(
+        column,
+        kind=change.kind,
+        levels=change.levels,
+        codes=codes,
+        starts=starts,
+        hierarchy=change.hierarchy,
+        similarity=similarity,
+    )
 
 
-NO_CHANGES = EntryChanges()
+def compact(column: Column, is_used: Bools | None = None) -> tuple[Column, LevelChange]:
+    """The column with these levels only (default: those that occur), and the new code of each level."""
+    is_used = column.counts[:-1] > 0 if is_used is None else is_used
+    kept = np.flatnonzero(is_used)
+    code = np.where(is_used, np.cumsum(is_used) - 1, len(kept)).astype(np.int64)
+    levels: Levels
+    if isinstance(column.levels, tuple):
+        levels = tuple(column.levels[level] for level in kept.tolist())
+    else:
+        levels = column.levels[kept]
+    tree = column.hierarchy
+    if tree is not None:
+        tree = Hierarchy(tree.labels, tree.groups[:, kept]) if len(kept) else None
+    change = LevelChange(column.kind, levels, code, tree)
+    return (column, change) if is_used.all() else (recode(column, change), change)
+
+
+def same_values(column: Column, other: Column) -> Ints:
+    """For each level of a column, the code of the same value in the other column; -1: it is not there."""
+    if isinstance(column.levels, tuple) and isinstance(other.levels, tuple):
+        code_of = {level: code for code, level in enumerate(other.levels)}
+        return np.array([code_of.get(level, -1) for level in column.levels], np.int64)
+    if isinstance(column.levels, tuple) or isinstance(other.levels, tuple):
+        return np.full(column.n_levels, -1, np.int64)
+    if column.kind != other.kind or not other.n_levels:
+        return np.full(column.n_levels, -1, np.int64)
+    place = np.minimum(np.searchsorted(other.levels, column.levels), other.n_levels - 1)
+    return np.where(other.levels[place] == column.levels, place, -1)
+
+
+def with_levels_of(column: Column, other: Column) -> Column:
+    """The cells of a column in the codes of another one; a value that the other lacks is left out."""
+    code = same_values(column, other)
+    change = LevelChange(other.kind, other.levels, np.where(code < 0, other.n_levels, code), other.hierarchy)
+    return replace(recode(column, change), similarity=other.similarity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +145,8 @@ class Draft:
     rounding_periods  periods that times were rounded down to, one after the other
     columns           the columns that are left, with all levels of the steps so far, even if no cell has them
     channels          by column name, what happened to its cells
-    changes           entries removed, merged and added so far
+    merged, added     entries so far that another of the record and item represents, and false ones; the others are
+                      removed: entries before = entries + removed + merged - added
     """
 
     source: Release
@@ -78,15 +161,13 @@ class Draft:
     threads: int
     columns: tuple[Column, ...] = ()
     channels: Mapping[str, Channel] = field(default_factory=dict)
-    changes: EntryChanges = NO_CHANGES
+    merged: int = 0
+    added: int = 0
 
     @classmethod
     def of(cls, source: Release, threads: int | None = None) -> "Draft":
         """Draft of a release before any step."""
-        released_values: ReleasedValues = level_values(source)
-        periods: tuple[Period, ...] = ()
-        if isinstance(source, Sanitized):
-            released_values, periods = source.mapping.released_values, source.mapping.rounding_periods
+        mapping = source.mapping if isinstance(source, Sanitized) else None
         records = np.arange(source.n_records)
         return cls(
             source=source,
@@ -96,8 +177,8 @@ class Draft:
             source_records=records,
             source_items=np.arange(source.n_items),
             representatives=records,
-            released_values=released_values,
-            rounding_periods=periods,
+            released_values=level_values(source) if mapping is None else mapping.released_values,
+            rounding_periods=() if mapping is None else mapping.rounding_periods,
             threads=thread_count(threads),
             columns=source.columns,
         )
@@ -143,11 +224,6 @@ class Draft:
         return len(self.distinct.item) < self.n_entries
 
     @cached_property
-    def item_entries(self) -> Ints:
-        """Number of entries of each item."""
-        return count_codes(self.by_record.item, self.n_items)
-
-    @cached_property
     def support(self) -> Ints:
         """Number of records that have each item."""
         return count_codes(self.distinct.item, self.n_items)
@@ -162,19 +238,16 @@ class Draft:
     # Records and entries.
 
     def keep_entries(self, keep: Bools, reason_if_empty: str) -> "Draft":
-        """Keep these entries only; items without entries are removed, and records unless there are columns.
-
-        Raises a ParameterError with the reason if no entry is kept.
-        """
+        """Keep these entries only; items without entries are removed, and records unless there are columns."""
         if not keep.any():
             raise ParameterError(f"nothing would be left: {reason_if_empty}")
-        return self._select(keep)._count(removed=int(np.count_nonzero(~keep)))
+        return self._select(keep)
 
     def merge_entries(self, keep: Bools) -> "Draft":
         """Keep these entries, at least one of each record and item: they represent the others of it."""
         if not np.bincount(self.distinct_index, keep).all():
             raise ParameterError("merge_entries must keep an entry of each record and item")
-        return self._select(keep)._count(merged=int(np.count_nonzero(~keep)))
+        return replace(self._select(keep), merged=self.merged + int(np.count_nonzero(~keep)))
 
     def keep_items(self, keep: Bools, reason_if_empty: str) -> "Draft":
         """Keep the entries of these items only."""
@@ -186,60 +259,69 @@ class Draft:
         """Keep these records only; `represented_by` is the record that represents each (default: itself)."""
         if not keep.any():
             raise ParameterError(f"nothing would be left: {reason_if_empty}")
-        draft, kept = self, np.repeat(keep, self.lengths)
+        draft = self
         if represented_by is not None:
             draft = replace(self, representatives=compose_indices(self.representatives, represented_by))
-        return draft._select(kept, keep)._count(removed=int(np.count_nonzero(~kept)))
+        return draft._select(np.repeat(keep, self.lengths), keep)
 
     def _select(self, keep: Bools, records: Bools | None = None) -> "Draft":
         """Keep some entries, and some records; default: those with entries, or all if there are columns."""
         if keep.all() and (records is None or records.all()):
             return self
         start = offsets(keep)[self.by_record.start]
-        is_kept = self._has_record(start) if records is None else records
         value, time = (None if column is None else column[keep] for column in self.by_record[2:])
-        entries = RecordEntries(start[np.append(is_kept, True)], self.by_record.item[keep], value, time)
-        return self._restrict(entries, is_kept)
+        return self._restrict(RecordEntries(start, self.by_record.item[keep], value, time), records)
 
-    def _has_record(self, start: Ints) -> Bools:
-        """Whether each record is kept if its entries begin there."""
-        return np.ones(self.n_records, np.bool_) if self.columns else np.diff(start) > 0
+    def _restrict(self, entries: RecordEntries, records: Bools | None) -> "Draft":
+        """Restrict the draft to these entries, in the old codes of records and items, and to these records."""
+        if records is None:
+            records = np.ones(self.n_records, np.bool_) if self.columns else np.diff(entries.start) > 0
+        is_used = count_codes(entries.item, self.n_items) > 0
+        new_code = np.where(is_used, np.cumsum(is_used) - 1, 0).astype(code_type(int(is_used.sum())))
+        columns = self.columns
+        if not records.all():
+            columns = tuple(column.rows(np.flatnonzero(records)) for column in columns)
+        smaller = replace(
+            self,
+            source_records=self.source_records[records],
+            source_items=self.source_items[is_used],
+            representatives=compose_indices(self.representatives, np.where(records, np.cumsum(records) - 1, -1)),
+            columns=columns,
+        )
+        entries = entries._replace(start=entries.start[np.append(records, True)], item=new_code[entries.item])
+        return smaller._tighten(entries, self.levels, self.clock)
 
     def with_values(
         self, value: NDArray[Any] | None, levels: Levels | None, released_values: ReleasedValues
     ) -> "Draft":
         """Replace the values; `released_values` are the new values of the levels of the first original."""
-        entries = self.by_record._replace(value=value)
         changed = replace(self, released_values=released_values)
-        return changed._tighten(self._sort(entries), levels, self.clock)
+        return changed._tighten(self._sort(self.by_record._replace(value=value)), levels, self.clock)
 
-    def with_times(self, time: NDArray[Any] | None, clock: Clock | None, period: Period | None = None) -> "Draft":
-        """Replace the times; `period` is what they were rounded down to, if they were."""
-        entries = self.by_record._replace(time=time)
-        periods = self.rounding_periods if period is None else (*self.rounding_periods, period)
-        return replace(self, rounding_periods=periods)._tighten(self._sort(entries), self.levels, clock)
+    def with_times(self, time: NDArray[Any] | None, clock: Clock | None, *periods: Period) -> "Draft":
+        """Replace the times; `periods` is what they were rounded down to, if they were."""
+        changed = replace(self, rounding_periods=(*self.rounding_periods, *periods))
+        return changed._tighten(self._sort(self.by_record._replace(time=time)), self.levels, clock)
 
     def _sort(self, entries: RecordEntries) -> RecordEntries:
         """Put repeated entries into canonical order; other entries are in it."""
         return sort_repeats(entries) if self.has_repeats else entries
 
-    def _count(self, removed: int = 0, merged: int = 0, added: int = 0) -> "Draft":
-        """Count changes of the number of entries."""
-        now = self.changes
-        return replace(self, changes=EntryChanges(now.removed + removed, now.merged + merged, now.added + added))
-
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
-        """Replace all entries, without values and times.
+        """Replace all entries, without values and times; a record has an item at most once.
 
-        A record has an item at most once. `added` is the number of entries whose record did not have the
-        item; the other entries of the draft are removed, or merged if they are repeats.
+        `added` is the number of entries whose record did not have the item; the other entries of the draft are
+        removed, or merged if they are repeats.
         """
-        is_kept = self._has_record(start)
-        entries = RecordEntries(start[np.append(is_kept, True)], item, None, None)
-        no_values = (None,) * len(self.released_values)
-        distinct = len(self.distinct.item)
-        changed = self._count(removed=distinct + added - len(item), merged=self.n_entries - distinct, added=added)
-        return replace(changed, levels=None, clock=None, released_values=no_values)._restrict(entries, is_kept)
+        changed = replace(
+            self,
+            levels=None,
+            clock=None,
+            released_values=(None,) * len(self.released_values),
+            merged=self.merged + self.n_entries - len(self.distinct.item),
+            added=self.added + added,
+        )
+        return changed._restrict(RecordEntries(start, item, None, None), None)
 
     def reorder_records(self, order: Ints) -> "Draft":
         """Put the records into this order."""
@@ -269,23 +351,6 @@ class Draft:
         with ThreadPoolExecutor(self.threads) as pool:
             for number, _ in enumerate(pool.map(work, range(count))):
                 progress(stage, number, count)
-
-    def _restrict(self, entries: RecordEntries, is_kept: Bools) -> "Draft":
-        """Restrict the draft to the kept records; `entries` are theirs, in the old codes of items."""
-        is_used = count_codes(entries.item, self.n_items) > 0
-        new_code = np.where(is_used, np.cumsum(is_used) - 1, 0).astype(code_type(int(is_used.sum())))
-        new_index = np.where(is_kept, np.cumsum(is_kept) - 1, -1)
-        columns = self.columns
-        if not is_kept.all():
-            columns = tuple(column.rows(np.flatnonzero(is_kept)) for column in columns)
-        smaller = replace(
-            self,
-            source_records=self.source_records[is_kept],
-            source_items=self.source_items[is_used],
-            representatives=compose_indices(self.representatives, new_index),
-            columns=columns,
-        )
-        return smaller._tighten(entries._replace(item=new_code[entries.item]), self.levels, self.clock)
 
     def _tighten(self, entries: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
         """Drop unused levels and times outside the data, and use the smallest integer types."""
@@ -320,20 +385,14 @@ class Draft:
         return self._with_column(recode(self.column(name), change), channel)
 
     def with_cells(self, column: Column, replaced: float = 0.0, suppressed: float = 0.0) -> "Draft":
-        """Change cells of a column; the levels stay.
-
-        With probability `replaced` a cell was replaced by one that is drawn from all cells of the column, and with
-        probability `suppressed` it was emptied.
-        """
+        """Change cells of a column: with these probabilities they were replaced by anybody's, or emptied."""
         channel = self.channel(column.name)
-        return self._with_column(
-            column,
-            replace(
-                channel,
-                replaced=1.0 - (1.0 - channel.replaced) * (1.0 - replaced),
-                suppressed=1.0 - (1.0 - channel.suppressed) * (1.0 - suppressed),
-            ),
+        channel = replace(
+            channel,
+            replaced=1.0 - (1.0 - channel.replaced) * (1.0 - replaced),
+            suppressed=1.0 - (1.0 - channel.suppressed) * (1.0 - suppressed),
         )
+        return self._with_column(column, channel)
 
     def without_column(self, name: str) -> "Draft":
         """Remove a column."""
@@ -351,47 +410,3 @@ class Draft:
 def compose_indices(first: Ints, second: Ints) -> Ints:
     """Indices after two changes: second[first]; -1 stays -1."""
     return np.where(first >= 0, second[first], -1)
-
-
-# Entries that are gone while their record still has the item: what an adversary who knows one finds instead.
-#
-# A known entry that was removed or merged is not lost for the adversary if another entry of its record and item
-# is left. To an attack it looks as if its value was replaced and its time had moved. Calling it lost would make
-# the attack weaker: on purchases of which half were dropped, two facts would identify 72 % instead of 78 %.
-
-
-ITEM_LEFT = "removed or merged entries whose item is left"
-VALUES, TIMES, DAYS = "values replaced", "times replaced", "mean days moved"
-
-
-def count_replaced(draft: Draft, replacement: Ints) -> dict[str, float]:
-    """Count entries with another replacement than themselves, and whose value or time differs from it."""
-    gone = np.flatnonzero((replacement >= 0) & (replacement != np.arange(draft.n_entries)))
-    other, counts = replacement[gone], {ITEM_LEFT: float(len(gone))}
-    value, time, clock = draft.by_record.value, draft.by_record.time, draft.clock
-    if value is not None and draft.n_levels:
-        counts[VALUES] = int(np.count_nonzero(value[gone] != value[other]))
-    if time is not None and clock is not None and clock.span:
-        old, new = time[gone].astype(np.int64), time[other].astype(np.int64)
-        counts[TIMES] = int(np.count_nonzero(old != new))
-        moved = np.abs(new - old)[(new != old) & (old < clock.span) & (new < clock.span)]
-        if len(moved):
-            counts[DAYS] = float(moved.mean()) * SECONDS[clock.unit] / SECONDS["day"]
-    return counts
-
-
-def replacement_noise(report: StepReport) -> ReleaseNoise | None:
-    """Noise of a step by its counts: the share of entries whose item is left, and how these changed.
-
-    A time moves by up to twice the mean distance. None if no entry was replaced.
-    """
-    counts = report.counts
-    if not counts.get(ITEM_LEFT):
-        return None
-    left = counts["entries"] + counts[ITEM_LEFT]
-    values, times = counts.get(VALUES, 0) / left, counts.get(TIMES, 0) / left
-    return ReleaseNoise(
-        kept=left / counts["entries before"],
-        values=(ValueSpread(None, values),) if values else (),
-        times=(TimeSpread(2 * counts.get(DAYS, 0.0), times),) if times else (),
-    )

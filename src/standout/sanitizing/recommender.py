@@ -1,4 +1,4 @@
-"""A standard recommender: biases and a truncated SVD, with people folded in.
+"""What entries are still good for: a standard recommender of biases and a truncated SVD, with people folded in.
 
     value     r̂ = μ + b_item + b_person + e_person · V Vᵀ      V: first factors of the residuals of the biases
     ranking   s = x_person · W Wᵀ                              W: first factors of the 0/1 record-item matrix
@@ -10,6 +10,9 @@ also works for releases with sampled, merged or renumbered records, and for peop
 If a record has an item several times, it counts once: the matrix of items stays 0/1, and the value is the
 mean of those entries' values. A mean needs no times, so it is the same after steps that move or remove them.
 How often a person has an item is not used.
+
+Test entries are held out of the original BEFORE it is sanitized. Otherwise a release that contains them would
+be rewarded for remembering them.
 """
 
 import math
@@ -18,18 +21,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
 from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.data.entries import first_entries
-from standout.data.release import Codes, RecordEntries, Release
+from standout.data.release import RecordEntries, Release
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.know.sanitized import Sanitized
@@ -112,38 +114,40 @@ def train_recommender(release: Release, values: Floats, item_codes: Ints, record
     return Recommender(support, item_factors, mean, np.where(removed, 0.0, bias[code]), value_factors)
 
 
+def entries_of(release: Release, records: Ints) -> tuple[Ints, Ints]:
+    """Entries of these records, and where those of each begin; a record -1 has none."""
+    length = np.where(records < 0, 0, release.lengths[np.maximum(records, 0)])
+    start = offsets(length)
+    begin = release.by_record.start[np.maximum(records, 0)]
+    return np.arange(start[-1]) + np.repeat(begin - start[:-1], length), start
+
+
+def entry_numbers(release: Release, entry: Ints, numbers: Floats) -> Floats:
+    """Values of entries as numbers; the last one of `numbers` is for an entry without a value."""
+    column = release.by_record.value
+    return np.asarray(numbers[np.full(len(entry), len(numbers) - 1) if column is None else column[entry]])
+
+
 def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
     """Matrix of records × items: 1 where a record has an item, or with `values` the mean of its numbers.
 
     With `people`, the rows are theirs.
     """
-    start, item, code = release.by_record[:3]
-    if people is not None:
-        length = release.lengths[people]
-        ends = offsets(length)
-        entry = np.arange(ends[-1]) + np.repeat(start[people] - ends[:-1], length)
-        start, item, code = ends, item[entry], None if code is None else code[entry]
-    if values is None:
-        data = np.ones(len(item))
-    else:
-        data = values[np.full(len(item), len(values) - 1) if code is None else code]
+    records = np.arange(release.n_records) if people is None else people
+    entry, start = entries_of(release, records)
+    item, data = release.by_record.item[entry], np.ones(len(entry))
+    if values is not None:
+        data = entry_numbers(release, entry, values)
         known = ~np.isnan(data)
-        start = offsets(known)[start]
-        data, item = data[known], item[known]
-    if release.has_repeats:
-        start, item, data = _merge_repeats(start, item, data)
+        start, data, item = offsets(known)[start], data[known], item[known]
+    if release.has_repeats:  # the numbers of each record and item become their mean
+        is_first = first_entries(RecordEntries(start, item, None, None))
+        group = np.cumsum(is_first) - 1
+        start, item, data = offsets(is_first)[start], item[is_first], np.bincount(group, data) / np.bincount(group)
     return csr_array((data, item.astype(np.int32), start), shape=(len(start) - 1, release.n_items))
 
 
-def _merge_repeats(start: Ints, item: Codes, data: Floats) -> tuple[Ints, Codes, Floats]:
-    """Replace the numbers of each record and item by their mean."""
-    is_first = first_entries(RecordEntries(start, item, None, None))
-    group = np.cumsum(is_first) - 1
-    means = np.bincount(group, data) / np.bincount(group)
-    return offsets(is_first)[start], item[is_first], means
-
-
-def _damped_means(residuals: Floats, group: NDArray[np.integer[Any]], count: int) -> Floats:
+def _damped_means(residuals: Floats, group: Any, count: int) -> Floats:
     """Damped mean of the residuals of each group 0 … count - 1."""
     return np.bincount(group, residuals, count) / (np.bincount(group, minlength=count) + DAMPING)
 
@@ -223,14 +227,26 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     entry = np.array(entries)
     tested, person_index = np.unique(np.array(person), return_inverse=True)
     group = np.cumsum(is_first) - 1
-    is_held_out = np.isin(group, group[entry]) if release.has_repeats else _mark(entry, release.n_entries)
+    is_held_out = np.zeros(group[-1] + 1, np.bool_)
+    is_held_out[group[entry]] = True
+    # All entries of a held-out item, and the mean of their known values; NaN without any.
+    size = np.bincount(group)[group[entry]]
+    every = np.arange(size.sum()) + np.repeat(entry - np.cumsum(size) + size, size)
+    value, owner = entry_numbers(release, every, level_numbers(release)), np.repeat(np.arange(len(entry)), size)
     return HeldOutEntries(
-        rest=_without(release, is_held_out),
+        rest=_without(release, ~is_held_out[group]),
         people=drawn_people[tested],
         person=person_index,
         item=release.by_record.item[entry].astype(np.int64),
-        value=_mean_values(release, entry, group) if release.has_repeats else _values(release, entry),
+        value=_known_means(value, owner, len(entry)),
     )
+
+
+def _known_means(numbers: Floats, group: Ints, count: int) -> Floats:
+    """Mean of the known numbers of each group 0 … count - 1; NaN without any."""
+    known = ~np.isnan(numbers)
+    n = np.bincount(group, known, count)
+    return np.where(n > 0, np.bincount(group, np.where(known, numbers, 0.0), count) / np.maximum(n, 1), np.nan)
 
 
 def level_numbers(release: Release) -> Floats:
@@ -240,39 +256,11 @@ def level_numbers(release: Release) -> Floats:
     return np.append(numbers, np.nan)
 
 
-def _values(release: Release, entries: Ints) -> Floats:
-    """Values of entries as numbers."""
-    column = release.by_record.value
-    codes = np.full(len(entries), release.n_levels) if column is None else column[entries].astype(np.int64)
-    return np.asarray(level_numbers(release)[codes])
-
-
-def _mean_values(release: Release, first: Ints, group: Ints) -> Floats:
-    """Mean of the known values of each group of entries that begins with one of `first`; NaN without any."""
-    size = np.bincount(group)[group[first]]
-    entry = np.arange(size.sum()) + np.repeat(first - np.cumsum(size) + size, size)
-    value, index = _values(release, entry), np.repeat(np.arange(len(first)), size)
-    known = ~np.isnan(value)
-    count = np.bincount(index, known, len(first))
-    total = np.bincount(index, np.where(known, value, 0.0), len(first))
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _mark(entries: Ints, count: int) -> Bools:
-    marks = np.zeros(count, np.bool_)
-    marks[entries] = True
-    return marks
-
-
-def _without(release: Release, is_held_out: Bools) -> Release:
-    """Return the release without these entries; every record and every item keeps at least one."""
-    by_record, keep = release.by_record, ~is_held_out
-    rest = RecordEntries(
-        offsets(keep)[by_record.start],
-        by_record.item[keep],
-        _column(by_record.value, keep),
-        _column(by_record.time, keep),
-    )
+def _without(release: Release, keep: Any) -> Release:
+    """The release with these entries only; every record and every item keeps at least one."""
+    start, item, *columns = release.by_record
+    value, time = (None if column is None else column[keep] for column in columns)
+    rest = RecordEntries(offsets(keep)[start], item[keep], value, time)
     rest, levels, clock = drop_unused_codes(rest, release.levels, release.clock)
     return replace(
         release,
@@ -282,10 +270,6 @@ def _without(release: Release, is_held_out: Bools) -> Release:
         by_item=pack_by_item(rest, release.n_items, levels, clock),
         stored_fingerprint=None,
     )
-
-
-def _column(column: Codes | None, keep: Bools) -> Codes | None:
-    return None if column is None else column[keep]
 
 
 # Estimates with the influence of each person, so that differences and ratios keep their intervals.
@@ -326,6 +310,10 @@ class InfluenceEstimate:
     def __truediv__(self, other: "InfluenceEstimate") -> "InfluenceEstimate":
         ratio = self.value / other.value
         return InfluenceEstimate(ratio, (self.influence - ratio * other.influence) / other.value)
+
+    def share_of(self, gain: "InfluenceEstimate") -> Estimate | None:
+        """Share of a gain that is left; None if there was no gain beyond sampling error."""
+        return (self / gain).estimate(0.0) if gain.value > 0 and gain.estimate().low > 0 else None
 
     def estimate(self, baseline: float | None = None) -> Estimate:
         """Number with its 95 % interval."""
@@ -463,12 +451,8 @@ class RecommenderBenchmark:
 
     def _squared_errors(self, predicted: Floats) -> Floats:
         """Mean squared error of each person's held-out values."""
-        error, person = (predicted - self.holdout.value) ** 2, self.holdout.person
-        n = len(self.holdout.people)
-        known = ~np.isnan(error)
-        count = np.bincount(person, known, n)
-        total = np.bincount(person, np.where(known, error, 0.0), n)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        error = (predicted - self.holdout.value) ** 2
+        return _known_means(error, self.holdout.person, len(self.holdout.people))
 
 
 def probability_in_top(scores: Floats, person: Ints, item: Ints, top: int = TOP) -> Floats:

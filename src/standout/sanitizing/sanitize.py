@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from standout.core.arrays import Bools
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import generator
@@ -14,9 +15,8 @@ from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
 from standout.know.sanitized import Channel, OriginalMapping, ReleaseNoise, Sanitized
-from standout.sanitizing.column_steps import SuppressCells, stacked_cells
-from standout.sanitizing.draft import Draft, compose_indices
-from standout.sanitizing.level_change import compact, same_values, with_levels_of
+from standout.sanitizing.column_steps import SuppressCells, same_sets
+from standout.sanitizing.draft import Draft, compact, compose_indices, same_values, with_levels_of
 from standout.sanitizing.step import NoiseKeys, Step, StepNoise
 from standout.sanitizing.steps import parse_steps
 
@@ -72,11 +72,12 @@ def sanitize(
     (886, ['round-time month', 'drop-rare-items 10'])
     """
     parsed = parse_steps(steps)
-    reports = list(release.step_reports) if isinstance(release, Sanitized) else []
-    added = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
-    draft = _start(release, threads)
+    earlier = release if isinstance(release, Sanitized) else None
+    reports = [] if earlier is None else list(earlier.step_reports)
+    added = ReleaseNoise() if earlier is None else earlier.noise
+    draft = Draft.of(release, threads) if earlier is None or not release.columns else _continued(earlier, threads)
     if draft.columns:
-        check_order([*parse_steps(report.step for report in reports), *parsed])
+        _check_order([*parse_steps(report.step for report in reports), *parsed])
     keys = NoiseKeys(draft.source, secrets.randbits(63) if seed is None else seed)
     for number, step in enumerate(parsed):
         progress("sanitizing", number, len(parsed))
@@ -84,7 +85,7 @@ def sanitize(
             raise ParameterError(f"{step}: the release has no {step.about}")
         before = draft
         draft, counts, bins = step.apply(before, StepNoise(keys, before, (len(reports),)), progress)
-        reports.append(StepReport(step.public_text(), _sizes(before, draft, step) | counts, bins))
+        reports.append(StepReport(step.public_text(), _sizes(before, draft) | counts, bins))
         added = added.then(step.noise(reports[-1]))
     if draft.columns:
         draft = draft.reorder_records(generator(keys.seed, "table rows").permutation(draft.n_records))
@@ -94,7 +95,7 @@ def sanitize(
     return finish(draft, tuple(reports), added, renumber)
 
 
-def check_order(steps: Sequence[Step]) -> None:
+def _check_order(steps: Sequence[Step]) -> None:
     """Refuse to merge values of a column after rare ones were emptied.
 
     Merged values are less rare, so fewer need to be emptied. It also keeps what happened to a value a matter
@@ -111,11 +112,9 @@ def check_order(steps: Sequence[Step]) -> None:
             )
 
 
-def _start(release: Release, threads: int | None) -> Draft:
-    """A draft of a release; columns that were sanitized before get all levels and the order of the original again."""
-    if not (isinstance(release, Sanitized) and release.columns):
-        return Draft.of(release, threads)
-    original, mapping, order = release.original, release.mapping, np.argsort(release.original_row)
+def _continued(release: Sanitized, threads: int | None) -> Draft:
+    """A draft of sanitized columns, with all levels and the order of the original again."""
+    original, mapping = release.original, release.mapping
     levels = level_draft(original, parse_steps(report.step for report in release.step_reports))
     present = np.flatnonzero(mapping.item_codes >= 0)
     draft = replace(
@@ -124,13 +123,11 @@ def _start(release: Release, threads: int | None) -> Draft:
         source_records=release.original_row,
         source_items=present[np.argsort(mapping.item_codes[present])],
         representatives=mapping.representatives,
-    ).reorder_records(order)
+    ).reorder_records(np.argsort(release.original_row))
     channels = {}
-    for column in draft.columns:
-        noise = release.channels.get(column.name, Channel(np.empty(0, np.int64)))
-        channels[column.name] = replace(
-            levels.channel(column.name), replaced=noise.replaced, suppressed=noise.suppressed
-        )
+    for name in release.column_names:
+        noise = release.channels.get(name, Channel(np.empty(0, np.int64)))
+        channels[name] = replace(levels.channel(name), replaced=noise.replaced, suppressed=noise.suppressed)
     columns = tuple(with_levels_of(column, levels.column(column.name)) for column in draft.columns)
     return replace(draft, columns=columns, channels=channels)
 
@@ -146,60 +143,58 @@ def level_draft(original: Release, steps: Sequence[Step]) -> Draft:
     return draft
 
 
-def _sizes(before: Draft, after: Draft, step: Step) -> dict[str, float]:
+def _sizes(before: Draft, after: Draft) -> dict[str, float]:
     """Numbers of records, items, entries, columns and cells before and after a step, and what became of them."""
     sizes: dict[str, float] = {"records before": before.n_records, "records": after.n_records}
-    removed, merged, added = after.changes.minus(before.changes)
-    if before.n_entries != after.n_entries + removed + merged - added:
-        raise ParameterError(
-            f"{step.name} changed {before.n_entries:,} entries into {after.n_entries:,} and counted "
-            f"{removed:,} removed, {merged:,} merged and {added:,} added: a step must change the entries of "
-            "a draft with keep_entries, merge_entries or with_items, which count them"
-        )
     if before.source.n_entries:
+        merged, added = after.merged - before.merged, after.added - before.added
         sizes |= {
             "items before": before.n_items,
             "items": after.n_items,
             "entries before": before.n_entries,
             "entries": after.n_entries,
-            "entries removed": removed,
+            "entries removed": before.n_entries + added - merged - after.n_entries,
             "entries merged": merged,
             "entries added": added,
         }
     if before.columns:
         kept = np.flatnonzero(np.isin(before.source_records, after.source_records, assume_unique=True))
-        old = {column.name: column for column in before.columns}
-        changes = [_cell_changes(old[new.name].rows(kept), new) for new in after.columns if new is not old[new.name]]
+        old_columns = {column.name: column for column in before.columns}
+        changed = emptied = 0
+        for new in after.columns:
+            if new is not old_columns[new.name]:
+                old = old_columns[new.name].rows(kept)
+                emptied += int(np.count_nonzero(new.is_missing & ~old.is_missing))
+                changed += int(np.count_nonzero(~same_cells(old, new) & ~new.is_missing))
         sizes |= {
             "columns before": len(before.columns),
             "columns": len(after.columns),
-            "cells changed": sum(changed for changed, _ in changes),
-            "cells emptied": sum(emptied for _, emptied in changes),
+            "cells changed": changed,
+            "cells emptied": emptied,
         }
     return sizes
 
 
-def _cell_changes(before: Column, after: Column) -> tuple[int, int]:
-    """Number of cells with another value, and number of cells that were emptied."""
-    emptied = int(np.count_nonzero(after.is_missing & ~before.is_missing))
-    return int(np.count_nonzero(~same_cells(before, after) & ~after.is_missing)), emptied
-
-
-def same_cells(old: Column, new: Column) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def same_cells(old: Column, new: Column) -> Bools:
     """Whether each cell has the same value in both columns."""
-    if old.starts is None:
-        return np.asarray(np.append(same_values(old, new), new.missing)[old.codes] == new.codes)
-    number = stacked_cells(old, new)
-    return np.asarray(number[: old.n_rows] == number[old.n_rows :])
+    if old.starts is not None:
+        return same_sets(old, new)
+    return np.asarray(np.append(same_values(old, new), new.missing)[old.codes] == new.codes)
 
 
 def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, renumber: bool) -> Sanitized:
     """Make the release that a draft describes, in canonical form."""
     source, by_record, clock = draft.source, read_only_entries(draft.by_record), draft.clock
     earlier = source if isinstance(source, Sanitized) else None
-    columns, channels = _columns(draft, reports)
+    columns, channels = _released_columns(draft, reports)
     record = source.provenance.columns.get("record") if columns else None
     new_ids = renumber or bool(columns)
+    representatives, item_codes = draft.representatives, np.full(source.n_items, -1, np.int64)
+    item_codes[draft.source_items] = np.arange(draft.n_items)
+    if earlier is not None:  # the mapping is from the first original, through all steps
+        representatives = compose_indices(earlier.mapping.representatives, representatives)
+        item_codes = compose_indices(earlier.mapping.item_codes, item_codes)
+    value, time = by_record.value, by_record.time
     return Sanitized(
         records=Labels.of(map(str, range(1, draft.n_records + 1)))
         if new_ids
@@ -213,15 +208,15 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
         provenance=Provenance(  # it says nothing about where the original is stored
             "sanitized",
             columns={} if record is None else {"record": record},
-            without_value=0 if by_record.value is None else int(np.count_nonzero(by_record.value == draft.n_levels)),
-            without_time=0
-            if by_record.time is None or clock is None
-            else int(np.count_nonzero(by_record.time == clock.span)),
+            without_value=0 if value is None else int(np.count_nonzero(value == draft.n_levels)),
+            without_time=0 if time is None or clock is None else int(np.count_nonzero(time == clock.span)),
         ),
         columns=columns,
         has_ids=source.has_ids,
         original=source if earlier is None else earlier.original,
-        mapping=_mapping(draft, earlier),
+        mapping=OriginalMapping(
+            read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
+        ),
         step_reports=reports,
         noise=noise,
         renumbered=new_ids or (earlier is not None and earlier.renumbered),
@@ -229,7 +224,7 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
     )
 
 
-def _columns(draft: Draft, reports: tuple[StepReport, ...]) -> tuple[tuple[Column, ...], dict[str, Channel]]:
+def _released_columns(draft: Draft, reports: tuple[StepReport, ...]) -> tuple[tuple[Column, ...], dict[str, Channel]]:
     """The released columns, and what happened to those that changed.
 
     A released column has each level that a value of the original becomes, even if all its rows were removed.
@@ -249,15 +244,3 @@ def _columns(draft: Draft, reports: tuple[StepReport, ...]) -> tuple[tuple[Colum
         if not is_same or channel.replaced or channel.suppressed:
             channels[column.name] = channel
     return tuple(columns), channels
-
-
-def _mapping(draft: Draft, earlier: Sanitized | None) -> OriginalMapping:
-    """Mapping from the first original, through all steps."""
-    representatives, item_codes = draft.representatives, np.full(draft.source.n_items, -1, np.int64)
-    item_codes[draft.source_items] = np.arange(draft.n_items)
-    if earlier is not None:
-        representatives = compose_indices(earlier.mapping.representatives, representatives)
-        item_codes = compose_indices(earlier.mapping.item_codes, item_codes)
-    return OriginalMapping(
-        read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
-    )

@@ -1,4 +1,4 @@
-"""What a step is: its name, its parameters as words, and the draft that it makes of another."""
+"""What a step is: its parameters, declared once, the draft that it makes of another, and how facts translate."""
 
 import hashlib
 import math
@@ -6,7 +6,7 @@ import shlex
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
@@ -15,18 +15,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Floats
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
 from standout.data.column import Column
 from standout.data.labels import Bins, Labels, StepReport
 from standout.data.release import Release
 from standout.know.sanitized import ReleaseNoise
-from standout.sanitizing import entry_kernels
-from standout.sanitizing.draft import Draft
-from standout.sanitizing.entry_kernels import EntryStreams
-from standout.sanitizing.level_change import LevelChange
+from standout.sanitizing.draft import Draft, LevelChange
 
 Keys = NDArray[np.uint64]
 
@@ -35,9 +31,8 @@ Keys = NDArray[np.uint64]
 class NoiseKeys:
     """Keys of all records and items of a release under one seed.
 
-    The random numbers of a step are keyed by (seed, number of the step, record id, item id), so that order and
-    threads never matter. A record's key is a hash of its id under the seed: the noise of one record reveals
-    nothing about the noise of another.
+    The random numbers of a step are keyed by (seed, number of the step, record id, item id), so that order and threads
+    never matter. A key is a hash of an id under the seed: the noise of one record reveals nothing about another's.
     """
 
     source: Release
@@ -49,21 +44,20 @@ class NoiseKeys:
     @cached_property
     def records(self) -> Keys:
         """A key for each record."""
-        return _hash_labels(self.source.records, self.seed, "record")
+        return self._hashes(self.source.records, "record")
 
     @cached_property
     def items(self) -> Keys:
         """A key for each item."""
-        return _hash_labels(self.source.items, self.seed, "item")
+        return self._hashes(self.source.items, "item")
 
-
-def _hash_labels(labels: Labels, seed: int, kind: str) -> Keys:
-    data, secret = labels.data.tobytes(), f"{seed} {kind}".encode()
-    hashes = b"".join(
-        hashlib.blake2b(data[low:high], digest_size=8, key=secret).digest()
-        for low, high in pairwise(labels.offsets.tolist())
-    )
-    return np.frombuffer(hashes, "<u8").astype(np.uint64)
+    def _hashes(self, labels: Labels, kind: str) -> Keys:
+        data, secret = labels.data.tobytes(), f"{self.seed} {kind}".encode()
+        hashes = b"".join(
+            hashlib.blake2b(data[low:high], digest_size=8, key=secret).digest()
+            for low, high in pairwise(labels.offsets.tolist())
+        )
+        return np.frombuffer(hashes, "<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +78,6 @@ class StepNoise:
         """A key for each item of the draft."""
         return self.keys.items[self.draft.source_items]
 
-    @property
-    def streams(self) -> EntryStreams:
-        """What kernels need to draw for each entry."""
-        entries = self.draft.by_record
-        return EntryStreams(entries.start, entries.item, self.record_keys, self.item_keys)
-
-    def uniforms(self) -> Floats:
-        """One number in [0, 1) for each entry."""
-        streams, out = self.streams, np.empty(self.draft.n_entries)
-        self.draft.run_by_records(lambda low, high: entry_kernels.uniforms(streams, low, high, out))
-        return out
-
     def rows(self) -> np.random.Generator:
         """Draws over the rows of a draft with columns, which are in the order of the original."""
         return generator(self.keys.seed, "table step", *self.purpose)
@@ -115,114 +97,62 @@ class Step(ABC):
 
     A step of your own is a frozen dataclass with a `name` and an `apply`. If it adds noise to entries, it should
     override `noise`, or the risk is understated.
+
+    Attributes
+    ----------
+    name, syntax, summary
+        Its name, how its parameters are written, and its effect in one line.
+    about
+        What a release must have, so that the step applies to it: "entries", "columns" or "records".
     """
 
     name: ClassVar[str]
     syntax: ClassVar[str]
-    """How its parameters are written."""
     summary: ClassVar[str]
-    """Its effect in one line."""
     about: ClassVar[Literal["entries", "columns", "records"]] = "entries"
-    """What a release must have, so that the step applies to it."""
-    parsers: ClassVar[tuple[Callable[[str], Any], ...]] = ()
-    """One function for each parameter that turns its word into a value."""
+
+    def __post_init__(self) -> None:
+        for declared in fields(self):
+            if check := declared.metadata.get("check"):
+                self._set(**{declared.name: check(declared.name, getattr(self, declared.name))})
 
     @abstractmethod
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft.
-
-        Parameters
-        ----------
-        draft : Draft
-            The release as the steps before left it.
-        noise : StepNoise
-            Random draws of this step.
-        progress : callable, optional
-            Called with (stage, done, total).
-
-        Returns
-        -------
-        StepResult
-            The next draft, further counts for the report of the step, and bins if it made any.
-
-        Raises
-        ------
-        ParameterError
-            If the step does not fit the release.
-        """
+        """Apply the step to a draft; raises a ParameterError if it does not fit."""
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """What the step did to entries, as far as its parameters and its published report say.
-
-        Parameters
-        ----------
-        report : StepReport
-            The report of the step.
-
-        Returns
-        -------
-        ReleaseNoise
-            Default: none. Facts about removed items say nothing and need no noise.
-        """
+        """What the step did to entries, as far as its parameters and its published report say."""
         return ReleaseNoise()
 
+    def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
+        """By column, the probabilities that a cell was replaced by anybody's, and that it was emptied."""
+        return {}
+
     def level_change(self, column: Column) -> LevelChange | None:
-        """How the step maps the levels of a column, if it does so whatever the cells are.
-
-        Parameters
-        ----------
-        column : Column
-            Any column of the release.
-
-        Returns
-        -------
-        LevelChange or None
-            None if it is not about this column, or does not map levels.
-        """
+        """How the step maps the levels of a column, whatever the cells are; None if it does not."""
         return None
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words that `from_words` reads.
-
-        Returns
-        -------
-        tuple of str
-            The words.
-        """
-        return tuple(parameter_text(getattr(self, field.name)) for field in fields(self))
+        """Parameters as words that `from_words` reads."""
+        values = [getattr(self, declared.name) for declared in fields(self)]
+        several = [value if isinstance(value, tuple) else (value,) for value in values]
+        return tuple(parameter_text(value) for values in several for value in values)
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters.
-
-        Parameters
-        ----------
-        *words : str
-            Parameters in the syntax that `standout sanitize --list-steps` shows.
-
-        Returns
-        -------
-        Step
-            The step.
-
-        Raises
-        ------
-        ParameterError
-            If a word is missing, not allowed or one too many.
-        """
-        required = sum(field.default is MISSING for field in fields(cls))
-        if not required <= len(words) <= len(cls.parsers):
+        """Make the step with these parameters, in the syntax that `standout sanitize --list-steps` shows."""
+        declared = fields(cls)
+        required = sum(each.default is MISSING for each in declared)
+        given: list[Any] = list(words)
+        if declared and declared[0].metadata.get("several"):
+            extra = len(words) - len(declared) + 1
+            given = [words[: max(extra, 0)], *words[max(extra, 0) :]]
+        if not required <= len(given) <= len(declared):
             raise cls._syntax_error()
-        return cls(*(parse(word) for parse, word in zip(cls.parsers, words, strict=False)))
+        return cls(*(each.metadata["read"](word) for each, word in zip(declared, given, strict=False)))
 
     def public_text(self) -> str:
-        """The step as its published report shows it.
-
-        Returns
-        -------
-        str
-            Default: the same as `str(step)`.
-        """
+        """The step as its published report shows it."""
         return str(self)
 
     def __str__(self) -> str:
@@ -246,11 +176,10 @@ class Step(ABC):
             object.__setattr__(self, name, parameter)
 
 
-def parameter_text(parameter: Any) -> str:
-    """Text of a parameter: whole numbers without a point, None as "none"."""
-    if isinstance(parameter, float) and parameter.is_integer() and abs(parameter) < 1e15:
-        return str(int(parameter))
-    return "none" if parameter is None else str(parameter)
+# Parameters: how a word is read, and what is allowed.
+
+
+Check = Callable[[str, Any], Any]
 
 
 def number(word: str) -> float:
@@ -261,32 +190,75 @@ def number(word: str) -> float:
         raise ParameterError(f"expected a number, got {word!r:.100}") from None
 
 
-def number_or_none(word: str) -> float | None:
-    """Number that a word spells, or None for "none"."""
-    return None if word == "none" else number(word)
+def parameter(check: Check, read: Callable[[str], Any] = number, default: Any = MISSING, several: bool = False) -> Any:
+    """Declare a parameter of a step: how it is checked, how it is read, its default, and if it is several words."""
+    return field(default=default, metadata={"check": check, "read": read, "several": several})
 
 
-def check_positive(name: str, given: Any, most: float = sys.float_info.max) -> float:
-    """Check for a finite number > 0 and at most `most`."""
-    if not is_number(given) or not 0 < given <= most:
-        limit = "" if most == sys.float_info.max else f" and ≤ {most:,g}"
-        raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r:.100}")
-    return float(given)
-
-
-def check_share(name: str, given: Any, allow_one: bool = False) -> float:
-    """Check for a number above 0 and below 1, or at most 1 if `allow_one`."""
-    if not is_number(given) or not 0 < given <= 1 or (given == 1 and not allow_one):
-        limit = "at most" if allow_one else "below"
-        raise ParameterError(f"{name} must be above 0 and {limit} 1, got {given!r:.100}")
-    return float(given)
-
-
-def is_number(given: Any) -> bool:
-    """Whether this is a real number and not a bool."""
-    return isinstance(given, Real) and not isinstance(given, bool)
+def parameter_text(value: Any) -> str:
+    """Text of a parameter: whole numbers without a point, None as "none"."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "none" if value is None else str(value)
 
 
 def is_finite(given: Any) -> bool:
-    """Whether this is a number that a float can hold."""
-    return is_number(given) and bool(abs(given) <= sys.float_info.max) and not math.isnan(given)
+    """Whether this is a number that a float can hold, and not a bool."""
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    return is_number and bool(abs(given) <= sys.float_info.max) and not math.isnan(given)
+
+
+def whole(least: int, most: int | None = None) -> Check:
+    """A whole number from `least` to `most`."""
+
+    def check(name: str, given: Any) -> int:
+        checked = whole_number(name, given, least)
+        if most is not None and checked > most:
+            raise ParameterError(f"{name} must be at most {most:,}, got {checked:,}")
+        return checked
+
+    return check
+
+
+def positive(most: float = sys.float_info.max) -> Check:
+    """A finite number above 0 and at most `most`."""
+
+    def check(name: str, given: Any) -> float:
+        if not is_finite(given) or not 0 < given <= most:
+            limit = "" if most == sys.float_info.max else f" and ≤ {most:,g}"
+            raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r:.100}")
+        return float(given)
+
+    return check
+
+
+def share(allow_one: bool = False) -> Check:
+    """A number above 0 and below 1, or at most 1 if `allow_one`."""
+
+    def check(name: str, given: Any) -> float:
+        if not is_finite(given) or not 0 < given <= 1 or (given == 1 and not allow_one):
+            limit = "at most" if allow_one else "below"
+            raise ParameterError(f"{name} must be above 0 and {limit} 1, got {given!r:.100}")
+        return float(given)
+
+    return check
+
+
+def column_names(least: int = 1) -> Check:
+    """Names of different columns; one name is enough."""
+
+    def check(name: str, given: Any) -> tuple[str, ...]:
+        names = (given,) if isinstance(given, str) else given
+        fits = isinstance(names, (tuple, list)) and all(isinstance(column, str) and column for column in names)
+        if not fits or len(set(names)) < len(names) or len(names) < least:
+            raise ParameterError(f"{name} must be names of different columns, got {given!r:.100}")
+        return tuple(names)
+
+    return check
+
+
+def column_name(name: str, given: Any) -> str:
+    """Check for the name of one column."""
+    if not isinstance(given, str) or not given:
+        raise ParameterError(f"{name} must be the name of a column, got {given!r:.100}")
+    return given

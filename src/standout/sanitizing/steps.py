@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterable
 
 from standout.core.errors import ParameterError, did_you_mean
-from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.column_steps import (
     DropColumn,
     DropRows,
@@ -15,9 +14,7 @@ from standout.sanitizing.column_steps import (
     SwapColumn,
     TopCode,
 )
-from standout.sanitizing.km import KmSuppress
-from standout.sanitizing.step import Step
-from standout.sanitizing.suppression_steps import (
+from standout.sanitizing.item_steps import (
     CapRecords,
     DropEntries,
     DropItems,
@@ -26,60 +23,24 @@ from standout.sanitizing.suppression_steps import (
     MergeRepeats,
     SampleRecords,
 )
+from standout.sanitizing.k_steps import ClusterRecords, KmSuppress
+from standout.sanitizing.step import Step
 from standout.sanitizing.value_steps import PerturbTime, PerturbValue, RandomizedResponse, RoundTime, RoundValue
 
 __all__ = [
-    "CapRecords",
-    "ClusterRecords",
-    "DropColumn",
-    "DropEntries",
-    "DropItems",
-    "DropRareItems",
-    "DropRows",
-    "DropTopItems",
-    "GeneralizeColumn",
-    "KmSuppress",
-    "MergeRepeats",
-    "PerturbTime",
-    "PerturbValue",
-    "RandomizedResponse",
-    "RoundColumn",
-    "RoundTime",
-    "RoundValue",
-    "SampleRecords",
-    "SuppressCells",
-    "SuppressToK",
-    "SwapColumn",
-    "TopCode",
-]
+    "CapRecords", "ClusterRecords", "DropColumn", "DropEntries", "DropItems", "DropRareItems", "DropRows",
+    "DropTopItems", "GeneralizeColumn", "KmSuppress", "MergeRepeats", "PerturbTime", "PerturbValue",
+    "RandomizedResponse", "RoundColumn", "RoundTime", "RoundValue", "SampleRecords", "SuppressCells",
+    "SuppressToK", "SwapColumn", "TopCode",
+]  # fmt: skip
 
-STEPS: dict[str, type[Step]] = {
-    kind.name: kind
-    for kind in (
-        RoundTime,
-        PerturbTime,
-        RoundValue,
-        PerturbValue,
-        RandomizedResponse,
-        DropRareItems,
-        DropTopItems,
-        DropItems,
-        DropEntries,
-        CapRecords,
-        MergeRepeats,
-        SampleRecords,
-        ClusterRecords,
-        KmSuppress,
-        GeneralizeColumn,
-        RoundColumn,
-        TopCode,
-        SwapColumn,
-        SuppressCells,
-        SuppressToK,
-        DropColumn,
-        DropRows,
-    )
-}
+_KINDS: tuple[type[Step], ...] = (
+    *(RoundTime, PerturbTime, RoundValue, PerturbValue, RandomizedResponse),
+    *(DropRareItems, DropTopItems, DropItems, DropEntries, CapRecords, MergeRepeats, SampleRecords),
+    *(ClusterRecords, KmSuppress),
+    *(GeneralizeColumn, RoundColumn, TopCode, SwapColumn, SuppressCells, SuppressToK, DropColumn, DropRows),
+)
+STEPS: dict[str, type[Step]] = {kind.name: kind for kind in _KINDS}
 
 
 def step(words: str) -> Step:
@@ -104,7 +65,7 @@ def step(words: str) -> Step:
     --------
     >>> import standout as so
     >>> so.step("round-time 30 days"), so.step("round age 5")
-    (RoundTime(to=None, days=30), RoundColumn(column='age', to=5))
+    (RoundTime(to=None, days=30), RoundColumn(column='age', to=5.0))
     """
     try:
         name, *parameters = shlex.split(words)
@@ -123,7 +84,10 @@ def step(words: str) -> Step:
 def parse_steps(given: Iterable[object]) -> list[Step]:
     """Steps given one by one or as lists, as objects or as text."""
     flat = [each for some in given for each in (some if isinstance(some, (list, tuple)) else [some])]
-    steps = [step(each) if isinstance(each, str) else each for each in flat]
-    if not all(isinstance(each, Step) for each in steps):
-        raise ParameterError("a step must be a Step, or text such as 'round-time month' or 'round age 5'")
-    return steps  # type: ignore[return-value]
+    steps = []
+    for each in flat:
+        parsed = step(each) if isinstance(each, str) else each
+        if not isinstance(parsed, Step):
+            raise ParameterError("a step must be a Step, or text such as 'round-time month' or 'round age 5'")
+        steps.append(parsed)
+    return steps

@@ -1,38 +1,41 @@
-"""Utility of a sanitized release: a recommender trained on it, compared with one trained on the original.
-
-Test entries are held out of the original BEFORE it is sanitized. Otherwise a release that contains them would
-be rewarded for remembering them.
-"""
+"""Utility of a sanitized release: what its entries and columns are still good for, compared with the original."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from scipy.sparse import csc_array
 
 from standout._version import __version__
+from standout.core.arrays import Floats, Ints, mean_ranks
 from standout.core.errors import ParameterError, whole_number
+from standout.core.jit import Array, Int, Real, kernel, subroutine
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.rng import check_seed
+from standout.core.rng import check_seed, generator
+from standout.data.entries import distinct_items
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulation import TableResult
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.column_utility import ColumnUtility, column_measures
-from standout.sanitizing.distortion import entry_distortion, popularity_distortion, similarity_change
-from standout.sanitizing.prediction import Prediction
+from standout.know.similarity import days_per_unit
+from standout.sanitizing.column_utility import ColumnUtility, Prediction, column_measures
+from standout.sanitizing.item_steps import DropItems
 from standout.sanitizing.recommender import (
     InfluenceEstimate,
     RecommenderBenchmark,
     RecommenderResult,
     calibrated_values,
+    entries_of,
+    entry_numbers,
+    history_matrix,
     level_numbers,
 )
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps
-from standout.sanitizing.suppression_steps import DropItems
 
 PEOPLE = 1000
 SCHEMA = {
@@ -62,8 +65,8 @@ class Utility(TableResult):
     steps
         Steps that the release was made with, as text.
     kept
-        Share of the utility that is left, 1 for the untouched release and 0 for a useless one: the smaller of
-        `kept_hit_rate` and `kept_rmse`, or `information_kept`. None if it cannot be measured.
+        Share of the utility that is left, 1 for the untouched release and 0 for a useless one: the smallest of
+        `kept_hit_rate`, `kept_rmse` and `information_kept`. None if it cannot be measured.
     hit_rate, hit_rate_before, hit_rate_loss
         Share of held-out items among the ten recommended ones, out of all items that a person does not have; the same
         of the untouched release; and the difference. Baseline: recommending popular items.
@@ -183,9 +186,8 @@ class Utility(TableResult):
 
     def _row(self, column: str | None, measure: str, estimate: Estimate) -> tuple[object, ...]:
         interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
-        context = self.seed, self.fingerprint, __version__
-        steps = " + ".join(self.steps)
-        return steps, column, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
+        row = " + ".join(self.steps), column, measure, estimate.value, *interval, estimate.n, estimate.baseline
+        return *row, self.seed, self.fingerprint, __version__
 
     def __repr__(self) -> str:
         kept = "utility unknown" if self.kept is None else f"{self.kept.value:.0%} of the utility kept"
@@ -213,8 +215,9 @@ def utility(
 
     **Columns.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a model
     learns from the release and predicts a column of people who are held out of the original. The task needs
-    scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure. Of people with columns and
-    entries, the columns are measured.
+    scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure.
+
+    Of people with columns and entries both are measured, and `kept` is the smaller one.
 
     Parameters
     ----------
@@ -255,24 +258,26 @@ def utility(
     """
     whole_number("people", people, 1)
     check_seed(seed)
-    parsed = parse_steps(steps)
-    if release.columns:
-        safer = release if isinstance(release, Sanitized) else None
-        if parsed or safer is None:
-            safer = sanitize(release, parsed, seed=seed, progress=progress)
-        made = tuple(report.step for report in safer.step_reports)
-        measures = column_measures(safer, target, people, seed, progress)
-        return Utility(steps=made, seed=seed, fingerprint=safer.original.fingerprint, **measures)
-    if target is not None:
+    parsed, made = parse_steps(steps), release if isinstance(release, Sanitized) else None
+    original = release if made is None else made.original
+    if target is not None and not original.columns:
         raise ParameterError(f"target is for columns only, got {target!r:.100}")
-    if isinstance(release, Sanitized):
-        parsed = [*_steps_of(release), *parsed]
-        release = release.original
-    bench = RecommenderBenchmark.of(release, people, seed)
-    progress("measuring utility", 1, 3)
-    safer = sanitize(bench.holdout.rest, parsed, seed=seed, threads=threads)
-    progress("measuring utility", 2, 3)
-    return measure_utility(bench, safer, tuple(map(str, parsed)), seed, release.fingerprint)
+    measures: dict[str, Any] = {}
+    if original.columns:
+        safer = made if made is not None and not parsed else sanitize(release, parsed, seed=seed, progress=progress)
+        names = tuple(report.step for report in safer.step_reports)
+        measures = column_measures(safer, target, people, seed, progress)
+    if original.n_entries:
+        every = [*([] if made is None else _steps_of(made)), *parsed]
+        bench = RecommenderBenchmark.of(original, people, seed)
+        progress("measuring utility", 1, 3)
+        safer = sanitize(bench.holdout.rest, every, seed=seed, threads=threads)
+        progress("measuring utility", 2, 3)
+        of_entries = entry_measures(bench, safer, seed)
+        kept = [each for each in (measures.get("kept"), of_entries["kept"]) if each is not None]
+        measures |= of_entries | {"kept": min(kept, key=lambda share: share.value, default=None)}
+        names = tuple(map(str, every))
+    return Utility(steps=names, seed=seed, fingerprint=original.fingerprint, **measures)
 
 
 def _steps_of(release: Sanitized) -> list[Step]:
@@ -289,70 +294,235 @@ def _steps_of(release: Sanitized) -> list[Step]:
     return steps
 
 
-def measure_utility(
-    bench: RecommenderBenchmark, safer: Sanitized, steps: tuple[str, ...], seed: int, fingerprint: str
-) -> Utility:
-    """Utility of a release that was made from the rest of the benchmark's original."""
+# How the entries of people differ from those of the records that represent them. Compiled.
+#
+# Entries are matched by item. If a person has an item a times and the record has it b times, min(a, b) of them
+# are matched, such that the differences have the smallest possible sum: steps change times and values, so
+# nobody can say which of several entries is which. Without repeats there is nothing to choose.
+
+
+class NumberedEntries(NamedTuple):
+    """Entries of some people and a number of each, NaN if it has none; person p has start[p] to start[p + 1].
+
+    Items ascend within a person; -1 is an item that cannot be matched.
+    """
+
+    start: Array
+    item: Array
+    number: Array
+
+
+def compare_entries(first: NumberedEntries, second: NumberedEntries) -> tuple[Ints, Floats]:
+    """Match entries of the same people: the number of matched ones of each, and the sum of their differences.
+
+    >>> a = NumberedEntries(np.array([0, 3]), np.array([4, 4, 7]), np.array([1.0, 9.0, 2.0]))
+    >>> b = NumberedEntries(np.array([0, 2]), np.array([4, 7]), np.array([8.0, np.nan]))
+    >>> compare_entries(a, b)
+    (array([1]), array([1.]))
+    """
+    people = len(first.start) - 1
+    matched, total = np.zeros(people, np.int64), np.zeros(people)
+    _compare(first, second, matched, total)
+    return matched, total
+
+
+@kernel
+def _compare(first: NumberedEntries, second: NumberedEntries, matched: Array, total: Array) -> None:
+    for person in range(len(first.start) - 1):
+        i, end = first.start[person], first.start[person + 1]
+        j, other_end = second.start[person], second.start[person + 1]
+        while i < end:
+            item, stop = first.item[i], _stop(first.item, i, end)
+            while item >= 0 and j < other_end and second.item[j] < item:
+                j += 1
+            if item >= 0 and j < other_end and second.item[j] == item:
+                other_stop = _stop(second.item, j, other_end)
+                a, b = _known(first.number[i:stop]), _known(second.number[j:other_stop])
+                if len(a) > len(b):
+                    a, b = b, a
+                if len(a) > 0:
+                    matched[person] += len(a)
+                    total[person] += _smallest_total(a, b)
+                j = other_stop
+            i = stop
+
+
+@subroutine
+def _stop(item: Array, i: Int, end: Int) -> Int:
+    """Where the entries with the item of entry i end."""
+    stop = i + 1
+    while stop < end and item[stop] == item[i]:
+        stop += 1
+    return stop
+
+
+@subroutine
+def _known(numbers: Array) -> Array:
+    """The numbers that are not NaN, in ascending order."""
+    return np.sort(numbers[~np.isnan(numbers)])
+
+
+@subroutine
+def _smallest_total(a: Array, b: Array) -> Real:
+    """Smallest Σ |a[i] - b[f(i)]| over all choices of different f(i); both ascend, and b is not shorter.
+
+    An ascending f is optimal. best[d] is the smallest sum so far with f(i) ≤ i + d.
+    """
+    best = np.zeros(len(b) - len(a) + 1)
+    for i in range(len(a)):
+        least = np.inf
+        for d in range(len(best)):
+            least = min(least, best[d] + abs(a[i] - b[i + d]))
+            best[d] = least
+    return best[-1]
+
+
+PAIRS, SUPPORT = 1000, 5
+"""Number of pairs of items that are compared, and the smallest number of records that have each item."""
+
+
+def _popularity_distortion(original: Release, release: Release, item_codes: Ints) -> tuple[Estimate, Estimate]:
+    """Change of the items' shares of all entries, and rank correlation of their supports.
+
+    The change is half of Σ |share − share before| over items: 0 if they are equal, 1 if nothing is in common.
+    The correlation is Spearman's. A removed item has support 0. Both are counts over the whole release, so they
+    have no interval.
+    """
+
+    def by_item(counts: Ints) -> Floats:
+        return np.where(item_codes < 0, 0, counts[np.maximum(item_codes, 0)]).astype(np.float64)
+
+    old, new = original.item_entries.astype(np.float64), by_item(release.item_entries)
+    change = float(np.abs(old / old.sum() - new / max(new.sum(), 1.0)).sum()) / 2
+    a, b = mean_ranks(original.support.astype(np.float64)), mean_ranks(by_item(release.support))
+    a, b = a - a.mean(), b - b.mean()
+    size = math.sqrt(float((a * a).sum()) * float((b * b).sum()))
+    correlation = float((a * b).sum()) / size if size else math.nan
+    counted = (Estimate(value, math.nan, math.nan, len(old), None) for value in (change, correlation))
+    return next(counted), next(counted)
+
+
+def _similarity_change(original: Release, release: Release, item_codes: Ints, seed: int) -> Estimate | None:
+    """Root mean square change of the cosine of two items, |a ∩ b| / √(|a| · |b|).
+
+    |a| is the number of records that have an item. A pair is two random items of a random record. The
+    baseline is the change if no two items occurred together any more. None if no pair has enough support.
+    """
+    a, b = _item_pairs(original, seed)
+    if not len(a):
+        return None
+    before = _cosines(original, a, b)
+    is_present = (item_codes[a] >= 0) & (item_codes[b] >= 0)
+    after = np.zeros_like(before)
+    after[is_present] = _cosines(release, item_codes[a[is_present]], item_codes[b[is_present]])
+    baseline = float(np.sqrt((before**2).mean()))
+    return InfluenceEstimate.mean((after - before) ** 2).root().estimate(baseline)
+
+
+def _item_pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
+    draw = generator(seed, "utility pairs")
+    several = np.flatnonzero(release.distinct_items > 1)
+    if not len(several):
+        return several, several
+    records, distinct = draw.choice(several, PAIRS), distinct_items(release.by_record)
+    start, length = distinct.start[records], release.distinct_items[records]
+    first = draw.integers(length)
+    second = (first + draw.integers(1, length)) % length
+    items = distinct.item[np.stack([start + first, start + second])]
+    pairs = np.sort(items.astype(np.int64), axis=0)
+    pairs = np.unique(pairs[:, (release.support[pairs] >= SUPPORT).all(axis=0)], axis=1)
+    return pairs[0], pairs[1]
+
+
+def _cosines(release: Release, a: Ints, b: Ints) -> Floats:
+    matrix = csc_array(history_matrix(release))
+    both = np.asarray(matrix[:, a].multiply(matrix[:, b]).sum(axis=0))
+    return both / np.sqrt(release.support[a] * release.support[b].astype(np.float64))
+
+
+def _entry_distortion(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> dict[str, Estimate | None]:
+    """Share of people's entries that are in the records that represent them, and how these entries differ.
+
+    If the person has an item a times and the record b times, min(a, b) entries are kept. Differences of
+    values are on the original's scale, those of times in days; None if no entry has both. Repeated entries
+    are matched such that the differences are as small as possible, separately for values and for times.
+    `old` and `new` are the numbers of the value codes of the original and of the release.
+    """
+    original = safer.original
+    entry, start = entries_of(original, people)
+    items = safer.mapping.item_codes[original.by_record.item[entry]]
+    released, released_start = entries_of(safer, safer.mapping.representatives[people])
+    released_items = safer.by_record.item[released].astype(np.int64)
+
+    def compare(numbers: Floats, released_numbers: Floats) -> tuple[Ints, Floats]:
+        return compare_entries(
+            NumberedEntries(start, items, numbers), NumberedEntries(released_start, released_items, released_numbers)
+        )
+
+    kept = compare(np.zeros(len(entry)), np.zeros(len(released)))[0] / np.diff(start)
+    values = compare(entry_numbers(original, entry, old), entry_numbers(safer, released, new))
+    times = compare(_days(original, entry), _days(safer, released))
+    return {
+        "entries_kept": InfluenceEstimate.mean(kept).estimate(1.0),
+        "value_difference": _mean_per_person(*values),
+        "time_difference": _mean_per_person(*times),
+    }
+
+
+def _days(release: Release, entry: Ints) -> Floats:
+    """Times of entries in days since 1970; NaN where there is none."""
+    column = release.by_record.time
+    if column is None or release.clock is None:
+        return np.full(len(entry), np.nan)
+    code = column[entry].astype(np.int64)
+    days = (code + release.clock.origin) * days_per_unit(release)
+    return np.asarray(np.where(code == release.span, np.nan, days))
+
+
+def _mean_per_person(matched: Ints, total: Floats) -> Estimate | None:
+    """Mean over people of their mean difference; None if nobody has any."""
+    has_any = matched > 0
+    return InfluenceEstimate.mean(total[has_any] / matched[has_any]).estimate(0.0) if has_any.any() else None
+
+
+def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> dict[str, Estimate | None]:
+    """The fields of `Utility` that are about entries, of a release made from the rest of the benchmark's original."""
     rest, item_codes = bench.holdout.rest, safer.mapping.item_codes
     before, after = bench.untouched, bench.result(safer)
-    popularity = popularity_distortion(rest, safer, item_codes)
-    entries = entry_distortion(safer, bench.holdout.people, level_numbers(rest), calibrated_values(safer))
-    errors = _errors(bench, before, after)
-    kept_hit_rate = _kept_share(after.hit_rate, before.hit_rate)
-    return Utility(
-        steps=steps,
-        kept=_least([share for share in (kept_hit_rate, errors.kept_rmse) if share is not None]),
-        hit_rate=_hit_rate(after),
-        hit_rate_before=_hit_rate(before),
-        hit_rate_loss=(before.hit_rate - after.hit_rate).estimate(0.0),
-        kept_hit_rate=kept_hit_rate,
-        rmse=errors.rmse,
-        rmse_before=errors.rmse_before,
-        rmse_increase=errors.rmse_increase,
-        kept_rmse=errors.kept_rmse,
-        popularity_change=popularity.change,
-        popularity_correlation=popularity.correlation,
-        similarity_change=similarity_change(rest, safer, item_codes, seed),
-        entries_kept=entries.kept,
-        value_difference=entries.value_difference,
-        time_difference=entries.time_difference,
-        seed=seed,
-        fingerprint=fingerprint,
-    )
+    change, correlation = _popularity_distortion(rest, safer, item_codes)
+    kept_hit_rate = after.hit_rate.share_of(before.hit_rate)
+    baseline, old, new = bench.rmse_without_release, before.rmse, after.rmse
+    errors: dict[str, Estimate | None] = {}
+    if baseline is not None and old is not None and new is not None:
+        errors = {
+            "rmse": new.estimate(baseline.value),
+            "rmse_before": old.estimate(baseline.value),
+            "rmse_increase": (new - old).estimate(0.0),
+            "kept_rmse": (baseline - new).share_of(baseline - old),
+        }
+
+    def hit_rate(result: RecommenderResult) -> Estimate:
+        n = len(result.hits)
+        return rate(min(math.fsum(result.hits), n), n, float(result.popular_hits.mean()))
+
+    return {
+        "kept": least([kept_hit_rate, errors.get("kept_rmse")]),
+        "hit_rate": hit_rate(after),
+        "hit_rate_before": hit_rate(before),
+        "hit_rate_loss": (before.hit_rate - after.hit_rate).estimate(0.0),
+        "kept_hit_rate": kept_hit_rate,
+        **errors,
+        "popularity_change": change,
+        "popularity_correlation": correlation,
+        "similarity_change": _similarity_change(rest, safer, item_codes, seed),
+        **_entry_distortion(safer, bench.holdout.people, level_numbers(rest), calibrated_values(safer)),
+    }
 
 
-def _hit_rate(result: RecommenderResult) -> Estimate:
-    n = len(result.hits)
-    return rate(min(math.fsum(result.hits), n), n, float(result.popular_hits.mean()))
-
-
-class _Errors(NamedTuple):
-    rmse: Estimate | None = None
-    rmse_before: Estimate | None = None
-    rmse_increase: Estimate | None = None
-    kept_rmse: Estimate | None = None
-
-
-def _errors(bench: RecommenderBenchmark, old: RecommenderResult, new: RecommenderResult) -> _Errors:
-    baseline, before, after = bench.rmse_without_release, old.rmse, new.rmse
-    if baseline is None or before is None or after is None:
-        return _Errors()
-    return _Errors(
-        rmse=after.estimate(baseline.value),
-        rmse_before=before.estimate(baseline.value),
-        rmse_increase=(after - before).estimate(0.0),
-        kept_rmse=_kept_share(baseline - after, baseline - before),
-    )
-
-
-def _kept_share(after: InfluenceEstimate, before: InfluenceEstimate) -> Estimate | None:
-    """Share of a gain that is left; None if there was no gain beyond sampling error."""
-    return (after / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
-
-
-def _least(shares: list[Estimate]) -> Estimate | None:
-    """Smallest value, with the smallest bounds."""
-    if not shares:
+def least(shares: list[Estimate | None]) -> Estimate | None:
+    """Smallest value, with the smallest bounds, of those that are known."""
+    known = [share for share in shares if share is not None]
+    if not known:
         return None
-    value, low, high = (min(getattr(share, name) for share in shares) for name in ("value", "low", "high"))
-    return Estimate(value, low, high, min(share.n for share in shares), 0.0)
+    value, low, high = (min(getattr(share, name) for share in known) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, min(share.n for share in known), 0.0)

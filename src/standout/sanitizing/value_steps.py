@@ -1,36 +1,160 @@
-"""Steps on values and times: add noise, group or round, remove, and randomised response."""
+"""Steps on values and times: add noise, group or round, remove, and randomised response.
+
+The entries of record r and item x have the random stream mix(record_keys[r], item_keys[x]). The k-th of them,
+in canonical order, uses the numbers 2 k and 2 k + 1 of it. So a draw depends neither on the position of the
+record nor on the rest of the release, and repeated entries of a record and item have independent draws.
+"""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from standout.core.arrays import Floats, Ints, codes_in_use, offsets
-from standout.core.errors import ParameterError, whole_number
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Int, Real, inline, kernel
 from standout.core.progress import Progress, no_progress
+from standout.core.rng import mix, uniform
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Bins, Clock, StepReport
 from standout.data.release import Codes, code_type
 from standout.know.sanitized import PERIODS, Period, ReleaseNoise, TimeSpread, ValueSpread
 from standout.know.similarity import ROUNDING
-from standout.sanitizing import entry_kernels
-from standout.sanitizing.draft import Draft, ReleasedValues
-from standout.sanitizing.entry_kernels import LevelNoise, TimeNoise
+from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import (
     Step,
     StepNoise,
     StepResult,
-    check_positive,
-    check_share,
     is_finite,
     number,
-    number_or_none,
+    parameter,
     parameter_text,
+    positive,
+    share,
+    whole,
 )
 
-MOST_BINS = 10_000
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+
+
+class EntryStreams(NamedTuple):
+    """Entries by record (CSR: record r has item[start[r]:start[r + 1]]) and the keys of their streams."""
+
+    start: Array
+    item: Array
+    record_keys: Array
+    item_keys: Array
+
+    @classmethod
+    def of(cls, draft: Draft, noise: StepNoise) -> "EntryStreams":
+        """Streams of all entries of a draft."""
+        return cls(draft.by_record.start, draft.by_record.item, noise.record_keys, noise.item_keys)
+
+
+class LevelNoise(NamedTuple):
+    """Level v changes with this probability to another one of first[v] … last[v], all equally likely."""
+
+    first: Array
+    last: Array
+    probability: Real
+
+
+class TimeNoise(NamedTuple):
+    """A time moves with this probability by -most … most; `span` is the code of a missing time."""
+
+    span: Int
+    most: Int
+    probability: Real
+
+
+@inline
+def next_draw(item: Array, begin: Int, i: Int, draw: Int) -> Int:
+    """The first draw of entry i: after that of the entry before if it has the same item, else 0."""
+    return draw + TWO if i > begin and item[i] == item[i - 1] else ZERO
+
+
+@kernel
+def perturb(streams: EntryStreams, low: Int, high: Int, value: Array, noise: LevelNoise, out: Array) -> None:
+    """out[i] = value[i] with noise; a missing value, and a level without an alternative, stays."""
+    start, item, record_keys, item_keys = streams
+    first, last, probability = noise
+    for record in range(low, high):
+        begin, draw = start[record], ZERO
+        for i in range(begin, start[record + 1]):
+            draw = next_draw(item, begin, i, draw)
+            v = np.int64(value[i])
+            out[i] = v
+            if v >= len(first) or last[v] == first[v]:
+                continue
+            stream = mix(record_keys[record], item_keys[item[i]])
+            if uniform(stream, draw) < probability:
+                other = first[v] + np.int64(uniform(stream, draw + ONE) * (last[v] - first[v]))
+                out[i] = other + (other >= v)
+
+
+@kernel
+def shift(streams: EntryStreams, low: Int, high: Int, time: Array, noise: TimeNoise, out: Array) -> None:
+    """out[i] = time[i] with noise, on a clock that begins `most` earlier; span + 2 most if it is missing."""
+    start, item, record_keys, item_keys = streams
+    span, most, probability = noise
+    for record in range(low, high):
+        begin, draw = start[record], ZERO
+        for i in range(begin, start[record + 1]):
+            draw = next_draw(item, begin, i, draw)
+            t = np.int64(time[i])
+            if t == span:
+                out[i] = span + 2 * most
+                continue
+            stream = mix(record_keys[record], item_keys[item[i]])
+            out[i] = t + most
+            if uniform(stream, draw) < probability:
+                out[i] = t + np.int64(uniform(stream, draw + ONE) * (2 * most + 1))
+
+
+@kernel
+def flip(streams: EntryStreams, low: Int, high: Int, probability: Real, ends: Array, out: Array) -> tuple[Int, Int]:
+    """Flip every cell of records low … high - 1 with this probability; out = the items that they then have.
+
+    A cell says whether a record has an item, however often. ends[r - low] = end of record r in out, which
+    must have room for every cell. Returns the number of entries and how many of them are false.
+    """
+    start, item, record_keys, item_keys = streams
+    n, false = 0, 0
+    for record in range(low, high):
+        i = start[record]
+        for cell in range(len(item_keys)):
+            is_present = i < start[record + 1] and item[i] == cell
+            while i < start[record + 1] and item[i] == cell:
+                i += 1
+            if (uniform(mix(record_keys[record], item_keys[cell]), ZERO) < probability) != is_present:
+                out[n] = cell
+                n += 1
+                false += not is_present
+        ends[record - low] = n
+    return n, false
+
+
+# Values.
+
+
+def _perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
+    """Replace values by other levels at random."""
+    streams, out, value = EntryStreams.of(draft, noise), np.empty(draft.n_entries, np.uint32), draft.by_record.value
+    assert value is not None
+    draft.run_by_records(lambda low, high: perturb(streams, low, high, value, level_noise, out))
+    changed, known = int(np.count_nonzero(out != value)), int(np.count_nonzero(value != draft.n_levels))
+    return StepResult(
+        draft.with_values(out, draft.levels, draft.released_values),
+        {"values changed": changed, "share changed": changed / max(known, 1)},
+    )
+
+
+def _check_error(name: str, given: Any) -> float | None:
+    if given is not None and not (is_finite(given) and given > 0):
+        raise ParameterError(f"{name} must be a number > 0, or None for any other value, got {given!r:.100}")
+    return given  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -45,33 +169,32 @@ class PerturbValue(Step):
     name = "perturb-value"
     syntax = "ERROR|none [PROBABILITY]"
     summary = "replace a value by another one within ± ERROR (none: any), with PROBABILITY (default: 1)"
-    parsers = (number_or_none, number)
 
-    error: float | None = 1
-    probability: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.error is not None and not (is_finite(self.error) and self.error > 0):
-            raise ParameterError(f"error must be a number > 0, or None for any other value, got {self.error!r}")
-        self._set(probability=check_share("probability", self.probability, allow_one=True))
+    error: float | None = parameter(_check_error, lambda word: None if word == "none" else number(word), default=1)
+    probability: float = parameter(share(allow_one=True), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The distribution of changes."""
         return ReleaseNoise(values=(ValueSpread(self.error, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Replace values by levels in reach."""
         self._require(draft.n_levels > 0, "values")
-        return _perturb_values(draft, noise, LevelNoise(*self._levels_in_reach(draft), self.probability))
-
-    def _levels_in_reach(self, draft: Draft) -> tuple[Ints, Ints]:
-        """First and last level within the error of each level."""
-        levels = draft.levels
+        levels, n = draft.levels, draft.n_levels
         if self.error is None:
-            return np.zeros(draft.n_levels, np.int64), np.full(draft.n_levels, draft.n_levels - 1)
+            return _perturb_values(draft, noise, _any_level(n, self.probability))
         if not isinstance(levels, np.ndarray):
             raise ParameterError(f"{self}: values are categories, which have no distance: use error none")
         reach = self.error + ROUNDING
-        return np.searchsorted(levels, levels - reach), np.searchsorted(levels, levels + reach, "right") - 1
+        first, last = np.searchsorted(levels, levels - reach), np.searchsorted(levels, levels + reach, "right") - 1
+        return _perturb_values(draft, noise, LevelNoise(first, last, self.probability))
+
+
+def _any_level(n_levels: int, probability: float) -> LevelNoise:
+    return LevelNoise(np.zeros(n_levels, np.int64), np.full(n_levels, n_levels - 1), probability)
+
+
+MOST_BINS = 10_000
 
 
 @dataclass(frozen=True)
@@ -96,22 +219,24 @@ class RoundValue(Step):
 
     def __post_init__(self) -> None:
         given = [self.bins, self.edges, self.liked_from, self.to]
-        if sum(parameter is not None for parameter in given) != 1:
+        if sum(value is not None for value in given) != 1:
             raise ParameterError("round-value takes exactly one of bins, edges, liked_from and to='none'")
         if self.to not in (None, "none"):
-            raise ParameterError(f"to must be 'none', got {self.to!r}")
+            raise ParameterError(f"to must be 'none', got {self.to!r:.100}")
         if self.bins is not None:
-            self._set(bins=whole_number("bins", self.bins, 1))
-            if self.bins > MOST_BINS:
-                raise ParameterError(f"bins must be at most {MOST_BINS:,}, got {self.bins:,}")
+            self._set(bins=whole(1, MOST_BINS)("bins", self.bins))
         if self.edges is not None:
-            self._set(edges=_check_edges(self.edges))
+            edges = tuple(self.edges) if isinstance(self.edges, Iterable) else ()
+            if not edges or not all(map(is_finite, edges)) or list(edges) != sorted(set(edges)):
+                raise ParameterError("edges must be finite numbers in ascending order")
+            self._set(edges=tuple(map(float, edges)))
         if self.liked_from is not None:
             if not is_finite(self.liked_from):
                 raise ParameterError("liked_from must be a finite number")
             self._set(liked_from=float(self.liked_from))
 
     def parameter_words(self) -> tuple[str, ...]:
+        """The one that is given, and its name."""
         if self.bins is not None:
             return "bins", str(self.bins)
         if self.edges is not None:
@@ -120,6 +245,7 @@ class RoundValue(Step):
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
+        """Make the step with these parameters."""
         match words:
             case ["none"]:
                 return cls(to="none")
@@ -136,86 +262,45 @@ class RoundValue(Step):
         return ReleaseNoise() if report.bins is None else ReleaseNoise(values=(report.bins,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        self._require(draft.levels is not None, "values")
-        if self.to is not None:
-            no_values = (None,) * len(draft.released_values)
-            changed = _entries_with_value(draft)
-            return StepResult(draft.with_values(None, None, no_values), {"values changed": changed})
+        """Group or remove the values."""
         levels, value = draft.levels, draft.by_record.value
+        self._require(levels is not None, "values")
+        if self.to is not None:
+            changed = 0 if value is None else int(np.count_nonzero(value != draft.n_levels))
+            no_values = (None,) * len(draft.released_values)
+            return StepResult(draft.with_values(None, None, no_values), {"values changed": changed})
         self._require(draft.n_levels > 0, "values")
         if not isinstance(levels, np.ndarray) or value is None:
             raise ParameterError(f"{self}: values are categories: only 'round-value none' applies to them")
-        return self._group(draft, levels, value)
-
-    def _group(self, draft: Draft, levels: Floats, value: Codes) -> StepResult:
         counts = count_codes(value, len(levels) + 1)[:-1]
-        bins = self._bins(levels, counts, draft.released_values)
+        old_values = [None if level is None else float(level) for level in draft.released_values]
+        bins = self._bins(levels, counts, old_values)
         grouped = np.array(bins.bin_values(levels.tolist()))
         new_levels = np.unique(grouped)
         new_code = np.append(np.searchsorted(new_levels, grouped), len(new_levels))
-        released_values = tuple(
-            None if level is None else bins.bin_values([float(level)])[0] for level in draft.released_values
-        )
+        released_values = tuple(None if level is None else bins.bin_values([level])[0] for level in old_values)
         return StepResult(
             draft.with_values(new_code[value], new_levels, released_values),
             {"values changed": int(counts[grouped != levels].sum()), "levels": len(new_levels)},
             bins,
         )
 
-    def _bins(self, levels: Floats, counts: Ints, released_values: ReleasedValues) -> Bins:
+    def _bins(self, levels: Floats, counts: Ints, released_values: list[float | None]) -> Bins:
+        """Bins with the means of their entries; a bin without a level is merged into the one below it."""
         if self.liked_from is not None:
             return Bins((self.liked_from,), (0.0, 1.0))
-        edges = _equal_edges(levels, counts, self.bins) if self.bins is not None else self.edges
-        assert edges is not None
-        unused = np.setdiff1d([float(level) for level in released_values if level is not None], levels)
-        return _mean_bins(edges, np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64)))
-
-
-def _perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
-    """Replace values by other levels at random."""
-    streams, out = noise.streams, np.empty(draft.n_entries, np.uint32)
-    value = draft.by_record.value
-    assert value is not None
-    draft.run_by_records(lambda low, high: entry_kernels.perturb(streams, low, high, value, level_noise, out))
-    changed = int(np.count_nonzero(out != value))
-    return StepResult(
-        draft.with_values(out, draft.levels, draft.released_values),
-        {"values changed": changed, "share changed": changed / max(_entries_with_value(draft), 1)},
-    )
-
-
-def _entries_with_value(draft: Draft) -> int:
-    """Number of entries that have a value."""
-    value: Codes | None = draft.by_record.value
-    return 0 if value is None else int(np.count_nonzero(value != draft.n_levels))
-
-
-def _check_edges(given: Any) -> tuple[float, ...]:
-    try:
-        edges = tuple(given)
-    except TypeError:
-        edges = ()
-    if not edges or not all(map(is_finite, edges)) or list(edges) != sorted(set(edges)):
-        raise ParameterError("edges must be finite numbers in ascending order")
-    return tuple(map(float, edges))
-
-
-def _equal_edges(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:
-    """Levels where bins of about equally many entries begin."""
-    below = np.cumsum(counts)[:-1]
-    if not len(below):
-        return ()
-    goals = counts.sum() * np.arange(1, bins) / bins
-    cuts = np.unique([np.abs(below - goal).argmin() for goal in goals]).astype(np.int64)
-    return tuple(levels[cuts + 1].tolist())
-
-
-def _mean_bins(edges: tuple[float, ...], levels: Floats, counts: Ints) -> Bins:
-    """Bins with the means of their entries; a bin without a level is merged into the one below it."""
-    bin_of_level = np.searchsorted(edges, levels, side="right")
-    used = np.unique(bin_of_level)
-    means = [_mean(levels[bin_of_level == index], counts[bin_of_level == index]) for index in used]
-    return Bins(tuple(edges[index - 1] for index in used[1:]), tuple(means))
+        edges = self.edges or ()
+        below = np.cumsum(counts)[:-1]
+        if self.bins is not None and len(below):
+            goals = counts.sum() * np.arange(1, self.bins) / self.bins
+            cuts = np.unique([np.abs(below - goal).argmin() for goal in goals]).astype(np.int64)
+            edges = tuple(levels[cuts + 1].tolist())
+        unused = np.setdiff1d([level for level in released_values if level is not None], levels)
+        levels, counts = np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64))
+        bin_of_level = np.searchsorted(edges, levels, side="right")
+        used = np.unique(bin_of_level)
+        means = [_mean(levels[bin_of_level == index], counts[bin_of_level == index]) for index in used]
+        return Bins(tuple(edges[index - 1] for index in used[1:]), tuple(means))
 
 
 def _mean(levels: Floats, counts: Ints) -> float:
@@ -223,7 +308,7 @@ def _mean(levels: Floats, counts: Ints) -> float:
     return math.fsum((levels * weights).tolist()) / int(weights.sum())
 
 
-# Steps that change times: add noise, round down, or remove.
+# Times.
 
 
 MOST_DAYS = 36_525
@@ -240,22 +325,16 @@ class PerturbTime(Step):
     name = "perturb-time"
     syntax = "DAYS [PROBABILITY]"
     summary = "move each time by up to ± DAYS, with PROBABILITY (default: 1)"
-    parsers = (number, number)
 
-    days: float = 14
-    probability: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._set(
-            days=check_positive("days", self.days, MOST_DAYS),
-            probability=check_share("probability", self.probability, allow_one=True),
-        )
+    days: float = parameter(positive(MOST_DAYS), default=14.0)
+    probability: float = parameter(share(allow_one=True), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The distribution of shifts."""
         return ReleaseNoise(times=(TimeSpread(self.days, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Move the times."""
         clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
@@ -264,9 +343,9 @@ class PerturbTime(Step):
             raise ParameterError(
                 f"{self}: the release has times by {clock.unit}, so days must be larger than {self.days:g}"
             )
-        streams, out = noise.streams, np.empty(draft.n_entries, np.int64)
+        streams, out = EntryStreams.of(draft, noise), np.empty(draft.n_entries, np.int64)
         time_noise = TimeNoise(clock.span, most, self.probability)
-        draft.run_by_records(lambda low, high: entry_kernels.shift(streams, low, high, time, time_noise, out))
+        draft.run_by_records(lambda low, high: shift(streams, low, high, time, time_noise, out))
         is_known = time != clock.span
         changed = int(np.count_nonzero(is_known & (out != time.astype(np.int64) + most)))
         wider = replace(clock, origin=clock.origin - most, span=clock.span + 2 * most)
@@ -296,11 +375,9 @@ class RoundTime(Step):
         if (self.to is None) == (self.days is None):
             raise ParameterError("round-time takes either a period or a number of days")
         if self.days is not None:
-            self._set(days=whole_number("days", self.days, 1))
-            if self.days > MOST_DAYS:
-                raise ParameterError(f"days must be at most {MOST_DAYS:,}, got {self.days:,}")
+            self._set(days=whole(1, MOST_DAYS)("days", self.days))
         elif self.to not in (*PERIODS, "none"):
-            raise ParameterError(f"to must be one of {', '.join(PERIODS)} or none, got {self.to!r}")
+            raise ParameterError(f"to must be one of {', '.join(PERIODS)} or none, got {self.to!r:.100}")
 
     @property
     def period(self) -> Period | None:
@@ -310,10 +387,12 @@ class RoundTime(Step):
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
     def parameter_words(self) -> tuple[str, ...]:
+        """The period."""
         return (str(self.to),) if self.days is None else (str(self.days), "days")
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
+        """Make the step with these parameters."""
         match words:
             case [count, "days" | "day"]:
                 return cls(days=number(count))  # type: ignore[arg-type]  # checked there
@@ -326,24 +405,24 @@ class RoundTime(Step):
         return ReleaseNoise() if self.period is None else ReleaseNoise(times=(self.period,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        clock, time = draft.clock, draft.by_record.time
-        if clock is None or time is None:
+        """Round or remove the times."""
+        clock, time, period = draft.clock, draft.by_record.time, self.period
+        if clock is None or time is None or (period is not None and not clock.span):
             raise ParameterError(f"{self}: the release has no times")
         known = int(np.count_nonzero(time != clock.span))
-        if self.period is None:
+        if period is None:
             return StepResult(draft.with_times(None, None), {"times changed": known})
-        self._require(clock.span > 0, "times")
         codes, place = codes_in_use(time, clock.span + 1)
         codes = codes[codes < clock.span]
         units = np.concatenate([codes, [0, clock.span - 1]]) + clock.origin
-        first = self.period.start(units, clock.unit)
+        first = period.start(units, clock.unit)
         days = first // (SECONDS["day"] // SECONDS[clock.unit])
         origin, span = int(days[-2]), int(days[-1] - days[-2]) + 1
         changed = int(np.count_nonzero(np.append((first != units)[:-2], False)[place]))
         new_code = np.append(days[:-2] - origin, span)
         daily = _check_calendar(self, Clock("day", origin, span, clock.zone))
         return StepResult(
-            draft.with_times(new_code[place], daily, self.period),
+            draft.with_times(new_code[place], daily, period),
             {"times changed": changed, "share changed": changed / max(known, 1)},
         )
 
@@ -386,23 +465,19 @@ class RandomizedResponse(Step):
     syntax = "EPSILON [items]"
     summary = "randomise each value with ε = EPSILON; items: randomise which items a record has instead"
 
-    epsilon: float
+    epsilon: float = parameter(positive(MOST_EPSILON))
     items: bool = False
 
-    def __post_init__(self) -> None:
-        self._set(epsilon=check_positive("epsilon", self.epsilon, MOST_EPSILON), items=bool(self.items))
-
     def parameter_words(self) -> tuple[str, ...]:
+        """ε, and whether it is about items."""
         return (parameter_text(self.epsilon), *(["items"] if self.items else []))
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        match words:
-            case [epsilon]:
-                return cls(number(epsilon))
-            case [epsilon, "items"]:
-                return cls(number(epsilon), items=True)
-        raise cls._syntax_error()
+        """Make the step with these parameters."""
+        if not words or words[1:] not in ((), ("items",)):
+            raise cls._syntax_error()
+        return cls(number(words[0]), items=len(words) == 2)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The distribution of values, or the chance that a cell does not flip."""
@@ -411,62 +486,39 @@ class RandomizedResponse(Step):
         return ReleaseNoise(values=(ValueSpread(None, report.counts["expected share changed"]),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        return self._flip_cells(draft, noise, progress) if self.items else self._change_values(draft, noise)
-
-    def _change_values(self, draft: Draft, noise: StepNoise) -> StepResult:
-        self._require(draft.n_levels > 0, "values")
+        """Change values, or flip cells."""
+        if self.items:
+            return self._flip_cells(draft, noise, progress)
         n = draft.n_levels
+        self._require(n > 0, "values")
         change = (n - 1) / (math.exp(self.epsilon) + n - 1)
-        level_noise = LevelNoise(np.zeros(n, np.int64), np.full(n, n - 1), change)
-        result = _perturb_values(draft, noise, level_noise)
+        result = _perturb_values(draft, noise, _any_level(n, change))
         # The number of changed values stays secret: with all other values it would reveal the last one.
         counts = {"levels": n, "expected share changed": change, "epsilon of a value": self.epsilon}
         return result._replace(counts=counts)
 
     def _flip_cells(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
-        probability = 1 / (1 + math.exp(self.epsilon))
-        self._check_size(draft, probability)
-        lengths, items, false = np.empty(draft.n_records, np.int64), [], 0
-        for low, high in _record_ranges(draft):
-            progress("randomising", low, draft.n_records)
-            cells = _flip(draft, noise, probability, low, high)
-            lengths[low:high] = np.diff(cells.ends, prepend=0)
-            items.append(cells.items)
-            false += cells.false
-        item = np.concatenate(items)
-        if not len(item):
-            raise ParameterError(f"nothing would be left: {self} removed every entry")
-        counts = {"false entries": false, "epsilon of a cell": self.epsilon}
-        return StepResult(draft.with_items(offsets(lengths), item, false), counts)
-
-    def _check_size(self, draft: Draft, probability: float) -> None:
-        cells = draft.n_records * draft.n_items
-        true = len(draft.distinct.item)
+        probability, n_items = 1 / (1 + math.exp(self.epsilon)), draft.n_items
+        cells, true = draft.n_records * n_items, len(draft.distinct.item)
         expected = true + probability * (cells - 2 * true)
         if expected > MOST_ENTRIES or cells > MOST_CELLS:
             raise ParameterError(
-                f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most "
-                f"{MOST_ENTRIES:,} and {MOST_CELLS:,} are allowed: remove rare items first, or use a larger "
-                "epsilon"
+                f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most {MOST_ENTRIES:,} "
+                f"and {MOST_CELLS:,} are allowed: remove rare items first, or use a larger epsilon"
             )
-
-
-class _Cells(NamedTuple):
-    """Items of some records, the end of each record in them, and how many items are false."""
-
-    items: Codes
-    ends: Ints
-    false: int
-
-
-def _record_ranges(draft: Draft) -> Iterator[tuple[int, int]]:
-    """Ranges of records with about CELLS_AT_ONCE cells each."""
-    size = max(1, CELLS_AT_ONCE // draft.n_items)
-    return ((low, min(low + size, draft.n_records)) for low in range(0, draft.n_records, size))
-
-
-def _flip(draft: Draft, noise: StepNoise, probability: float, low: int, high: int) -> _Cells:
-    out = np.empty((high - low) * draft.n_items, code_type(draft.n_items))
-    ends = np.empty(high - low, np.int64)
-    count, false = entry_kernels.flip(noise.streams, low, high, probability, ends, out)
-    return _Cells(out[:count].copy(), ends, false)
+        streams, lengths, items, added = EntryStreams.of(draft, noise), np.empty(draft.n_records, np.int64), [], 0
+        size = max(1, CELLS_AT_ONCE // n_items)
+        for low in range(0, draft.n_records, size):
+            progress("randomising", low, draft.n_records)
+            high = min(low + size, draft.n_records)
+            out: Codes = np.empty((high - low) * n_items, code_type(n_items))
+            ends = np.empty(high - low, np.int64)
+            count, false = flip(streams, low, high, probability, ends, out)
+            lengths[low:high] = np.diff(ends, prepend=0)
+            items.append(out[:count].copy())
+            added += false
+        item = np.concatenate(items)
+        if not len(item):
+            raise ParameterError(f"nothing would be left: {self} removed every entry")
+        counts = {"false entries": added, "epsilon of a cell": self.epsilon}
+        return StepResult(draft.with_items(offsets(lengths), item, added), counts)

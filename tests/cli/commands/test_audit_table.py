@@ -7,6 +7,7 @@ import pytest
 
 import standout as so
 from standout.attack import column_evidence as evidence
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 OPTIONS = ("--targets", "20", "--seed", "4", "--quick", "--threads", "1")
@@ -95,7 +96,7 @@ def test_options_of_tables_are_refused_for_histories(run, tmp_path):
 
 def test_a_sanitized_table_is_audited_with_its_original(run, survey, tmp_path):
     safer = so.sanitize(so.read(survey, kind="table"), "round age 10", seed=3)
-    so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
+    write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     result = run("audit",
         tmp_path / "safer.csv", "--table", "--original", survey, "--key", tmp_path / "key.csv",
         "-o", tmp_path / "out", *OPTIONS,

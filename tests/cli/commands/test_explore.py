@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import standout as so
 from standout.cli.command_group import cli
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.once
 
@@ -69,7 +70,7 @@ def exploration(app):
 
 
 def test_what_if_takes_an_output_of_sanitize_or_any_other_data(ratings, served, tmp_path):
-    so.write_sanitized(so.sanitize(ratings, "round-time month"), "safer.csv")
+    write_sanitized(so.sanitize(ratings, "round-time month"), "safer.csv")
     assert run("ratings.csv", "--what-if", "safer.csv", "--no-browser").exit_code == 0
     safer = exploration(served[-1]).what_if
     assert isinstance(safer, so.Sanitized) and safer.step_reports[0].step == "round-time month"

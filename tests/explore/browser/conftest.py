@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import standout as so
+from standout.sanitizing.files import write_sanitized
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 COMPILING = 120_000
@@ -55,7 +56,7 @@ def ratings(tmp_path_factory):
     quoted = [f'{item},"{title.replace(chr(34), 2 * chr(34))}",none' for item, title in titles().items()]
     (folder / "movies.csv").write_text("\n".join(["movieId,title,genres", *quoted]) + "\n", encoding="utf-8")
     safer = folder.with_name("safer.index")
-    so.write_sanitized(so.sanitize(so.read(folder), so.steps.RoundTime("month")), safer)
+    write_sanitized(so.sanitize(so.read(folder), so.steps.RoundTime("month")), safer)
     return folder, safer
 
 

@@ -135,8 +135,8 @@ def explore(
 def _read_other(what_if: str, key: Path | None, release: "Release", source: Source, report: "Progress") -> "Release":
     """Open the other version: with its original if it is an output of sanitize, else as DATA is read."""
     from standout.data.store import is_index, open_index
-    from standout.sanitizing.open_sanitized import open_sanitized
-    from standout.sanitizing.output_files import sidecar_path
+    from standout.know.sanitized import sidecar_path
+    from standout.sanitizing.files import open_sanitized
 
     path = Path(what_if)
     if sidecar_path(path).is_file():

@@ -126,12 +126,7 @@ def sanitize(
       read                     how DATA was read
       fingerprint, version     of the output
     """
-    from standout.sanitizing.output_files import (
-        check_output_name,
-        check_output_paths,
-        released_fingerprint,
-        write_sanitized,
-    )
+    from standout.sanitizing.files import check_output_name, check_output_paths, released_fingerprint, write_sanitized
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.steps import parse_steps
 

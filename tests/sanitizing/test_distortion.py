@@ -8,8 +8,8 @@ from utility_data import histories
 
 import naive
 import standout as so
-from standout.sanitizing.distortion import _item_pairs
 from standout.sanitizing.recommender import RecommenderBenchmark
+from standout.sanitizing.utility import _item_pairs
 
 pytestmark = pytest.mark.once
 STEPS = [so.steps.DropEntries(0.4), so.steps.PerturbValue(1, 0.5), so.steps.DropTopItems(2)]

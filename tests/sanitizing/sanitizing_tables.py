@@ -5,7 +5,7 @@ import numpy as np
 from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.labels import Labels
 from standout.data.release import Release
-from standout.sanitizing.level_change import compact
+from standout.sanitizing.draft import compact
 
 SIZES = ("tiny", "small", "medium", "large")
 

@@ -13,13 +13,14 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.json_files import dump_with_checksum
 from standout.data.column import Column
 from standout.data.release import Release
+from standout.sanitizing.files import write_sanitized
 
 pytestmark = pytest.mark.once
 
 
 def written(tmp_path, table, steps=STEPS, name="safer.csv", seed=5):
     safer = so.sanitize(table, steps, seed=seed)
-    so.write_sanitized(safer, tmp_path / name, key=tmp_path / "key.csv")
+    write_sanitized(safer, tmp_path / name, key=tmp_path / "key.csv")
     return safer
 
 
@@ -128,14 +129,14 @@ def test_a_damaged_sidecar_is_refused(tmp_path):
 
 def test_a_table_is_written_as_csv_or_parquet_only(tmp_path):
     with pytest.raises(ParameterError, match=r"must end in \.csv or \.parquet"):
-        so.write_sanitized(so.sanitize(random_table()), tmp_path / "index")
+        write_sanitized(so.sanitize(random_table()), tmp_path / "index")
 
 
 def test_an_existing_output_is_overwritten_with_force_only(tmp_path):
     safer = written(tmp_path, random_table())
     with pytest.raises(ParameterError, match="exists already"):
-        so.write_sanitized(safer, tmp_path / "safer.csv")
-    so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv", force=True)
+        write_sanitized(safer, tmp_path / "safer.csv")
+    write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv", force=True)
 
 
 def test_fractions_negative_numbers_and_texts_with_quotes_survive_a_csv_file(tmp_path):
@@ -152,7 +153,7 @@ def test_fractions_negative_numbers_and_texts_with_quotes_survive_a_csv_file(tmp
 def test_files_of_other_kinds_are_refused_with_what_is_wrong(tmp_path):
     table, release = random_table(), so.synthesize(records=10, items=10, entries=40, seed=7)
     written(tmp_path, table, ["round age 5"])
-    so.write_sanitized(so.sanitize(release, "round-time month"), tmp_path / "release.csv")
+    write_sanitized(so.sanitize(release, "round-time month"), tmp_path / "release.csv")
     key = tmp_path / "key.csv"
     with pytest.raises(SourceError, match="not made from this original"):
         so.open_sanitized(tmp_path / "safer.csv", release)
@@ -175,8 +176,8 @@ def test_members_that_contain_every_separator_are_written_as_parquet_only(tmp_pa
     members = Column("s", "set", ("a;b|c,d", "e"), np.array([0, 1], np.uint8), np.array([0, 1, 2]))
     safer = so.sanitize(Release.of_columns((members,)), seed=0)
     with pytest.raises(ParameterError, match="write a Parquet file"):
-        so.write_sanitized(safer, tmp_path / "safer.csv")
+        write_sanitized(safer, tmp_path / "safer.csv")
     assert list(tmp_path.iterdir()) == []
-    so.write_sanitized(safer, tmp_path / "safer.parquet", key=tmp_path / "key.csv")
+    write_sanitized(safer, tmp_path / "safer.parquet", key=tmp_path / "key.csv")
     again = so.open_sanitized(tmp_path / "safer.parquet", safer.original, tmp_path / "key.csv")
     assert values(again.column("s")) == values(safer.column("s"))

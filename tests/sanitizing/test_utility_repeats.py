@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.sanitizing import recommender
-from standout.sanitizing.distortion import NumberedEntries, _item_pairs, compare_entries
 from standout.sanitizing.recommender import RecommenderBenchmark, history_matrix, hold_out, level_numbers
+from standout.sanitizing.utility import NumberedEntries, _item_pairs, compare_entries
 
 pytestmark = pytest.mark.once
 FACTORS = 5

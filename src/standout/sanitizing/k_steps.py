@@ -1,0 +1,536 @@
+"""Steps that let at least k records share what an adversary may know: clusters of k, and kᵐ-anonymity."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import uniform
+from standout.data.build import count_codes
+from standout.data.labels import StepReport
+from standout.know.sanitized import ReleaseNoise
+from standout.sanitizing.draft import Draft
+from standout.sanitizing.step import Step, StepNoise, StepResult, parameter, whole
+
+# One record for each cluster of k: the paper's example of a k-anonymous release.
+#
+# Each record gets coordinates in a few dimensions: the leading singular vectors of the record-item matrix, with
+# popular items and long records weighted down. Records are halved along the widest dimension until blocks are
+# small. Within a block, clusters are formed by the similarity of supports: the record least similar to the rest
+# and the k - 1 most similar to it, and so on  [microaggregation: Domingo-Ferrer and Mateo-Sanz 2002].
+
+
+class WeightedMatrix(NamedTuple):
+    """Record-item matrix with entries record_weight[r] · item_weight[i], by record (CSR)."""
+
+    start: Array
+    item: Array
+    record_weight: Array
+    item_weight: Array
+
+
+class ItemSets(NamedTuple):
+    """Items of each record (CSR), and the number of all items."""
+
+    start: Array
+    item: Array
+    n_items: Int
+
+
+@kernel
+def fill_with_noise(streams: Array, out: Array) -> None:
+    """out[i] = numbers in [-1/2, 1/2) of stream i."""
+    for i in range(len(streams)):
+        for d in range(out.shape[1]):
+            out[i, d] = uniform(streams[i], np.uint64(d)) - 0.5
+
+
+@kernel
+def multiply_records(matrix: WeightedMatrix, items: Array, low: Int, high: Int, out: Array) -> None:
+    """out[r] = Σ matrix[r, i] · items[i] for records low … high - 1."""
+    start, item, record_weight, item_weight = matrix
+    for r in range(low, high):
+        out[r] = 0.0
+        for p in range(start[r], start[r + 1]):
+            i = item[p]
+            for d in range(out.shape[1]):
+                out[r, d] += item_weight[i] * items[i, d]
+        for d in range(out.shape[1]):
+            out[r, d] *= record_weight[r]
+
+
+@kernel
+def multiply_items(matrix: WeightedMatrix, records: Array, out: Array) -> None:
+    """out[i] += Σ matrix[r, i] · records[r] over the records that have item i."""
+    start, item, record_weight, item_weight = matrix
+    for r in range(len(start) - 1):
+        for p in range(start[r], start[r + 1]):
+            i = item[p]
+            for d in range(out.shape[1]):
+                out[i, d] += item_weight[i] * record_weight[r] * records[r, d]
+
+
+@kernel
+def form_clusters(item_sets: ItemSets, members: Array, k: Int, representatives: Array, similarity: Array) -> None:
+    """Form clusters of at least k of these records.
+
+    representatives[r] = the record that represents r; similarity[r] = their Jaccard index, which is items in
+    common / items of either.
+    """
+    similar = _similarities(item_sets, members)
+    n = len(members)
+    free, total = np.ones(n, np.bool_), np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            total[i] += similar[i, j]
+    left = n
+    while left > 0:
+        size = k if left >= 2 * k else left
+        cluster = _nearest(similar, free, _least_similar(total, free), size)
+        for c in range(size):
+            free[cluster[c]] = False
+        for i in range(n):
+            if free[i]:
+                for c in range(size):
+                    total[i] -= similar[i, cluster[c]]
+        left -= size
+        chosen = _medoid(similar, cluster)
+        for c in range(size):
+            representatives[members[cluster[c]]] = members[chosen]
+            similarity[members[cluster[c]]] = similar[cluster[c], chosen]
+
+
+@subroutine
+def _similarities(item_sets: ItemSets, members: Array) -> Array:
+    start, item, n_items = item_sets
+    n = len(members)
+    similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
+    for i in range(n):
+        begin, end = start[members[i]], start[members[i] + 1]
+        for p in range(begin, end):
+            has[item[p]] = 1
+        for j in range(i + 1, n):
+            other, stop = start[members[j]], start[members[j] + 1]
+            common = 0
+            for p in range(other, stop):
+                common += has[item[p]]
+            share = np.float32(common / (end - begin + stop - other - common))
+            similar[i, j] = share
+            similar[j, i] = share
+        for p in range(begin, end):
+            has[item[p]] = 0
+    return similar
+
+
+@subroutine
+def _least_similar(total: Array, free: Array) -> Int:
+    """Index of the free record that is least similar to the others; the first one of a tie."""
+    best = -1
+    for i in range(len(total)):
+        if free[i] and (best < 0 or total[i] < total[best]):
+            best = i
+    return best
+
+
+@subroutine
+def _nearest(similar: Array, free: Array, centre: Int, size: Int) -> Array:
+    """Indices of the free records most similar to the centre, itself first; the first ones of a tie."""
+    n = 0
+    candidates = np.empty(len(free), np.int64)
+    for i in range(len(free)):
+        if free[i]:
+            candidates[n] = i
+            n += 1
+    far = np.empty(n, np.float32)
+    for x in range(n):
+        far[x] = -similar[centre, candidates[x]] if candidates[x] != centre else np.float32(-2.0)
+    return candidates[np.argsort(far, kind="mergesort")[:size]]
+
+
+@subroutine
+def _medoid(similar: Array, cluster: Array) -> Int:
+    """Index of the record most similar to the others of its cluster; the lowest index of a tie."""
+    best, most = -1, -1.0
+    for c in range(len(cluster)):
+        total = 0.0
+        for d in range(len(cluster)):
+            total += similar[cluster[c], cluster[d]]
+        if total > most or (total == most and cluster[c] < best):
+            best, most = cluster[c], total
+    return best
+
+
+DIMENSIONS, ROUNDS = 8, 6
+BLOCK = 1024
+"""Largest number of records of a block, unless 4 k is larger."""
+MOST = 2_000
+"""Largest k: a block of 8,000 records has 64 million pairs."""
+
+
+@dataclass(frozen=True)
+class ClusterRecords(Step):
+    """Keep one record for each cluster of at least k similar records; remove the others.
+
+    The representative is a real record, unchanged: the one most similar to the others of its cluster. It
+    represents all of them. An adversary who finds it learns the record of one person in k, and learns about
+    the others only what they have in common with it. Similarity counts distinct items: how often a record
+    has an item does not matter.
+    """
+
+    name = "cluster-records"
+    syntax = "K"
+    summary = "keep one representative for each cluster of at least K similar records"
+
+    k: int = parameter(whole(2, MOST))
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The chance that a person's entry is in the representative, which is mostly another person's record.
+
+        Of two records of one length with the Jaccard index J, one has the share 2 J / (1 + J) of the other's
+        items. The person's own record is there if it is the representative.
+        """
+        counts = report.counts
+        own, similarity = counts["records"] / counts["records before"], counts["similarity"]
+        kept = own + (1 - own) * 2 * similarity / (1 + similarity)
+        return ReleaseNoise(kept=kept, present=own, own=own / kept)
+
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Form clusters in blocks of nearby records."""
+        n = draft.n_records
+        self._require_records(draft, self.k)
+        if draft.columns:
+            raise ParameterError(f"{self}: columns of a record belong to one person, so it cannot represent several")
+        blocks = _blocks(_coordinates(draft, noise, progress), max(BLOCK, 4 * self.k))
+        representatives, similarity = np.empty(n, np.int64), np.empty(n)
+        first = offsets([len(block) for block in blocks])
+        members = np.concatenate(blocks)
+        item_sets = ItemSets(*draft.distinct, draft.n_items)
+
+        def cluster_block(block: int) -> None:
+            records = members[first[block] : first[block + 1]]
+            form_clusters(item_sets, records, self.k, representatives, similarity)
+
+        draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
+        is_representative = representatives == np.arange(n)
+        sizes = np.bincount(representatives, minlength=n)[is_representative]
+        counts = {
+            "clusters": len(sizes),
+            "largest cluster": int(sizes.max()),
+            "similarity": float(similarity[~is_representative].mean()),
+        }
+        return StepResult(draft.keep_records(is_representative, representatives), counts)
+
+
+def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
+    """Coordinates of each record by orthogonal iteration.
+
+    A linear algebra library would give sums that depend on its number of threads.
+    """
+    start, item = draft.distinct
+    matrix = WeightedMatrix(start, item, 1 / np.sqrt(np.diff(start)), 1 / np.sqrt(draft.support))
+    records = np.empty((draft.n_records, DIMENSIONS))
+    items = np.empty((draft.n_items, DIMENSIONS))
+    fill_with_noise(noise.item_keys, items)
+    items[:, 0] = 1 / matrix.item_weight  # the first singular vector, which is only the items' popularity
+    for completed in range(ROUNDS):
+        progress("laying out records", completed, ROUNDS)
+        _orthonormalise(items)
+        draft.run_by_records(lambda low, high: multiply_records(matrix, items, low, high, records))
+        if completed < ROUNDS - 1:
+            items[:] = 0
+            multiply_items(matrix, records, items)
+    return np.ascontiguousarray(records[:, 1:])
+
+
+def _orthonormalise(columns: Floats) -> None:
+    """Gram-Schmidt in place, twice for accuracy."""
+    for i in range(columns.shape[1]):
+        for _ in range(2):
+            for j in range(i):
+                columns[:, i] -= (columns[:, i] * columns[:, j]).sum() * columns[:, j]
+        size = np.sqrt((columns[:, i] ** 2).sum())
+        columns[:, i] /= size if size > 0 else 1.0
+
+
+def _blocks(coordinates: Floats, most: int) -> list[Ints]:
+    """Blocks of nearby records: halved at the median of the widest dimension while they are too large."""
+    waiting, blocks = [np.arange(len(coordinates))], []
+    while waiting:
+        block = waiting.pop()
+        if len(block) <= most:
+            blocks.append(block)
+            continue
+        axis = int(np.argmax(coordinates[block].var(axis=0)))
+        order = block[np.argsort(coordinates[block, axis], kind="stable")]
+        waiting += [np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])]
+    return blocks
+
+
+# kᵐ-anonymity: at least k records have any m items that an adversary may know of a person.
+#
+# Terrovitis, Mamoulis and Kalnis, "Privacy-preserving anonymization of set-valued data" (2008). Entries are
+# removed instead of generalised, because there is no hierarchy of items.
+
+
+class Rule(NamedTuple):
+    """At least k records share each combination of up to m items."""
+
+    k: Int
+    m: Int
+
+
+class EntriesByItem(NamedTuple):
+    """Entries by item, one of each record, the most popular item first: item a has first[a] to first[a + 1].
+
+    record[p] is the record of entry p, and entry[p] its index in the order by record.
+    """
+
+    first: Array
+    record: Array
+    entry: Array
+
+
+class KeptItems(NamedTuple):
+    """Items that each record has kept so far: items[start[r]] … in ascending order, n_items[r] of them.
+
+    keep[i] says whether entry i, in the order by record, is kept.
+    """
+
+    start: Array
+    items: Array
+    n_items: Array
+    keep: Array
+
+
+class Counters(NamedTuple):
+    """Work space for one item a; pairs and triples are 0 between two items.
+
+    alive    records that may keep the item
+    pairs    pairs[b] = how many of them have kept b
+    local    short numbers of the items with pairs[b] > 0, so that their triples lie close together
+    triples  how many have kept both of two items; the pair i < j of local numbers is at j (j - 1) / 2 + i
+    """
+
+    alive: Array
+    pairs: Array
+    local: Array
+    triples: Array
+
+
+@kernel
+def walk(entries: EntriesByItem, kept: KeptItems, counters: Counters, rule: Rule, low: Int, high: Int) -> Flag:
+    """Decide on the entries of the items with rank low … high - 1; False if `triples` is too short."""
+    k, m = rule
+    for a in range(low, high):
+        begin, end = entries.first[a], entries.first[a + 1]
+        n = end - begin
+        for x in range(n):
+            counters.alive[x] = entries.record[begin + x]
+            _count(_items_of(kept, counters.alive[x]), counters.pairs, 1, k)
+        n = _settle_pairs(kept, counters, n, k)
+        if m == 3 and n > 0:
+            size = _number_items(counters.pairs, a, counters.local)
+            if size * (size - 1) // 2 > len(counters.triples):
+                return False
+            n = _settle_triples(kept, counters, n, k)
+        for p in range(begin, end):
+            _clear(_items_of(kept, entries.record[p]), counters.pairs)
+        x = 0
+        for p in range(begin, end):
+            r = entries.record[p]
+            if x < n and counters.alive[x] == r:
+                x += 1
+                kept.keep[entries.entry[p]] = True
+                kept.items[kept.start[r] + kept.n_items[r]] = a
+                kept.n_items[r] += 1
+    return True
+
+
+@inline
+def _items_of(kept: KeptItems, record: Int) -> Array:
+    return kept.items[kept.start[record] : kept.start[record] + kept.n_items[record]]
+
+
+@subroutine
+def _clear(items: Array, pairs: Array) -> None:
+    for i in range(len(items)):
+        pairs[items[i]] = 0
+
+
+@subroutine
+def _count(items: Array, pairs: Array, by: Int, k: Int) -> Flag:
+    """Count a record in or out; returns whether an item that had exactly k records now has too few."""
+    short = False
+    for i in range(len(items)):
+        short |= pairs[items[i]] == k
+        pairs[items[i]] += by
+    return short
+
+
+@subroutine
+def _settle_pairs(kept: KeptItems, counters: Counters, n: Int, k: Int) -> Int:
+    """Remove records from `alive` that kept an item which too few of them have; returns how many are left."""
+    alive, pairs = counters.alive, counters.pairs
+    short = True
+    while short and n >= k:
+        short, left = False, 0
+        for x in range(n):
+            items = _items_of(kept, alive[x])
+            if _enough(items, pairs, k):
+                alive[left] = alive[x]
+                left += 1
+            else:
+                short |= _count(items, pairs, -1, k)
+        n = left
+    return n if n >= k else 0
+
+
+@subroutine
+def _enough(items: Array, pairs: Array, k: Int) -> Flag:
+    for i in range(len(items)):  # noqa: SIM110
+        if pairs[items[i]] < k:
+            return False
+    return True
+
+
+@subroutine
+def _number_items(pairs: Array, items: Int, local: Array) -> Int:
+    """Number those of the first items that some record has kept; returns how many there are."""
+    size = 0
+    for b in range(items):
+        if pairs[b] > 0:
+            local[b] = size
+            size += 1
+    return size
+
+
+@subroutine
+def _settle_triples(kept: KeptItems, counters: Counters, n: Int, k: Int) -> Int:
+    """Do the same for two items each."""
+    alive, pairs, local, triples = counters
+    counted = alive[:n].copy()
+    for x in range(n):
+        _count_two(local[_items_of(kept, counted[x])], triples, 1, k)
+    short = True
+    while short and n >= k:
+        short, left = False, 0
+        for x in range(n):
+            items = _items_of(kept, alive[x])
+            numbers = local[items]
+            if _enough(items, pairs, k) and _enough_two(numbers, triples, k):
+                alive[left] = alive[x]
+                left += 1
+            else:
+                short |= _count(items, pairs, -1, k)
+                short |= _count_two(numbers, triples, -1, k)
+        n = left
+    for x in range(len(counted)):
+        _clear_two(local[_items_of(kept, counted[x])], triples)
+    return n if n >= k else 0
+
+
+@subroutine
+def _count_two(numbers: Array, triples: Array, by: Int, k: Int) -> Flag:
+    short = False
+    for j in range(len(numbers)):
+        row = numbers[j] * (numbers[j] - 1) // 2
+        for i in range(j):
+            short |= triples[row + numbers[i]] == k
+            triples[row + numbers[i]] += by
+    return short
+
+
+@subroutine
+def _enough_two(numbers: Array, triples: Array, k: Int) -> Flag:
+    for j in range(len(numbers)):
+        row = numbers[j] * (numbers[j] - 1) // 2
+        for i in range(j):
+            if triples[row + numbers[i]] < k:
+                return False
+    return True
+
+
+@subroutine
+def _clear_two(numbers: Array, triples: Array) -> None:
+    for j in range(len(numbers)):
+        row = numbers[j] * (numbers[j] - 1) // 2
+        for i in range(j):
+            triples[row + numbers[i]] = 0
+
+
+MOST_PAIRS, MOST_TRIPLES = 2e11, 2e10
+"""Largest numbers of pairs and triples of items within records that are counted: some minutes."""
+MOST_COUNTERS = 1 << 28
+ITEMS = 64
+"""Items between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class KmSuppress(Step):
+    """Remove entries until at least k records have each combination of up to m items that any record has.
+
+    Items are visited from the most popular down. An entry stays if at least k records have each combination
+    of its item with up to m - 1 more popular items that the record has kept. Removing entries may lower the
+    counts of others of the same item, so this repeats until nothing changes. The decision on an item depends
+    on more popular items only, so one pass over the items is enough and the guarantee is exact. For m = 3, a
+    pass for pairs comes first.
+
+    The guarantee is about items: all entries of a record and item stay or go together. It does not hold
+    against an adversary who also knows values, dates or how often a person has an item.
+    """
+
+    name = "km-suppress"
+    syntax = "K [M]"
+    summary = "remove entries until K records have any M items of a record; M = 1, 2 or 3 (default: 2)"
+
+    k: int = parameter(whole(2))
+    m: int = parameter(whole(1, 3), default=2)
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The share of entries that stay among those of items that stay; most others lose all entries."""
+        before = report.counts.get("entries before of items left", report.counts["entries before"])
+        return ReleaseNoise(kept=report.counts["entries"] / before)
+
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Remove entries; for m = 3, first so that k records share each pair."""
+        self._require_records(draft, self.k)
+        before = draft
+        reason = f"no combination of items is shared by {self.k:,} records"
+        for m in range(min(self.m, 2), self.m + 1):
+            draft = draft.keep_entries(self._entries_to_keep(draft, m, progress), reason)
+        left = count_codes(before.by_record.item, before.n_items)[np.isin(before.source_items, draft.source_items)]
+        return StepResult(draft, {"entries before of items left": int(left.sum())})
+
+    def _entries_to_keep(self, draft: Draft, m: int, progress: Progress) -> Bools:
+        if m == 1:
+            return np.asarray((draft.support >= self.k)[draft.by_record.item])
+        (start, item), n_items, combined = draft.distinct, draft.n_items, "pairs" if m == 2 else "triples"
+        lengths = np.diff(start).astype(np.float64)
+        work = float((lengths * (lengths - 1) * (lengths - 2 if m == 3 else 1) / (6 if m == 3 else 2)).sum())
+        most = MOST_TRIPLES if m == 3 else MOST_PAIRS
+        if work > most:
+            raise ParameterError(
+                f"{self}: {work:.1g} {combined} of items would be counted, more than {most:.0g}: cap records or "
+                "remove items first"
+            )
+        n = len(item)
+        entry = np.argsort(draft.popularity_rank[item], kind="stable")
+        record = np.repeat(np.arange(draft.n_records, dtype=np.uint32), np.diff(start))[entry]
+        entries = EntriesByItem(offsets(-np.sort(-draft.support)), record, entry)
+        keep = np.zeros(n, np.bool_)
+        kept = KeptItems(start, np.empty(n, np.uint32), np.zeros(draft.n_records, np.int64), keep)
+        counters = Counters(
+            alive=np.empty(draft.n_records, np.uint32),
+            pairs=np.zeros(n_items, np.int32),
+            local=np.empty(n_items, np.int64),
+            triples=np.zeros(min(n_items * (n_items - 1) // 2, MOST_COUNTERS) if m == 3 else 0, np.int32),
+        )
+        for low in range(0, n_items, ITEMS):
+            progress(f"counting {combined}", int(entries.first[low]), n)
+            if not walk(entries, kept, counters, Rule(self.k, m), low, min(low + ITEMS, n_items)):
+                raise ParameterError(f"{self}: too many items occur together: remove rare items first")
+        return np.asarray(keep[draft.distinct_index]) if draft.has_repeats else keep
