@@ -8,7 +8,7 @@ import pytest
 from explorer_client import explorer
 
 import standout as so
-from standout.explore.audits import AuditRunner, read_audit, view_of
+from standout.explore.app import AuditRunner, read_audit, view_of
 from standout.explore.exploration import Exploration
 from standout.report.audit_page import write_report
 
@@ -107,20 +107,20 @@ def test_a_missing_folder_is_one_error(tmp_path, release):
 
 def test_a_quick_audit_runs_once_and_is_shown(release):
     runner = AuditRunner(Exploration(release, "ratings.csv"), None)
-    assert runner.state.state == "none"
-    assert runner.start().state == "running"
+    assert runner.state["state"] == "none"
+    assert runner.start()["state"] == "running"
     thread = runner._thread
-    assert runner.start().state in ("running", "finished") and runner._thread is thread
+    assert runner.start()["state"] in ("running", "finished") and runner._thread is thread
     thread.join()
-    assert runner.state.state == "finished" and runner.view.quick and runner.view.rows and runner.view.charts
+    assert runner.state["state"] == "finished" and runner.view.quick and runner.view.rows and runner.view.charts
 
 
 def test_a_closed_server_stops_its_audit(release):
     runner = AuditRunner(Exploration(release, "ratings.csv"), None)
-    runner._stopping.set()
+    runner.stopping.set()
     runner.start()
     runner._thread.join()
-    assert runner.view is None and runner.state.state == "none"
+    assert runner.view is None and runner.state["state"] == "none"
 
 
 def test_a_failed_audit_is_stated(release, monkeypatch):
@@ -128,4 +128,4 @@ def test_a_failed_audit_is_stated(release, monkeypatch):
     runner = AuditRunner(Exploration(release, "ratings.csv"), None)
     runner.start()
     runner._thread.join()
-    assert runner.state.state == "failed"
+    assert runner.state["state"] == "failed"

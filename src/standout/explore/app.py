@@ -1,14 +1,20 @@
-"""The web application: its routes, and how requests become answers."""
+"""The web application: its routes, how requests become answers, and the page of the audit."""
 
 import asyncio
+import html
+import json
+import math
 import os
+import re
+import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,10 +24,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import standout as so
-from standout.explore.answers import to_json
-from standout.explore.audits import AuditRunner, AuditView
-from standout.explore.exploration import MOST_BYTES, Exploration
-from standout.explore.lineups import answer_lineup, deal, export, prepare, reveal
+from standout.core.text import LONG, interval_text, percent, printable, shorten
+from standout.explore.exploration import MOST_BYTES, Exploration, answer_lineup, deal, export, prepare, reveal
 from standout.explore.requests import (
     DealRequest,
     ExportRequest,
@@ -31,43 +35,25 @@ from standout.explore.requests import (
     RevealRequest,
     capital,
     parse_json,
+    to_json,
 )
-from standout.explore.server import BUG, THREAD_NAME, Guard, Site, error_response
+from standout.explore.server import BUG, THREAD_NAME, Guard, Site, Stopped, error_response
+from standout.report.audit_charts import FIGURES
 
 T = TypeVar("T")
-
-# When a request is computed: on a few threads, only the newest of a page, with a limit on waiting.
-
-
-LONGEST_WAIT = 10.0
-"""Seconds that a request may wait for a thread."""
-MOST_WAITING = 64
-MOST_CLIENTS = 1000
+LONGEST_WAIT, SLOWEST_BODY = 10.0, 10.0
+"""Seconds that a request may wait for a thread, and that its body may take to arrive."""
+MOST_WAITING, MOST_CLIENTS = 64, 1000
 OUTDATED = RequestError(409, "A newer request of this page replaced this one.")
-
-
-class LatestRequests:
-    """The newest request number of each page and endpoint.
-
-    >>> latest = LatestRequests()
-    >>> latest.arrive("page", 2), latest.is_current("page", 2), latest.is_current("page", 1)
-    (True, True, False)
-    """
-
-    def __init__(self) -> None:
-        self._newest: OrderedDict[str, int] = OrderedDict()
-
-    def arrive(self, client: str, number: int) -> bool:
-        """Note a request; return whether it is not older than another one."""
-        newest = max(number, self._newest.pop(client, number))
-        self._newest[client] = newest
-        if len(self._newest) > MOST_CLIENTS:
-            self._newest.popitem(last=False)
-        return number >= newest
-
-    def is_current(self, client: str, number: int) -> bool:
-        """Whether no newer request has arrived."""
-        return number >= self._newest.get(client, number)
+TYPES = {"css": "text/css", "ico": "image/x-icon", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml"}
+LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
+PACKAGE = files("standout.explore")
+LARGEST_FILE = 20_000_000
+TITLE, DESCRIPTION = (re.compile(rf"<{tag}[^>]*>(.*?)</{tag}>", re.S) for tag in ("title", "desc"))
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 \1 \2"')
+MARGIN = 24
+RERUN = "write it again with standout audit"
+OTHER = "give the folder of an audit of this data, or leave --audit out and start one on the page"
 
 
 class Workers:
@@ -75,15 +61,20 @@ class Workers:
 
     def __init__(self) -> None:
         count = os.cpu_count() or 1
-        self.latest = LatestRequests()
         self.waiting = 0
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix=THREAD_NAME)
+        self.newest: OrderedDict[str, int] = OrderedDict()  # request number of each page and endpoint
+        self.pool = ThreadPoolExecutor(count, thread_name_prefix=THREAD_NAME)
         self._free = asyncio.Semaphore(count)
 
     async def run(self, compute: Callable[[], T], client: str | None, number: int) -> T:
         """Compute on a thread, unless a newer request of the same client arrives first."""
-        if client is not None and not self.latest.arrive(client, number):
-            raise OUTDATED
+        if client is not None:
+            newest = max(number, self.newest.pop(client, number))
+            self.newest[client] = newest
+            if len(self.newest) > MOST_CLIENTS:
+                self.newest.popitem(last=False)
+            if number < newest:
+                raise OUTDATED
         if self.waiting >= MOST_WAITING:
             raise RequestError(429, "Too many requests are waiting: try again in a moment.")
         self.waiting += 1
@@ -95,28 +86,14 @@ class Workers:
         finally:
             self.waiting -= 1
         try:
-            if client is not None and not self.latest.is_current(client, number):
+            if client is not None and number < self.newest.get(client, number):
                 raise OUTDATED
-            return await asyncio.get_running_loop().run_in_executor(self._pool, compute)
+            return await asyncio.get_running_loop().run_in_executor(self.pool, compute)
         finally:
             self._free.release()
 
-    def prepare(self, compute: Callable[[], object]) -> None:
-        """Compute something in advance, whose result is kept elsewhere."""
-        self._pool.submit(compute)
 
-    def close(self) -> None:
-        """Drop what waits, and let the threads end."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-TYPES = {"css": "text/css", "ico": "image/x-icon", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml"}
-LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
-SLOWEST_BODY = 10.0
-"""Seconds that the body of a request may take to arrive."""
-
-
-def create_app(exploration: Exploration, site: Site, audit: AuditView | None = None) -> ASGIApp:
+def create_app(exploration: Exploration, site: Site, audit: "AuditView | None" = None) -> ASGIApp:
     """Make the application for a release, reached at a site, and for an audit of it if there is one.
 
     >>> import standout as so
@@ -131,58 +108,63 @@ def create_app(exploration: Exploration, site: Site, audit: AuditView | None = N
         Route("/api/release", pages.release, methods=["GET"]),
         Route("/api/items", pages.items, methods=["GET"]),
         Route("/api/items/by-id", pages.items_by_id, methods=["GET"]),
-        Route("/api/lineup", pages.lineup, methods=["POST"]),
-        Route("/api/play", pages.play, methods=["POST"]),
-        Route("/api/reveal", pages.reveal, methods=["POST"]),
+        Route("/api/lineup", pages.answer(LineupRequest.read, answer_lineup), methods=["POST"]),
+        Route("/api/play", pages.answer(DealRequest.read, deal), methods=["POST"]),
+        Route("/api/reveal", pages.answer(RevealRequest.read, reveal), methods=["POST"]),
         Route("/api/export", pages.export, methods=["POST"]),
         Route("/audit", pages.audit, methods=["GET"]),
         Route("/audit/charts/{name}.svg", pages.audit_chart, methods=["GET"]),
         Route("/api/audit", pages.audit_state, methods=["GET"]),
         Route("/api/audit", pages.start_audit, methods=["POST"]),
     ]
-    handlers = {
-        RequestError: _request_error,
-        HTTPException: _http_error,
-        so.StandoutError: _library_error,
-        Exception: _bug,
-    }
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=pages.lifespan)
+    kinds = (RequestError, HTTPException, so.StandoutError, Exception)
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(kinds, _error), lifespan=pages.lifespan)
     app.router.redirect_slashes = False
     return Guard(app, site)
+
+
+async def _error(request: Request, error: Exception) -> Response:
+    """An error as one sentence; the library's messages never show the content of a cell."""
+    if isinstance(error, HTTPException):
+        sentence = "There is no such page." if error.status_code == 404 else f"{error.detail}."
+        error = RequestError(error.status_code, sentence)
+    elif isinstance(error, so.StandoutError):
+        error = RequestError(422, capital(f"{error}."))
+    return error_response(request.url.path, error if isinstance(error, RequestError) else BUG)
 
 
 class Pages:
     """The endpoints."""
 
-    def __init__(self, exploration: Exploration, runner: AuditRunner) -> None:
+    def __init__(self, exploration: Exploration, runner: "AuditRunner") -> None:
         self.exploration = exploration
         self.runner = runner
-        self.static_files = _static_files()
+        names = [path.name for path in (PACKAGE / "static").iterdir() if path.is_file()]
+        self.static_files = frozenset(name for name in names if name.rpartition(".")[2] in TYPES)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Have threads ready while the server runs."""
+        """Have threads ready while the server runs; then drop what waits, and let them end."""
         self.workers = Workers()
-        self.workers.prepare(partial(prepare, self.exploration))
+        self.workers.pool.submit(prepare, self.exploration)
         try:
             yield
         finally:
-            self.workers.close()
-            self.runner.close()
+            self.workers.pool.shutdown(wait=False, cancel_futures=True)
+            self.runner.stopping.set()
 
     async def index(self, request: Request) -> Response:
         """GET /: the main page."""
-        release, name = self.exploration.release, self.exploration.title
+        release = self.exploration.release
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
-        return HTMLResponse(render_template("index.html", name=name, **sizes))
+        return _page("index.html", name=self.exploration.title, **sizes)
 
     async def static(self, request: Request) -> Response:
         """GET /static/NAME: a file of a fixed list."""
         name = request.path_params["name"]
         if name not in self.static_files:
             raise RequestError(404, "There is no such file.")
-        content = (files("standout.explore") / "static" / name).read_bytes()
-        return Response(content, media_type=TYPES[name.rpartition(".")[2]])
+        return Response((PACKAGE / "static" / name).read_bytes(), media_type=TYPES[name.rpartition(".")[2]])
 
     async def release(self, request: Request) -> Response:
         """GET /api/release: what the page needs to know about the data."""
@@ -203,44 +185,34 @@ class Pages:
         ids = request.query_params.getlist("item")
         if len(ids) > MOST_NAMED:
             raise RequestError(400, f"At most {MOST_NAMED} items can be named.")
-        return await self._computed(request, partial(self.exploration.named, ids))
+        return await self._computed(request, lambda: {"items": list(map(self.exploration.item, ids))})
 
-    async def lineup(self, request: Request) -> Response:
-        """POST /api/lineup: which records known facts point to."""
-        asked = await _read(request, LineupRequest.read)
-        return await self._computed(request, partial(answer_lineup, self.exploration, asked))
+    def answer(self, read: Callable[[Fields], T], compute: Callable[[Exploration, T], object]) -> Callable[..., Any]:
+        """POST /api/lineup, /api/play and /api/reveal: read a request, and compute its answer on a thread."""
 
-    async def play(self, request: Request) -> Response:
-        """POST /api/play: deal facts about somebody drawn at random."""
-        asked = await _read(request, DealRequest.read)
-        return await self._computed(request, partial(deal, self.exploration, asked))
+        async def endpoint(request: Request) -> Response:
+            asked = await _read(request, read)
+            return await self._computed(request, partial(compute, self.exploration, asked))
 
-    async def reveal(self, request: Request) -> Response:
-        """POST /api/reveal: whether the guess was right."""
-        asked = await _read(request, RevealRequest.read)
-        return await self._computed(request, partial(reveal, self.exploration, asked))
+        return endpoint
 
     async def export(self, request: Request) -> Response:
         """POST /api/export: a file with facts or lineup."""
         asked = await _read(request, ExportRequest.read)
-        file = await self.workers.run(partial(export, self.exploration, asked), None, 0)
-        headers = {"content-disposition": f'attachment; filename="{file.name}"'}
-        return Response(file.content, headers=headers, media_type=file.media_type)
+        name, kind, content = await self.workers.run(partial(export, self.exploration, asked), None, 0)
+        return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)
 
     async def audit(self, request: Request) -> Response:
         """GET /audit: the audit, or the button that starts one."""
-        page = render_template(
-            "audit.html",
-            name=self.exploration.title,
-            view=self.runner.view,
-            state=self.runner.state,
-            playable=list(self.exploration.adversaries),
-        )
-        return HTMLResponse(page)
+        shown = {"view": self.runner.view, "state": self.runner.state, "playable": list(self.exploration.adversaries)}
+        return _page("audit.html", name=self.exploration.title, **shown)
 
     async def audit_chart(self, request: Request) -> Response:
         """GET /audit/charts/NAME.svg: a chart of the audit."""
-        return Response(self.runner.chart(request.path_params["name"]).svg, media_type="image/svg+xml")
+        view, name = self.runner.view, request.path_params["name"]
+        if view is None or name not in view.charts:
+            raise RequestError(404, "There is no such chart.")
+        return Response(view.charts[name].svg, media_type="image/svg+xml")
 
     async def audit_state(self, request: Request) -> Response:
         """GET /api/audit: whether there is an audit, and its progress."""
@@ -253,27 +225,25 @@ class Pages:
 
     async def _computed(self, request: Request, compute: Callable[[], object]) -> Response:
         """Compute an answer on a thread, if the page has not sent a newer request."""
-        client, number = _request_number(request)
-        answer = await self.workers.run(lambda: to_json(compute()), client, number)
+        client, number = request.headers.get("x-client"), request.headers.get("x-number", "")
+        if client is not None or number:
+            if not client or len(client) > 64 or not (number.isascii() and number.isdecimal() and len(number) <= 15):
+                raise RequestError(400, "X-Client must be a short text, and X-Number a whole number.")
+            client = f"{request.url.path} {client}"
+        answer = await self.workers.run(lambda: to_json(compute()), client, int(number or 0))
         return Response(answer, media_type="application/json")
 
 
-def render_template(template: str, **context: object) -> str:
+def _page(template: str, **context: object) -> Response:
     """A page of templates/, with everything in the context escaped."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     def load(name: str) -> str | None:
-        path = files("standout.explore") / "templates" / name
+        path = PACKAGE / "templates" / name
         return path.read_text(encoding="utf-8") if path.is_file() else None
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(load))
-    return environment.get_template(template).render(version=so.__version__, **context)
-
-
-def _static_files() -> frozenset[str]:
-    folder = files("standout.explore") / "static"
-    names = [path.name for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
-    return frozenset(name for name in names if name.rpartition(".")[2] in TYPES)
+    return HTMLResponse(environment.get_template(template).render(version=so.__version__, **context))
 
 
 async def _read(request: Request, read: Callable[[Fields], T]) -> T:
@@ -281,10 +251,6 @@ async def _read(request: Request, read: Callable[[Fields], T]) -> T:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError(415, "The body must be application/json.")
-    return parse_json(await _body(request)).read(read)
-
-
-async def _body(request: Request) -> bytes:
     body = bytearray()
     try:
         async with asyncio.timeout(SLOWEST_BODY):
@@ -296,34 +262,125 @@ async def _body(request: Request) -> bytes:
         raise RequestError(408, "The body took too long to arrive.") from None
     except ClientDisconnect:
         raise RequestError(400, "The body is incomplete.") from None
-    return bytes(body)
+    return parse_json(bytes(body)).read(read)
 
 
-def _request_number(request: Request) -> tuple[str | None, int]:
-    """The page and endpoint of a request, and its number; None if the page does not count its requests."""
-    client, number = request.headers.get("x-client"), request.headers.get("x-number", "")
-    if client is None and not number:
-        return None, 0
-    if not client or len(client) > 64 or not (number.isascii() and number.isdecimal() and len(number) <= 15):
-        raise RequestError(400, "X-Client must be a short text, and X-Number a whole number.")
-    return f"{request.url.path} {client}", int(number)
+# The page of the audit: from a folder that `standout audit` wrote, or a quick one of our own.
 
 
-async def _request_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    return error_response(request.url.path, error)
+class AuditChart(NamedTuple):
+    """A chart of the report as an SVG image, with its text for screen readers."""
+
+    title: str
+    description: str
+    svg: bytes
 
 
-async def _bug(request: Request, error: Exception) -> Response:
-    return error_response(request.url.path, BUG)
+class AuditView(NamedTuple):
+    """What the page of the audit shows; a row says what one adversary achieves."""
+
+    sentence: str
+    trusted: bool
+    quick: bool
+    rows: list[dict[str, str]]
+    charts: Mapping[str, AuditChart]
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    sentence = "There is no such page." if error.status_code == 404 else f"{error.detail}."
-    return error_response(request.url.path, RequestError(error.status_code, sentence))
+def read_audit(folder: Path, release: so.Release) -> AuditView:
+    """Read the folder of an audit of this release."""
+    path, charts = folder / "findings.json", {}
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise so.SourceError(f"{path} is too large for the findings of an audit")
+        findings = json.loads(path.read_text(encoding="utf-8"))
+        for name in FIGURES:
+            chart = folder / "charts" / f"{name}.svg"
+            if chart.is_file() and chart.stat().st_size <= LARGEST_FILE:
+                charts[name] = _chart(chart.read_text(encoding="utf-8"))
+        fingerprint, view = findings["data"]["fingerprint"], view_of(findings, charts)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise so.SourceError(f"{folder} is not a folder that standout audit wrote: {OTHER}") from error
+    except OSError as error:
+        raise so.SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise so.SourceError(f"{path} is not a file of an audit: {RERUN}") from None
+    if fingerprint != release.fingerprint:
+        raise so.ParameterError(f"{folder} is an audit of other data: {OTHER}")
+    return view
 
 
-async def _library_error(request: Request, error: Exception) -> Response:
-    """An error that the user can mend; the library's messages never show the content of a cell."""
-    return error_response(request.url.path, RequestError(422, capital(f"{error}.")))
+def _chart(svg: str) -> AuditChart:
+    """The chart with room at both sides: a picture is cut at its edge, and browsers have wider fonts."""
+
+    def widen(size: re.Match[str]) -> str:
+        width, height = float(size[1]) + 2 * MARGIN, size[2]
+        return f'width="{width:g}" height="{height}" viewBox="{-MARGIN} 0 {width:g} {height}"'
+
+    title, description = (html.unescape(found[1]) if (found := tag.search(svg)) else "" for tag in (TITLE, DESCRIPTION))
+    return AuditChart(title, description, SIZE.sub(widen, svg, count=1).encode())
+
+
+def view_of(findings: Any, charts: Mapping[str, AuditChart]) -> AuditView:
+    """What to show of the findings of an audit, in their JSON form; any error says that they are something else."""
+
+    def text(content: Any) -> str:
+        if not isinstance(content, str):
+            raise TypeError
+        return shorten(printable(content), LONG)
+
+    rows = []
+    for adversary in findings["adversaries"]:
+        estimate = adversary["as_named"]["identified"]
+        ends = [estimate[name] for name in ("value", "low", "high")]
+        value, low, high = (end if isinstance(end, (int, float)) else math.nan for end in ends)
+        row = {name: text(adversary[name]) for name in ("name", "title", "description")}
+        rows.append(row | {"identified": percent(value), "interval": interval_text(so.Estimate(value, low, high, n=0))})
+    trusted, quick = findings["trust"]["trusted"] is True, findings["settings"]["quick"] is True
+    return AuditView(text(findings["answer"]["sentence"]), trusted, quick, rows, dict(charts))
+
+
+class AuditRunner:
+    """At most one audit at a time, on a thread of its own. Its result is shown, and kept in memory only."""
+
+    def __init__(self, exploration: Exploration, view: AuditView | None) -> None:
+        self.exploration = exploration
+        self.view = view
+        self.stopping = threading.Event()  # ends a running audit at its next step
+        self._share, self._failed = 0.0, False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Whether there is an audit, and how much of it is done."""
+        if self.view is not None:
+            return {"state": "finished", "share": 1.0}
+        if self._thread is not None and self._thread.is_alive():
+            return {"state": "running", "share": self._share}
+        return {"state": "failed" if self._failed else "none", "share": 0.0}
+
+    def start(self) -> dict[str, Any]:
+        """Start a quick audit, unless there is one."""
+        if self.state["state"] in ("none", "failed"):
+            self._failed = False
+            self._thread = threading.Thread(target=self._run, name=f"{THREAD_NAME}-audit", daemon=True)
+            self._thread.start()
+        return self.state
+
+    def _run(self) -> None:
+        from standout.report.audit_page import audit_svgs
+
+        release, name = self.exploration.release, self.exploration.name
+        threads = max(1, (os.cpu_count() or 1) // 2)  # the page stays responsive
+        try:
+            audit = so.audit(release, quick=True, name=name, threads=threads, progress=self._progress)
+            charts = {name: _chart(svg) for name, svg in audit_svgs(audit.findings).items()}
+            self.view = view_of(audit.to_dict(), charts)
+        except Stopped:
+            pass
+        except Exception:
+            self._failed = True
+
+    def _progress(self, stage: str, done: int, total: int) -> None:
+        if self.stopping.is_set():
+            raise Stopped
+        self._share = done / total if total else 0.0

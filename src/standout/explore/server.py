@@ -1,4 +1,4 @@
-"""Run the application with Uvicorn on a socket of our own, until a signal stops it."""
+"""Run the application with Uvicorn on a socket of our own until a signal stops it, and check who may ask."""
 
 import asyncio
 import hmac
@@ -25,21 +25,41 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from standout.core.errors import ParameterError
-from standout.explore.answers import to_json
-from standout.explore.requests import RequestError
-
-# Connections of clients that take their time: each is closed, so that they cannot use up all connections.
-
+from standout.explore.requests import RequestError, to_json
 
 SLOWEST_HEAD = 10.0
 """Seconds that the head of a request may take to arrive, or the rest of a body that nobody reads."""
-ANSWERING = (h11.SEND_RESPONSE, h11.SEND_BODY)
+DEFAULT_PORT = 8421
+THREAD_NAME = "standout-explore"
+"""Beginning of the names of all threads of the explorer."""
+PATIENCE, PAUSE = 0.5, 0.02
+"""Seconds for threads to end by themselves: a lineup takes less."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+SECURITY_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+METHODS = ("GET", "HEAD", "POST")
+LOCAL_FETCHES = (None, "same-origin", "none")
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
+BUG = RequestError(500, "An error of Standout itself: please report it.")
+NO_TOKEN = "Open the address that `standout explore` printed: it contains the token."
+FOREIGN = "This address is only for the page of `standout explore`: open the printed address in a new tab."
 
 
 class Connection(H11Protocol):
     """A connection that is closed if it waits too long for its client; Uvicorn waits forever.
 
-    While a request is answered, the application limits the time (`app.SLOWEST_BODY`, `workers.LONGEST_WAIT`).
+    While a request is answered, the application limits the time (`app.SLOWEST_BODY`, `app.LONGEST_WAIT`).
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -60,7 +80,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _limit(self) -> None:
-        if self.conn.our_state in ANSWERING:
+        if self.conn.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
             self._forget()
         elif self._deadline is None:
             self._deadline = self.loop.call_later(SLOWEST_HEAD, self.transport.close)
@@ -71,37 +91,28 @@ class Connection(H11Protocol):
             self._deadline = None
 
 
-DEFAULT_PORT = 8421
-
-
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket that listens at a port; None: the default, or a free one if it is taken."""
+    """Return a socket that listens at a port; None: the default, or a free one if it is taken.
+
+    The socket is known to be TCP: asyncio switches Nagle's algorithm off only for these. Otherwise the body of each
+    answer would wait 40 ms for the client to acknowledge the headers.
+    """
+    problem = ""
     for candidate in (DEFAULT_PORT, 0) if port is None else (port,):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
-            return _bound(host, candidate)
-        except OSError as error:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, candidate))
+            listener.listen()
+            return listener
+        except BaseException as error:
+            listener.close()
+            if not isinstance(error, OSError):
+                raise
             problem = error.strerror or "it is not an address of this machine"
     advice = "" if port is None else "; choose another --port, or leave it out for a free one"
     raise ParameterError(f"cannot listen at host {host}, port {port or DEFAULT_PORT}: {problem}{advice}")
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket that is known to be TCP.
-
-    asyncio switches Nagle's algorithm off only for these. Otherwise the body of each answer would wait 40 ms
-    for the client to acknowledge the headers.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":  # elsewhere the option has another meaning
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen()
-    except BaseException:
-        listener.close()
-        raise
-    return listener
 
 
 class _Server(uvicorn.Server):
@@ -160,16 +171,6 @@ def open_browser(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-# End a process whose threads still compute, because one that is asked to stop must not wait for them.
-
-
-THREAD_NAME = "standout-explore"
-"""Beginning of the names of all threads of the explorer."""
-PATIENCE = 0.5
-"""Seconds for threads to end by themselves: a lineup takes less."""
-PAUSE = 0.02
-
-
 class Stopped(BaseException):
     """The server ends, and with it what it computes."""
 
@@ -183,12 +184,10 @@ def end_process_if_busy() -> None:
     end = time.monotonic() + PATIENCE
     while busy := [each for each in threading.enumerate() if each.name.startswith(THREAD_NAME)]:
         if time.monotonic() > end:
-            break
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
         busy[0].join(PAUSE)
-    if busy:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
 
 
 # Who may ask: checks of host, origin, method and token on every request, and headers on every response.
@@ -198,73 +197,44 @@ def end_process_if_busy() -> None:
 # page of another site has a foreign Origin and no cookie; another user of the machine has no token.
 
 
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-    ]
-)
-SECURITY_HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-}
-METHODS = ("GET", "HEAD", "POST")
-LOCAL_FETCHES = (None, "same-origin", "none")
-BUG = RequestError(500, "An error of Standout itself: please report it.")
-NO_TOKEN = "Open the address that `standout explore` printed: it contains the token."
-FOREIGN = "This address is only for the page of `standout explore`: open the printed address in a new tab."
-
-
 class Site:
     """Where the server is reached, and the secrets that admit to it."""
 
     def __init__(self, host: str, port: int) -> None:
         self.port = port
-        self.token = secrets.token_urlsafe(32)
-        self.session = secrets.token_urlsafe(32)
+        self.token, self.session = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.launch_tokens: set[str] = set()
+        self.any_address = host in EVERY_ADDRESS
         shown = f"[{host}]" if ":" in host else host
         names = {shown.lower()}
-        if is_loopback(host) or _is_every_address(host):
+        if is_loopback(host) or self.any_address:
             names |= {"127.0.0.1", "localhost", "[::1]"}
-        self.any_address = _is_every_address(host)
         self.hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-        self.shown_host = "127.0.0.1" if self.any_address else shown
+        self.root = f"http://{'127.0.0.1' if self.any_address else shown}:{port}/"
+        self.cookie = f"standout-explore-{port}"  # cookies do not depend on the port, so their name does
 
     @property
     def address(self) -> str:
         """The address to open, with the token."""
-        return f"http://{self.shown_host}:{self.port}/?token={self.token}"
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie. Cookies do not depend on the port, so the name does."""
-        return f"standout-explore-{self.port}"
+        return f"{self.root}?token={self.token}"
 
     def launch_address(self) -> str:
         """An address for opening a browser, which works once: other users can see a program's arguments."""
         token = secrets.token_urlsafe(32)
         self.launch_tokens.add(token)
-        return f"http://{self.shown_host}:{self.port}/?token={token}"
+        return f"{self.root}?token={token}"
 
     def admits_host(self, host: str) -> bool:
         """Whether a Host header names this server: by a known name, or by an address if all are served."""
         if host.lower() in self.hosts:
             return True
         name, _, port = host.rpartition(":")
-        return self.any_address and port == str(self.port) and _is_address(name)
+        if not self.any_address or port != str(self.port):
+            return False
+        try:
+            return bool(ipaddress.ip_address(name.removeprefix("[").removesuffix("]")))
+        except ValueError:
+            return False
 
     def admits_token(self, token: str) -> bool:
         """Whether a token from an address is right."""
@@ -277,8 +247,7 @@ class Site:
     def admits_cookies(self, header: str) -> bool:
         """Whether a Cookie header has the session of this server, next to anything that others have set."""
         pairs = [pair.partition("=") for pair in header.split(";")]
-        values = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
-        return any(_same(value, self.session) for value in values)
+        return any(_same(value.strip(), self.session) for name, _, value in pairs if name.strip() == self.cookie)
 
 
 def is_loopback(host: str) -> bool:
@@ -291,18 +260,6 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _is_every_address(host: str) -> bool:
-    return host in ("0.0.0.0", "::", "")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
 
 
 def _same(given: str, secret: str) -> bool:
@@ -330,9 +287,7 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers[name] = value
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
             await send(message)
 
         try:
@@ -341,14 +296,13 @@ class Guard:
         except RequestError as error:
             await error_response(scope["path"], error)(scope, receive, send_guarded)
         except Exception as error:
-            logging.getLogger("standout.explore").error(
-                "standout: unexpected %s; please report it", type(error).__name__
-            )
+            name = type(error).__name__
+            logging.getLogger("standout.explore").error("standout: unexpected %s; please report it", name)
             if not started:
                 await error_response(scope["path"], BUG)(scope, receive, send_guarded)
 
     def _checked(self, scope: Scope) -> Response | None:
-        """Refuse a request by an exception; return a redirect for a right token, else None."""
+        """Refuse a request by an exception; a right token sets the cookie and leads to the page without it."""
         headers, method = Headers(scope=scope), scope["method"]
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self.site.admits_host(hosts[0]):
@@ -365,16 +319,12 @@ class Guard:
         if tokens:
             if method == "POST" or not self.site.admits_token(tokens[0]):
                 raise RequestError(403, NO_TOKEN)
-            return self._welcome()
+            response = RedirectResponse("/", status_code=303)
+            response.set_cookie(self.site.cookie, self.site.session, httponly=True, samesite="strict", path="/")
+            return response
         if not self.site.admits_cookies("; ".join(headers.getlist("cookie"))):
             raise RequestError(403, NO_TOKEN)
         return None
-
-    def _welcome(self) -> Response:
-        """Set the cookie and go to the page, whose address has no token."""
-        response = RedirectResponse("/", status_code=303)
-        response.set_cookie(self.site.cookie, self.site.session, httponly=True, samesite="strict", path="/")
-        return response
 
 
 def error_response(path: str, error: RequestError) -> Response:

@@ -93,8 +93,7 @@ def explore(
     except ModuleNotFoundError as error:
         needs = f"the explorer needs Starlette and Uvicorn: {install_command('explore')}"
         raise ParameterError(needs) from error
-    from standout.explore.app import create_app
-    from standout.explore.audits import read_audit
+    from standout.explore.app import create_app, read_audit
     from standout.explore.exploration import Exploration
     from standout.explore.server import Site, end_process_if_busy, is_loopback, listen, open_browser, serve
     from standout.know.sanitized import Sanitized
