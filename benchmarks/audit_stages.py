@@ -21,8 +21,7 @@ import standout as so
 
 STAGES = {
     "standout.data.release:Release.check": "checksums and codes of the index",
-    "standout.auditing.selfcheck:SelfCheck.of": "self-check: sample",
-    "standout.auditing.selfcheck:SelfCheck.run": "self-check",
+    "standout.auditing.audit:check_attack_on_sample": "self-check",
     "standout.auditing.runs:choose_strongest": "choosing the stronger attack: other work",
     "standout.evaluate.targets:random_targets": "choosing targets",
     "standout.evaluate.targets:Population.known_facts": "drawing facts",
@@ -40,9 +39,9 @@ STAGES = {
     "standout.evaluate.targets:SimilarRecords.look_ahead": "records similar to targets",
     "standout.evaluate.simulate:_Run.cells": "cells",
     "standout.auditing.audit:check_runs": "checks of outcomes",
-    "standout.auditing.audit:measure_sparsity": "sparsity",
+    "standout.auditing.audit:sparsity": "sparsity",
     "standout.auditing.audit:assemble_findings": "findings",
-    "standout.auditing.audit:checked_findings": "checks of findings",
+    "standout.auditing.assemble_findings:checked_findings": "checks of findings",
 }
 OTHER = "everything else"
 

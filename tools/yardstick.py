@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import standout as so
+from standout.auditing.data_measures import FILE, YardstickRow, measure_row, without
 from standout.auditing.ladder import fit_ladder, resolve_ladder
-from standout.auditing.theory_section import FILE, YardstickRow, measure_row, without
 from standout.findings.json_types import json_text
 
 PACKAGED = Path(__file__).parent.parent / "src" / "standout" / "auditing" / FILE

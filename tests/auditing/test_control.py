@@ -5,7 +5,7 @@ import pytest
 import naive
 import standout as so
 from auditing.audit_samples import people, small_audit
-from standout.auditing.runs import residual
+from standout.auditing.assemble_findings import residual
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once

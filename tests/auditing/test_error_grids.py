@@ -18,8 +18,9 @@ from auditing.audit_samples import (
     targets_of,
     valid,
 )
-from standout.auditing.grids import _cell, _with_draws_of, error_levels, grid_sizes
+from standout.auditing.assemble_findings import _cell
 from standout.auditing.ladder import DataSpread
+from standout.auditing.runs import SameDraws, error_levels, grid_sizes
 
 pytestmark = pytest.mark.once
 
@@ -36,7 +37,7 @@ def test_cells_are_the_shares_that_the_slow_attack_finds(release):
         errors = error_levels(own, release, grid.varies, DataSpread(release))
         for row, level in zip(grid.rows, errors, strict=True):
             assert row.error == level.error and getattr(level.adversary, grid.varies) == row.error
-            drawn = _with_draws_of(own, level.adversary)
+            drawn = SameDraws.of(own, level.adversary)
             for cell in row.cells:
                 expected = np.mean(identified(release, drawn, targets, cell.facts))
                 assert cell.identified.value == pytest.approx(expected, abs=1e-12)
@@ -89,7 +90,7 @@ def test_all_rows_know_the_same_items(release):
     targets = np.arange(5)
     known = [
         each.observe_all(release, targets, SEED).item
-        for each in (ACQUAINTANCE, _with_draws_of(ACQUAINTANCE, other), other)
+        for each in (ACQUAINTANCE, SameDraws.of(ACQUAINTANCE, other), other)
     ]
     assert np.array_equal(known[0], known[1]) and not np.array_equal(known[0], known[2])
 

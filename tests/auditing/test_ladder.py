@@ -11,7 +11,6 @@ import pytest
 import naive
 import standout as so
 from auditing.audit_samples import DEFAULTS, people
-from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.ladder import (
     LADDER,
     DataSpread,
@@ -22,6 +21,7 @@ from standout.auditing.ladder import (
     resolve_ladder,
     with_facts,
 )
+from standout.auditing.sentences import describe_adversary
 
 pytestmark = pytest.mark.once
 

@@ -206,13 +206,13 @@ def test_success_halved_in_the_outcomes_is_noticed(release, monkeypatch):
 
 
 def test_success_halved_in_the_findings_is_noticed(release, monkeypatch):
-    measures = assemble_findings._measures
+    measures = assemble_findings._estimates
 
     def halved(*args):
         result = measures(*args)
-        return replace(result, identified=estimates.rate(result.identified.value * 15, 30))
+        return result | {"identified": estimates.rate(result["identified"].value * 15, 30)}
 
-    monkeypatch.setattr(assemble_findings, "_measures", halved)
+    monkeypatch.setattr(assemble_findings, "_estimates", halved)
     assert failed(release) == {"rates"}
 
 

@@ -10,10 +10,10 @@ import pytest
 import standout as so
 import standout.attack.scoreboard as scoreboard
 from auditing.audit_samples import ACQUAINTANCE, valid
-from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.fact_checks import check_facts
 from standout.auditing.risk_table import risk_table
-from standout.auditing.run_checks import check_facts
-from standout.auditing.selfcheck import planted_release, records_with_all_facts
+from standout.auditing.selfcheck import planted_release
+from standout.auditing.sentences import describe_adversary
 from standout.know.observation import Observer
 
 pytestmark = pytest.mark.once
@@ -165,9 +165,9 @@ def test_wrong_facts_that_fit_another_entry_by_chance_fail_no_check():
 
 
 def test_planted_records_repeat_items_where_the_release_does(release):
-    rows = np.array([3, 17])
-    planted = planted_release(release, rows, 5)
-    assert planted.lengths[rows].tolist() == [16, 16]
+    planted, rows, known = planted_release(release, 5)
+    assert planted.lengths[rows].tolist() == [16] * len(rows)
+    assert np.diff(known.first).tolist() == [8] * len(rows)
     assert (planted.distinct_items[rows] < 16).all()
     others = np.setdiff1d(np.arange(release.n_records), rows)
     for record in others.tolist():
@@ -176,19 +176,6 @@ def test_planted_records_repeat_items_where_the_release_does(release):
         entries = planted.record_at(row).entries
         places = [(release.items.find(entry.item), entry.time, entry.value) for entry in entries]
         assert places == sorted(places)
-
-
-def test_a_record_matches_all_facts_if_some_entry_matches_each():
-    day = date(2004, 1, 1)
-    rows = [("a", "x", day), ("a", "x", day), ("a", "x", day + timedelta(days=1)), ("a", "y", day)]
-    rows += [("b", "x", day), ("b", "y", day), ("c", "x", day + timedelta(days=1)), ("c", "x", day)]
-    schema = {"record": pl.String, "item": pl.String, "time": pl.Date}
-    release = so.read(pl.DataFrame(rows, schema=schema, orient="row"), repeats="keep")
-    facts = [so.Fact("x", time=day), so.Fact("x", time=day), so.Fact("x", time=day + timedelta(days=1))]
-    known = so.ScoreboardRH().attacks(
-        release, [so.Aux(facts[:2]), so.Aux(facts), so.Aux([*facts, so.Fact("y")])]
-    ).queries.known  # fmt: skip
-    assert records_with_all_facts(release, known).tolist() == [3, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,13 @@ def verdict(hits, n=100, records=1000, share=0.0, claims=0):
         revealed_correct_share=rate(share * n, n, 0.02),
         revealed_correct=rate(share * n, n),
     )
-    return sentences.verdict([nosy], nosy, FINDINGS.data, 0.01, (), None, True)
+    return sentences.verdict(replace(FINDINGS, adversaries=(nosy,), disclosure=()), True)
 
 
 def test_too_few_targets_to_be_sure_of_phi_are_no_protection():
     unsure = Estimate(0.5, 0.0, 0.8, 100, 0.001)
     nosy = adversary(correct_claims_at_budget=unsure)
-    assert sentences.verdict([nosy], nosy, FINDINGS.data, 0.01, (), None, True).linkability.answer == "yes"
+    assert sentences.verdict(replace(FINDINGS, adversaries=(nosy,), disclosure=()), True).linkability.answer == "yes"
 
 
 def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():

@@ -8,7 +8,7 @@ from tools.yardstick import COMMANDS, TARGETS, measured
 
 import standout as so
 from auditing.audit_samples import CASES, people, small_audit
-from standout.auditing.theory_section import FILE
+from standout.auditing.data_measures import FILE
 
 pytestmark = pytest.mark.once
 

@@ -23,7 +23,7 @@ from standout.advising.sentences import (
     sanitize_command,
     summary_sentences,
 )
-from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.sentences import describe_adversary
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress

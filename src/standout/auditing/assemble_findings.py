@@ -1,14 +1,15 @@
 """From the results of an audit to its findings: the content of findings.json."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from standout._version import __version__
 from standout.auditing import sentences
-from standout.auditing.adversary_text import column_errors, describe_adversary
+from standout.auditing.data_measures import ColumnRisks, theory_findings, yardstick
 from standout.auditing.exposure import (
     SensitiveList,
     by_first_date,
@@ -17,21 +18,21 @@ from standout.auditing.exposure import (
     facts_needed,
     revealed_categories,
 )
-from standout.auditing.grids import GridRun, grid_findings
-from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, control_of, control_of_cell, envelope
-from standout.auditing.table_measures import RiskResults
-from standout.auditing.table_runs import TableAttackRun, TableCurve, TableRun
-from standout.auditing.theory_section import theory_findings, yardstick
+from standout.auditing.findings_checks import checked_findings
+from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies
 from standout.core.arrays import Floats
 from standout.data.release import Release
-from standout.evaluate.estimates import Estimate, mean, rate
-from standout.evaluate.simulation import Simulation, SimulationCell
+from standout.evaluate.compare import cross_fit
+from standout.evaluate.estimates import Estimate, paired_difference, rate
+from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.adversaries import (
     AdversaryBeforeAfter,
     AdversaryFindings,
     AttackFindings,
+    Control,
     CurvePoint,
+    EnvelopePoint,
     Measures,
     PopulationClaims,
     before_after,
@@ -46,11 +47,14 @@ from standout.findings.audit import (
     Run,
     Settings,
     Trust,
+    Verdict,
+    VerdictPart,
 )
 from standout.findings.gate import checked_threshold
 from standout.findings.json_types import software_versions
-from standout.findings.reading import Reading, reading_of
-from standout.findings.sections import Exposure, SensitiveItems, Yardstick
+from standout.findings.reading import reading_of
+from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, Exposure, GridCell, SensitiveItems
+from standout.know.adversary import Adversary, has_own_draws
 from standout.know.sanitized import Sanitized
 from standout.measure.sparsity import Sparsity
 
@@ -79,46 +83,66 @@ class AuditResults:
     """What the audit computed so far: adversaries in the order of the ladder, checks, and sections."""
 
     runs: dict[str, AdversaryRun] = field(default_factory=dict)
-    table_runs: dict[str, TableRun] = field(default_factory=dict)
-    curve: TableCurve | None = None
     checks: list[Check] = field(default_factory=list)
     grids: Sequence[GridRun] | None = None
     sparsity: Sparsity | None = None
-    risks: RiskResults = field(default_factory=RiskResults)
+    risks: ColumnRisks = field(default_factory=ColumnRisks)
     before: list[AdversaryBeforeAfter] = field(default_factory=list)
     complete: bool = False
 
 
 def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFindings:
-    """The findings of an audit."""
+    """The findings of an audit, after a check of their numbers."""
     plan, release, risks = request.plan, request.plan.release, results.risks
-    people, data, original = plan.original.n_records, summary(release, request.name), original_findings(release)
-    runs = {name: run for name, run in results.runs.items() if run.named_cell is not None}
-    adversaries = tuple(_adversary(run, plan) for run in runs.values())
-    if results.table_runs:
-        curves = {request.headline: results.curve}
-        adversaries = tuple(_table_adversary(plan, run, curves.get(name)) for name, run in results.table_runs.items())
+    people, original = plan.people.original.n_records, original_findings(release)
+    data = DataSummary(name=request.name, **_size(release))
+    runs = {name: run for name, run in results.runs.items() if run.strongest.cell is not None}
+    main, adversaries = runs[request.headline], tuple(_adversary(run, plan) for run in runs.values())
     headline = next(each for each in adversaries if each.name == request.headline)
-    trusted = bool(results.checks) and all(check.passed for check in results.checks)
-    sensitive_limit = request.sensitive.limit if request.sensitive else ""
-    read, entries = readings(release), runs.get(request.headline)
+    read = (
+        reading_of(release),
+        *((reading_of(release.original, "original"),) if isinstance(release, Sanitized) else ()),
+    )
+    similarity = main.strongest.simulation.criteria.similarity
+    nothing = VerdictPart(title="", answer="partly", explanation="", rate=headline.as_named.identified)
     findings = AuditFindings(
         complete=results.complete,
         run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
         data=data,
         original=original,
         reading=read,
-        settings=_settings(request),
-        trust=Trust(trusted=trusted, checks=tuple(results.checks)),
+        settings=Settings(
+            targets=plan.targets,
+            facts=plan.facts,
+            phi=plan.phi,
+            posterior=plan.posterior,
+            budget=plan.budget,
+            top=plan.top,
+            quick=request.quick,
+            fail_above=request.fail_above,
+            headline=request.headline,
+            ladder=request.ladder,
+            quasi_identifiers=request.quasi_identifiers,
+            quasi_identifiers_reason=request.quasi_identifiers_reason,
+            sensitive=request.sensitive_columns,
+            population=plan.population,
+        ),
+        trust=Trust(trusted=bool(results.checks), checks=tuple(results.checks)),
         answer=sentences.answer(headline, people, data, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
+        error_grids=None if release.columns else grid_findings(plan, main, results.grids),
+        yardstick=yardstick(main.rung.name, main.rung.adversary, plan.people.original)
+        if request.ladder == "default" and not release.columns
+        else None,
+        exposure=None if release.columns else _exposure(main, request),
+        theory=None if release.columns else theory_findings(release, similarity, results.sparsity, [*runs.values()]),
         classes=risks.classes,
         column_sets=risks.column_sets,
         disclosure=risks.disclosure,
         learned=risks.learned,
         population=risks.population,
-        verdict=sentences.verdict(adversaries, headline, data, plan.budget, risks.disclosure, risks.learned, trusted),
+        verdict=Verdict(summary="", singling_out=nothing, linkability=nothing, inference=nothing),  # decided below
         threshold=checked_threshold(request.fail_above, adversaries),
         limits=sentences.limits(
             headline,
@@ -128,59 +152,12 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
             quick=request.quick,
             has_original=original is not None,
             ignored=[column.name for reading in read for column in reading.unused] if data.columns else (),
-            further=[*request.limits, *filter(None, [sensitive_limit])],
+            further=[*request.limits, *filter(None, [request.sensitive.limit if request.sensitive else ""])],
         ),
         versions=software_versions(),
         before_after=before_after(results.before, request.headline),
     )
-    if entries is None:
-        return findings
-    assert entries.as_named is not None
-    similarity = entries.as_named.criteria.similarity
-    return replace(
-        findings,
-        error_grids=grid_findings(plan, entries, results.grids),
-        yardstick=_yardstick(request, entries),
-        exposure=_exposure(entries, request),
-        theory=theory_findings(release, similarity, results.sparsity, list(runs.values())),
-    )
-
-
-def _yardstick(request: AuditRequest, headline: AdversaryRun) -> Yardstick | None:
-    rung = headline.rung
-    is_default = request.ladder == "default"
-    return yardstick(rung.name, rung.adversary, request.plan.people.original) if is_default else None
-
-
-def _settings(request: AuditRequest) -> Settings:
-    plan = request.plan
-    return Settings(
-        targets=plan.targets,
-        facts=plan.facts,
-        phi=plan.phi,
-        posterior=plan.posterior,
-        budget=plan.budget,
-        top=plan.top,
-        quick=request.quick,
-        fail_above=request.fail_above,
-        headline=request.headline,
-        ladder=request.ladder,
-        quasi_identifiers=request.quasi_identifiers,
-        quasi_identifiers_reason=request.quasi_identifiers_reason,
-        sensitive=request.sensitive_columns,
-        population=plan.population,
-    )
-
-
-def readings(release: Release) -> tuple[Reading, ...]:
-    """How the release was read, and its original."""
-    original = (reading_of(release.original, "original"),) if isinstance(release, Sanitized) else ()
-    return (reading_of(release), *original)
-
-
-def summary(release: Release, name: str) -> DataSummary:
-    """Name and size of a release."""
-    return DataSummary(name=name, **_size(release))
+    return checked_findings(findings, plan, runs, results.grids or ())
 
 
 def _size(release: Release) -> dict[str, Any]:
@@ -227,115 +204,193 @@ def original_findings(release: Release) -> Original | None:
 
 
 def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
-    rung, adversary, cell = run.rung, run.rung.adversary, run.named_cell
+    rung, adversary, cell, longest = run.rung, run.rung.adversary, run.strongest.cell, run.curve_adversary
     assert cell is not None
-    curve_too_few = run.curve_cells[0].too_few_items if run.curve_cells else 0
-    attacks = tuple(_attack(run, part, plan) for part in run.attacks if run.named_cell_of(part) is not None)
+    original, columns = plan.people.original, bool(plan.release.columns)
+    attacks = tuple(_attack(run, part, plan) for part in run.attacks if part.cell is not None)
+    curve_note, too_few = "", 0
+    if longest is not None and not run.strongest.curve:
+        curve_note = "the audit was interrupted before the curve"
+    elif longest is not None:
+        too_few = original.n_records - int(np.count_nonzero(longest.eligible(original, np.arange(original.n_records))))
+        named = longest if columns else adversary
+        parts = "cells" if columns else "entries"
+        curve_note = sentences.curve_note(named.knows, named.wrong, longest.knows, longest.wrong, too_few, parts)
     return AdversaryFindings(
         name=rung.name,
         title=rung.title,
-        description=f"Knows {describe_adversary(adversary, plan.people.original)}.",
+        description=f"Knows {sentences.describe_adversary(adversary, original)}.",
         gate=rung.gate,
         knows=adversary.knows,
         wrong=adversary.wrong,
         wrong_facts=adversary.wrong_facts,
-        value_error=adversary.value_error,
-        time_error=adversary.time_error,
+        value_error=None if columns else adversary.value_error,
+        time_error=None if columns else adversary.time_error,
         items=str(adversary.items),
         length_error=adversary.length_error,
         joined_error=adversary.joined_error,
+        columns=adversary.columns,
+        errors=sentences.column_errors(adversary, original),
         note=rung.note,
         too_few_items=cell.too_few_items,
         attack=attacks[0].name,
         as_named=attacks[0].as_named,
-        control=control_of_cell(cell),
+        control=_control(cell),
         curve=attacks[0].curve,
         attacks=attacks,
-        curve_note=sentences.curve_note(
-            adversary.knows,
-            adversary.wrong,
-            run.curve_adversary.knows,
-            run.curve_adversary.wrong,
-            curve_too_few,
-            "entries",
-        )
-        if run.curve_cells
-        else "the audit was interrupted before the curve",
-        curve_too_few_items=curve_too_few,
+        curve_note=curve_note,
+        curve_too_few_items=too_few,
     )
 
 
 def _attack(run: AdversaryRun, part: AttackRun, plan: AuditPlan) -> AttackFindings:
-    cell = run.named_cell_of(part)
-    assert cell is not None
-    most, knows = run.curve_adversary.knows, run.rung.adversary.knows
-    return AttackFindings(
-        name=part.name,
-        as_named=_measures(part.as_named, cell, plan),
-        curve=tuple(
-            _curve_point(_measures(simulation, point, plan), most if point.facts <= most else knows)
-            for simulation, point in run.points_of(part)
-        ),
-    )
-
-
-def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPlan) -> Measures:
-    """All measures of an adversary with one number of facts."""
-    assert simulation is not None
-    estimates: dict[tuple[str, str], Estimate] = {
-        (measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)
-    }
-    threshold, at_budget = simulation.threshold, f"absent_claims<={plan.budget:g}"
-    at_phi = threshold.setting
-    return Measures(
-        facts=cell.facts,
-        targets=len(cell.outcomes),
-        claims_by="posterior" if threshold.by_posterior else "phi",
-        threshold=threshold.value,
-        identified=estimates["identified", ""],
-        identified_in_release=_identified_in_release(cell, plan),
-        in_top=estimates["in_top", f"top={plan.top}"],
-        correct_claims=estimates["correct_claims", at_phi],
-        wrong_claims=estimates["wrong_claims", at_phi],
-        absent_claims=estimates["absent_claims", at_phi],
-        threshold_at_budget=estimates[threshold.measure, at_budget].value,
-        correct_claims_at_budget=estimates["correct_claims", at_budget],
-        absent_claims_at_budget=estimates["absent_claims", at_budget],
-        bits_gained=estimates["bits_gained", ""],
-        bits_left=estimates["bits_left", ""],
-        lineup_size=estimates.get(("lineup_size", LINEUP_SETTING)),
-        revealed=estimates["revealed", ""],
-        revealed_correct=estimates["revealed_correct", ""],
-        revealed_correct_share=estimates["revealed_correct_share", ""],
-        stated_probability=float(cell.outcomes.best_probability.mean()),
-        calibration_bias=estimates["calibration_bias", ""],
-    )
-
-
-def _identified_in_release(cell: SimulationCell, plan: AuditPlan) -> Estimate:
-    """Share of identified targets among those whom a record of the release represents."""
+    assert part.cell is not None
+    most = 0 if run.curve_adversary is None else run.curve_adversary.knows
+    points = []
+    for cell in (*part.curve, *part.further):
+        numbers: dict[str, Any] = dict.fromkeys(POINT_MEASURES) | _estimates(part, cell, plan)
+        points.append(
+            CurvePoint(
+                facts=cell.facts,
+                enough_for=most if cell.facts <= most else run.rung.adversary.knows,
+                **{name: numbers[name] for name in POINT_MEASURES},
+            )
+        )
+    cell = part.cell
     is_present = plan.people.record_of(cell.targets) >= 0
     correct, n = cell.outcomes.identified.mean(axis=1)[is_present], int(is_present.sum())
-    return rate(min(float(correct.sum()), n), n, 1 / plan.release.n_records)
+    rates = cell.population
+    as_named = Measures(
+        facts=cell.facts,
+        targets=len(cell.outcomes),
+        claims_by="posterior" if cell.threshold.by_posterior else "phi",
+        threshold=cell.threshold.value,
+        identified_in_release=rate(min(float(correct.sum()), n), n, 1 / plan.release.n_records),
+        stated_probability=float(cell.outcomes.best_probability.mean()),
+        population=None
+        if rates is None
+        else PopulationClaims(in_release=rates.in_table, identified=rates.identified, confidence=rates.confidence),
+        **_estimates(part, cell, plan),
+    )
+    return AttackFindings(name=part.name, as_named=as_named, curve=tuple(points))
 
 
-def _curve_point(measures: Measures, enough_for: int) -> CurvePoint:
-    return CurvePoint(
-        facts=measures.facts,
-        enough_for=enough_for,
-        identified=measures.identified,
-        correct_claims=measures.correct_claims,
-        absent_claims=measures.absent_claims,
-        threshold_at_budget=measures.threshold_at_budget,
-        correct_claims_at_budget=measures.correct_claims_at_budget,
-        bits_gained=measures.bits_gained,
-        lineup_size=measures.lineup_size,
+POINT_MEASURES = (
+    "identified",
+    "correct_claims",
+    "absent_claims",
+    "threshold_at_budget",
+    "correct_claims_at_budget",
+    "bits_gained",
+    "lineup_size",
+)
+
+
+def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[str, Any]:
+    """The measures of a cell by their names in the findings, as far as the attack has them."""
+    measured = {
+        (measure, setting): estimate
+        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.budget)
+    }
+    at_threshold, at_budget = cell.threshold.setting, f"absent_claims<={plan.budget:g}"
+    settings = {
+        "identified": ("identified", ""),
+        "in_top": ("in_top", f"top={plan.top}"),
+        "correct_claims": ("correct_claims", at_threshold),
+        "wrong_claims": ("wrong_claims", at_threshold),
+        "absent_claims": ("absent_claims", at_threshold),
+        "threshold_at_budget": (cell.threshold.measure, at_budget),
+        "correct_claims_at_budget": ("correct_claims", at_budget),
+        "absent_claims_at_budget": ("absent_claims", at_budget),
+        "bits_gained": ("bits_gained", ""),
+        "bits_left": ("bits_left", ""),
+        "lineup_size": ("lineup_size", LINEUP_SETTING),
+        "revealed": ("revealed", ""),
+        "revealed_correct": ("revealed_correct", ""),
+        "revealed_correct_share": ("revealed_correct_share", ""),
+        "calibration_bias": ("calibration_bias", ""),
+    }
+    numbers: dict[str, Any] = {name: measured[key] for name, key in settings.items() if key in measured}
+    if "threshold_at_budget" in numbers:
+        numbers["threshold_at_budget"] = numbers["threshold_at_budget"].value
+    return numbers
+
+
+# The control of an adversary: the same attack on people who are not in the data.
+#
+# As in Anonymeter (Giomi et al., PoPETs 2023), a main attack on people in the data is compared with a control
+# attack on people who are not in it. Here the control is each target after its record is removed. A claim about
+# somebody who is not in the data is always wrong, so the control shows how often the adversary is sure without
+# reason.
+
+
+def _control(cell: SimulationCell) -> Control:
+    """Correct claims about targets in the data, and claims about the same targets without their records."""
+    outcomes, threshold, n = cell.outcomes, cell.threshold.strength, len(cell.outcomes)
+    main = np.asarray(((outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)).mean(axis=1))
+    control = np.asarray((outcomes.absent_claim_strength >= threshold).mean(axis=1))
+    main_rate, control_rate = (rate(min(math.fsum(of), n), n) for of in (main, control))
+    return Control(
+        main=main_rate,
+        control=control_rate,
+        difference=paired_difference(main, control),
+        residual=residual(main_rate, control_rate),
+    )
+
+
+def residual(main: Estimate, control: Estimate) -> Estimate | None:
+    """Anonymeter's risk: (main − control) / (1 − control), at least 0; None if the control always claims.
+
+    The ends of its interval combine how far it moves with each end of the main and of the control rate, as
+    Newcombe's interval of a difference does.
+
+    >>> round(residual(rate(90, 100), rate(20, 100)).value, 3)
+    0.875
+    """
+    if control.value >= 1.0:
+        return None
+
+    def of(main: float, control: float) -> float:
+        return (main - control) / (1.0 - control) if control < 1.0 else -math.inf
+
+    value = of(main.value, control.value)
+    below = math.hypot(value - of(main.low, control.value), value - of(main.value, control.high))
+    above = math.hypot(value - of(main.high, control.value), value - of(main.value, control.low))
+    low, middle, high = (min(max(end, 0.0), 1.0) for end in (value - below, value, value + above))
+    return Estimate(middle, low, high, main.n)
+
+
+def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, ...]:
+    """The highest identified rate at each number of facts, as named or on a curve; the first among equals."""
+
+    def strongest(among: Sequence[AdversaryFindings]) -> dict[int, tuple[str, Estimate]]:
+        best: dict[int, tuple[str, Estimate]] = {}
+        for adversary in among:
+            points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
+            for point in points:
+                before = best.get(point.facts)
+                if math.isfinite(point.identified.value) and (
+                    before is None or point.identified.value > before[1].value
+                ):
+                    best[point.facts] = adversary.name, point.identified
+        return best
+
+    counting = strongest([adversary for adversary in adversaries if adversary.gate])
+    return tuple(
+        EnvelopePoint(
+            facts=facts,
+            adversary=name,
+            identified=identified,
+            gate_adversary=counting[facts][0] if facts in counting else None,
+            gate_identified=counting[facts][1] if facts in counting else None,
+        )
+        for facts, (name, identified) in sorted(strongest(adversaries).items())
     )
 
 
 def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
     """Who is exposed to the headline adversary."""
-    people, cell, adversary = request.plan.people, headline.named_cell, headline.rung.adversary
+    people, cell, adversary = request.plan.people, headline.strongest.cell, headline.rung.adversary
     truth = people.original
     assert cell is not None
     known = adversary.observe_all(truth, cell.targets, request.plan.seed)
@@ -359,82 +414,113 @@ def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
     )
 
 
-# Adversaries who attack columns.
+# From the attacks of the grids to their findings, with what is fixed in words.
 
 
-def _table_adversary(plan: AuditPlan, run: TableRun, curve: TableCurve | None) -> AdversaryFindings:
-    """Findings about one adversary; only the headline adversary has a curve."""
-    rung, adversary = run.rung, run.rung.adversary
-    attacks = tuple(_table_attack(plan, attack, adversary.knows, curve) for attack in run.attacks)
-    return AdversaryFindings(
-        name=rung.name,
-        title=rung.title,
-        description=f"Knows {describe_adversary(adversary, plan.original)}.",
-        gate=rung.gate,
-        knows=adversary.knows,
-        wrong=adversary.wrong,
-        items=str(adversary.items),
-        columns=adversary.columns,
-        errors=column_errors(adversary, plan.original),
-        note=rung.note,
-        too_few_items=run.n_left_out,
-        attack=run.strongest.name,
-        as_named=attacks[0].as_named,
-        control=control_of(*_claims_of_targets(run.strongest)),
-        curve=attacks[0].curve,
-        attacks=attacks,
-        curve_note=""
-        if curve is None
-        else sentences.curve_note(
-            curve.adversary.knows,
-            curve.adversary.wrong,
-            curve.adversary.knows,
-            curve.adversary.wrong,
-            curve.n_left_out,
-            "cells",
-        ),
-        curve_too_few_items=0 if curve is None else curve.n_left_out,
+def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridRun] | None) -> ErrorGrids:
+    """The grids of the headline adversary; None if the audit was interrupted before them."""
+    adversary, cell = headline.rung.adversary, headline.strongest.cell
+    assert cell is not None
+    return ErrorGrids(
+        adversary=headline.rung.name,
+        at_least=adversary.knows,
+        too_few_items=cell.too_few_items,
+        grids=tuple(_grid(plan, adversary, grid) for grid in grids or ()),
+        note=_note(plan, adversary, grids),
     )
 
 
-def _table_attack(plan: AuditPlan, run: TableAttackRun, knows: int, curve: TableCurve | None) -> AttackFindings:
-    points = () if curve is None else tuple(zip(curve.knows, curve.identified[run.name], strict=True))
-    return AttackFindings(
-        name=run.name,
-        as_named=_table_measures(plan, run, knows),
-        curve=tuple(
-            CurvePoint(facts=facts, enough_for=points[-1][0], identified=identified) for facts, identified in points
+def _grid(plan: AuditPlan, adversary: Adversary, grid: GridRun) -> ErrorGrid:
+    return ErrorGrid(
+        varies=grid.varies,
+        fixed=_fixed(plan.people.original, adversary, grid),
+        targets=len(grid.targets),
+        rows=tuple(
+            ErrorRow(
+                error=level.error,
+                label=_label(level.error, grid.varies),
+                is_own=level.error == getattr(adversary, grid.varies),
+                cells=tuple(
+                    _cell(size, {name: of[:, column] for name, of in success.items()}, plan.release.n_records)
+                    for column, size in enumerate(grid.sizes)
+                ),
+            )
+            for level, success in zip(grid.levels, grid.success, strict=True)
         ),
     )
 
 
-def _claims_of_targets(run: TableAttackRun) -> tuple[Floats, Floats]:
-    """For each target, whether it is claimed rightly, and whether a row is claimed after its own is removed."""
-    outcomes, least = run.cell.outcomes, run.cell.threshold.strength
-    right = (outcomes.identified == 1.0) & (outcomes.claim_strength >= least)
-    return right[:, 0].astype(float), (outcomes.absent_claim_strength[:, 0] >= least).astype(float)
+def _cell(facts: int, successes: dict[str, Floats], records: int) -> GridCell:
+    """Success of the strongest attack, chosen for each half of the targets on the other half."""
+    strongest = cross_fit(successes)
+    n = len(strongest.success)
+    identified = rate(min(float(strongest.success.sum()), n), n, 1 / records)
+    return GridCell(facts=facts, identified=identified, attack=strongest.name)
 
 
-def _table_measures(plan: AuditPlan, run: TableAttackRun, knows: int) -> Measures:
-    cell, rates, claims, n = run.cell, run.cell.population, run.cell.claims, len(run.cell.targets)
-    return Measures(
-        facts=knows,
-        targets=n,
-        claims_by="posterior" if run.claims_by_posterior else "phi",
-        threshold=plan.posterior if run.claims_by_posterior else plan.phi,
-        identified=cell.identified,
-        identified_in_release=run.identified_in_table,
-        in_top=rate(min(float(cell.outcomes.in_top.sum()), n), n, min(plan.top / plan.release.n_records, 1.0)),
-        correct_claims=claims.correct_claims,
-        wrong_claims=claims.wrong_claims,
-        absent_claims=claims.absent_claims,
-        threshold_at_budget=run.threshold_at_budget,
-        correct_claims_at_budget=run.within.correct_claims,
-        absent_claims_at_budget=run.within.absent_claims,
-        bits_gained=cell.bits_gained,
-        bits_left=mean(run.verdicts.bits_left),
-        stated_probability=float(min(run.verdicts.posterior.mean(), 1.0)),
-        population=None
-        if rates is None
-        else PopulationClaims(in_release=rates.in_table, identified=rates.identified, confidence=rates.confidence),
-    )
+def _label(error: float | None, varies: Varies) -> str:
+    if error is None:
+        return "not known"
+    if not error:
+        return "exact"
+    return f"± {sentences.time_text(error) if varies == 'time_error' else f'{error:g}'}"
+
+
+def _fixed(original: Release, adversary: Adversary, grid: GridRun) -> str:
+    """What is the same in all cells: the other error, the wrong facts, and which items are known."""
+    parts = [_other_error(original, adversary, grid.varies)]
+    if adversary.wrong:
+        parts.append(
+            f"{adversary.wrong} of {adversary.knows} facts are wrong, and on average the same share of fewer "
+            f"facts{_wrong_items(adversary, grid)}"
+        )
+    kinds = {"popular": "popular items", "rarest": "the rarest items", "recent": "the latest items"}
+    kinds |= {"burst": "items close in time"}
+    choice = str(adversary.items)
+    if choice != "any":
+        parts.append(f"the facts are about {kinds.get(choice, choice.replace('_', ' '))}")
+    return "; ".join(filter(None, parts))
+
+
+def _other_error(original: Release, adversary: Adversary, varies: Varies) -> str:
+    if varies == "time_error" and original.n_levels:
+        error = adversary.value_error
+        return f"values are {_in_a_sentence(error, 'value_error')}"
+    if varies == "value_error" and original.span:
+        return f"dates are {_in_a_sentence(adversary.time_error, 'time_error')}"
+    return ""
+
+
+def _in_a_sentence(error: float | None, varies: Varies) -> str:
+    label = _label(error, varies)
+    return f"known to {label}" if error else label if error is None else "known exactly"
+
+
+def _wrong_items(adversary: Adversary, grid: GridRun) -> str:
+    changed = [level for level in grid.levels if level.adversary.wrong_facts != adversary.wrong_facts]
+    return "; where nothing but items is known, a wrong fact is an item that the record lacks" if changed else ""
+
+
+def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None) -> str:
+    """Why a grid is missing."""
+    if grids is None:
+        return "The audit was interrupted before the grids."
+    if has_own_draws(adversary):
+        return "The adversary draws its facts in a way of its own, so its errors cannot be varied."
+    original, release = plan.people.original, plan.release
+    missing = [
+        noun
+        for noun, codes in (
+            ("dates", min(original.span, release.span)),
+            ("values", min(original.n_levels, release.n_levels)),
+        )
+        if not codes
+    ]
+    if not missing:
+        return ""
+    if len(missing) == 2:
+        return (
+            "The data has neither dates nor values, so there are no grids of their errors. Only the number "
+            "of facts varies: see the chart by number of known facts."
+        )
+    return f"The data has no {missing[0]}, so there is no grid of their errors."

@@ -10,23 +10,24 @@ from typing import Any
 import polars as pl
 
 from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
-from standout.attack.column_scores import attack_named
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import check_phi
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
+from standout.auditing.data_measures import measure_columns
 from standout.auditing.exposure import read_sensitive_list
-from standout.auditing.findings_checks import checked_findings, runs_to_check
-from standout.auditing.grids import measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.risk_table import risk_table
-from standout.auditing.run_checks import check_runs
-from standout.auditing.runs import AdversaryRun, AuditPlan, attack_original, run_adversary
-from standout.auditing.selfcheck import SelfCheck
-from standout.auditing.table_checks import check_table_findings, check_table_runs
-from standout.auditing.table_measures import measure_risks
-from standout.auditing.table_runs import ATTACKS, TableRun, attack_original_table, run_curve, run_table_adversary
-from standout.auditing.theory_section import measure_sparsity
+from standout.auditing.runs import (
+    AdversaryRun,
+    AuditPlan,
+    attack_original,
+    built_in_attacks,
+    measure_grids,
+    run_adversary,
+)
+from standout.auditing.selfcheck import check_attack as check_attack_on_sample
+from standout.auditing.selfcheck import check_runs
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
 from standout.core.files import make_folder, write_atomically
@@ -39,7 +40,6 @@ from standout.data.export import FrameExport, ResultView, inert
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
-from standout.findings.adversaries import AdversaryBeforeAfter
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings
 from standout.findings.gate import answer_line
@@ -48,74 +48,16 @@ from standout.ingest.diagnosis import PYTHON, require_no_overlooked
 from standout.ingest.read import as_release, read
 from standout.know.adversary import Adversary
 from standout.measure.equivalence import KnownColumns, known_columns
-
-# Checks of an audit's parameters.
-
+from standout.measure.sparsity import sparsity
 
 FACTS, MOST_KNOWN, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 3, 4, 6, 8, 10, 12), (1, 2, 4, 8)
 """Numbers of facts in the curves: of entries, of attributes, and of a quick audit."""
 MOST_FACTS = 1000
-
-
-def fact_counts(facts: Sequence[int] | None, quick: bool, default: tuple[int, ...] = FACTS) -> tuple[int, ...]:
-    """The numbers of facts in the curves, ascending."""
-    if facts is None:
-        return QUICK_FACTS if quick else default
-    if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
-        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
-    counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
-    if counts[-1] > MOST_FACTS:
-        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {counts[-1]:,}")
-    return counts
-
-
-def is_share(number: Any) -> bool:
-    """Whether a parameter is a number from 0 to 1."""
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return is_number and math.isfinite(number) and 0 <= number <= 1
-
-
-def own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
-    """Attacks of the user's own by name. The names of the two built-in ones stay theirs.
-
-    With checkpoints every attack needs a key, whether or not it turns out to be the strongest.
-    """
-    named = {} if attacks is None else attacks_by_name(attacks)
-    for name, kind in ((PAPER, ScoreboardRH), (LIKELIHOOD, Likelihood)):
-        if name in named and not isinstance(named[name], kind):
-            raise ParameterError(
-                f"attacks may name only a {kind.__name__} {name!r}, got a {type(named[name]).__name__}; "
-                "choose another name"
-            )
-    for attack in named.values() if has_checkpoints else ():
-        checkpoint_key(attack, "work")
-    return named
-
-
-def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyAttack | None:
-    """The one attack to try, or its name; None: all."""
-    if not isinstance(attack, str):
-        return None if attack is None else check_attack(attack)
-    names = (PAPER, LIKELIHOOD, *own_attacks)
-    if attack not in names:
-        raise ParameterError(
-            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
-        )
-    return attack
-
-
-def only_for_releases(parameters: Mapping[str, Any]) -> None:
-    """Reject parameters that an audit of a table does not have."""
-    for name, value in parameters.items():
-        if value is not None:
-            raise ParameterError(f"{name} must be None for a table: it is for histories only")
-
-
-def only_for_tables(parameters: Mapping[str, Any]) -> None:
-    """Reject parameters that only an audit of a table has."""
-    for name, value in parameters.items():
-        if value is not None:
-            raise ParameterError(f"{name} is for tables with one row per person: read the data with kind='table'")
+QUICK_TARGETS, TOP = 200, 10
+NEIGHBOURS, QUICK_NEIGHBOURS = 1000, 200
+"""Number of records whose nearest neighbours are searched."""
+CHECKS_COST, ADVERSARY_COST, SECTIONS_COST, ORIGINAL_COST = 0.3, 1.0, 0.6, 0.5
+"""Approximate relative costs of the parts of an audit, for its progress; the last is for each adversary."""
 
 
 # The result of an audit: findings, report, tables, and the risk of each person.
@@ -313,14 +255,6 @@ class Audit(ResultView, FrameExport):
         )
 
 
-QUICK_TARGETS, TOP = 200, 10
-CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST, RISK_COST = 0.3, 0.3, 1.0, 0.3, 0.5
-"""Approximate relative costs of the parts of an audit, for its progress."""
-ORIGINAL_COST = 0.5
-"""The same for one adversary on the original of a sanitized release."""
-NO_COLUMNS = KnownColumns((), (), "")
-
-
 @with_progress
 @on_client
 def audit(
@@ -351,10 +285,10 @@ def audit(
 ) -> Audit:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
-    Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B] and with
-    `Likelihood`. The stronger one counts; it is chosen on other targets. If the release was sanitized
-    (`standout.sanitize`), targets and known facts come from the original; sparsity and the theorems are about
-    the release itself. Ctrl-C ends the audit with the results so far, and `complete` is False.
+    Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B], with
+    `Likelihood` and, in columns, by exact matching. The strongest counts; it is chosen on other targets. If the
+    release was sanitized (`standout.sanitize`), targets and known facts come from the original; sparsity and the
+    theorems are about the release itself. Ctrl-C ends the audit with the results so far, and `complete` is False.
 
     Parameters
     ----------
@@ -432,36 +366,34 @@ def audit(
     (True, None)
     """
     release = read(release, kind="table") if table and not isinstance(release, Release) else as_release(release)
-    if release.columns:
-        only_for_releases({"attacks": attacks, "sensitive": sensitive, "work": work})
-        if attack not in (None, *ATTACKS):
-            raise ParameterError(not_one_of("attack", attack, ATTACKS))
-    else:
-        only_for_tables(
-            {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns, "population": population}
-        )
+    columns = bool(release.columns)
+    _only_where(
+        columns, quasi_identifiers=quasi_identifiers, sensitive_columns=sensitive_columns, population=population
+    )
+    _only_where(not columns, sensitive=sensitive)
     resolved = resolve_ladder(ladder, headline)
-    if fail_above is not None and not is_share(fail_above):
+    if fail_above is not None and not _is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
-    if fail_above is not None and not release.columns:
+    if fail_above is not None and not columns:
         require_no_overlooked(release.provenance, PYTHON)
-    if not is_share(budget) or not 0 < budget < 1:
+    if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
-    if release.columns and release.n_records < 2:
+    if columns and release.n_records < 2:
         raise ParameterError(f"the table must have at least 2 rows to be audited, got {release.n_records}")
-    columns = known_columns(truth, quasi_identifiers, sensitive_columns) if release.columns else NO_COLUMNS
-    fitted = fit_ladder(resolved, truth, columns.quasi_identifiers)
+    known = known_columns(truth, quasi_identifiers, sensitive_columns) if columns else KnownColumns((), (), "")
+    fitted = fit_ladder(resolved, truth, known.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
         raise ParameterError(
             "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
         )
-    named_attacks = own_attacks(attacks, work is not None)
+    named_attacks = _own_attacks(attacks, work is not None)
+    only = _only_attack(attack, (*built_in_attacks(release), *named_attacks))
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
-        facts=fact_counts(facts, quick, MOST_KNOWN if release.columns else FACTS),
+        facts=_fact_counts(facts, quick, MOST_KNOWN if columns else FACTS),
         phi=check_phi(phi),
         posterior=positive_share("posterior", posterior),
         budget=float(budget),
@@ -470,9 +402,17 @@ def audit(
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
         own_attacks=named_attacks,
-        only=attack if release.columns else only_attack(attack, named_attacks),
-        population=_population(truth, population),
+        only=only,
+        population=None if population is None else whole_number("population", population, 1),
     )
+    if plan.population is not None and plan.population < truth.n_records:
+        raise ParameterError(
+            f"population must be at least the number of rows, {truth.n_records:,}, got {plan.population:,}"
+        )
+    limits = [*fitted.limits]
+    if only is not None:
+        tried = printable(only if isinstance(only, str) else type(only).__name__)
+        limits.append(f"The audit tried one attack only ({tried}). Another attack may identify more people.")
     request = AuditRequest(
         plan=plan,
         headline=fitted.headline,
@@ -480,37 +420,76 @@ def audit(
         quick=bool(quick),
         fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
-        limits=(*fitted.limits, *plan.limits),
+        limits=tuple(limits),
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
-        quasi_identifiers=columns.quasi_identifiers,
-        quasi_identifiers_reason=_reason(truth, quasi_identifiers) or columns.reason,
-        sensitive_columns=columns.sensitive,
+        quasi_identifiers=known.quasi_identifiers,
+        quasi_identifiers_reason=_reason(truth, quasi_identifiers) or known.reason,
+        sensitive_columns=known.sensitive,
     )
-    results = _run_columns(request, fitted, progress) if release.columns else _run_entries(request, fitted, progress)
-    findings = assemble_findings(request, results)
-    if release.columns:
-        findings = check_table_findings(findings, request, results)
-    else:
-        findings = checked_findings(findings, list(results.runs.values()), results.grids or (), plan.people)
+    results = _run(request, fitted, progress)
     return Audit(
         release,
-        findings,
+        assemble_findings(request, results),
         {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
         plan.threads,
-        {name: run.strongest.attack for name, run in results.runs.items()}
-        | {name: attack_named(run.strongest.name, run.rung.adversary) for name, run in results.table_runs.items()},
+        {name: run.strongest.attack for name, run in results.runs.items()},
     )
 
 
-def _population(original: Release, population: int | None) -> int | None:
-    if population is None:
-        return None
-    people = whole_number("population", population, 1)
-    if people < original.n_records:
-        raise ParameterError(f"population must be at least the number of rows, {original.n_records:,}, got {people:,}")
-    return people
+def _only_where(applies: bool, **parameters: Any) -> None:
+    """Reject parameters that are for releases of the other kind."""
+    for name, value in parameters.items():
+        if value is not None and not applies and name == "sensitive":
+            raise ParameterError(f"{name} must be None for a table: it is for histories only")
+        if value is not None and not applies:
+            raise ParameterError(f"{name} is for tables with one row per person: read the data with kind='table'")
+
+
+def _is_share(number: Any) -> bool:
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return is_number and math.isfinite(number) and 0 <= number <= 1
+
+
+def _fact_counts(facts: Sequence[int] | None, quick: bool, default: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of facts in the curves, ascending."""
+    if facts is None:
+        return QUICK_FACTS if quick else default
+    if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
+        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
+    counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
+    if counts[-1] > MOST_FACTS:
+        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {counts[-1]:,}")
+    return counts
+
+
+def _own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
+    """Attacks of the user's own by name. The names of the built-in ones stay theirs.
+
+    With checkpoints every attack needs a key, whether or not it turns out to be the strongest.
+    """
+    named = {} if attacks is None else attacks_by_name(attacks)
+    for name, kind in ((PAPER, ScoreboardRH), (LIKELIHOOD, Likelihood)):
+        if name in named and not isinstance(named[name], kind):
+            raise ParameterError(
+                f"attacks may name only a {kind.__name__} {name!r}, got a {type(named[name]).__name__}; "
+                "choose another name"
+            )
+    for attack in named.values() if has_checkpoints else ():
+        checkpoint_key(attack, "work")
+    return named
+
+
+def _only_attack(attack: Any, names: Sequence[str]) -> str | AnyAttack | None:
+    """The one attack to try, or its name; None: all."""
+    if not isinstance(attack, str):
+        return None if attack is None else check_attack(attack)
+    if attack not in names:
+        raise ParameterError(
+            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
+        )
+    return attack
 
 
 def _reason(original: Release, named: Sequence[str] | None) -> str:
@@ -523,90 +502,55 @@ def _reason(original: Release, named: Sequence[str] | None) -> str:
     return "recognised by their names" if source.column_notes else "by their roles"
 
 
-def _run_entries(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
-    """Run the self-check, the headline adversary, the others, the grids and the nearest-neighbour search.
+def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
+    """Run the headline adversary, the others, the checks, the measures of the data, and attacks on an original.
 
     An interruption before the first result of the headline adversary is raised again.
     """
-    plan, done = request.plan, AuditResults()
-    order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
-    cost = CHECKS_COST + ADVERSARY_COST * len(order) + GRIDS_COST + SPARSITY_COST
+    plan, done, name = request.plan, AuditResults(), request.headline
+    order = sorted(fitted.rungs, key=lambda rung: rung.name != name)
+    originals = order if plan.people.is_sanitized else []
+    cost = CHECKS_COST + ADVERSARY_COST * len(order) + SECTIONS_COST + ORIGINAL_COST * len(originals)
     meter, runs = ProgressMeter("auditing", cost, progress), dict[str, AdversaryRun]()
     try:
         with meter.part(CHECKS_COST):
-            done.checks = SelfCheck.of(plan.release, order[0], plan.budget, plan.seed, plan.threads).run(meter)
+            done.checks = check_attack_on_sample(plan, order[0])
         for rung in order:
             with meter.part(ADVERSARY_COST):
-                runs[rung.name] = run_adversary(plan, rung, meter)
+                # attacks on columns read all rows for each number of facts, so only the headline has a curve
+                runs[rung.name] = run_adversary(plan, rung, meter, not plan.release.columns or rung.name == name)
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
-        done.checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline), plan.threads)
-        with meter.part(GRIDS_COST):
-            done.grids = measure_grids(plan, runs[request.headline], meter)
-        with meter.part(SPARSITY_COST):
-            simulation = runs[request.headline].as_named
-            assert simulation is not None
-            done.sparsity = measure_sparsity(
-                plan.release,
-                simulation.criteria.similarity,
-                quick=request.quick,
-                seed=plan.seed,
-                threads=plan.threads,
-                progress=meter,
-            )
-    except KeyboardInterrupt:
-        if request.headline not in runs or runs[request.headline].named_cell is None:
-            raise
-    done.runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
-    if done.sparsity is not None:
-        done.before, done.complete = _attack_original(plan, list(done.runs.values()), progress)
-    return done
-
-
-def _run_columns(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
-    """Run the headline adversary, its checks, the other adversaries, the curve and the risk measures.
-
-    An interruption before the checks of the headline adversary is raised again.
-    """
-    plan, done = request.plan, AuditResults()
-    order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
-    originals = fitted.rungs if plan.people.is_sanitized else ()
-    cost = ADVERSARY_COST * (len(order) + 1) + CHECKS_COST + RISK_COST + ORIGINAL_COST * len(originals)
-    meter, runs = ProgressMeter("auditing", cost, progress), dict[str, TableRun]()
-    try:
-        for rung in order:
-            with meter.part(ADVERSARY_COST):
-                runs[rung.name] = run_table_adversary(plan, rung, meter)
-            if rung.name == request.headline:
-                with meter.part(CHECKS_COST):
-                    done.checks = check_table_runs(plan, runs[rung.name])
-        headline = runs[request.headline]
-        with meter.part(ADVERSARY_COST):
-            done.curve = run_curve(plan, headline.rung.adversary, meter)
-        with meter.part(RISK_COST):
-            done.risks = measure_risks(plan, request.quasi_identifiers, request.sensitive_columns, headline, meter)
-        for rung in originals:
+        done.checks += check_runs(plan, [*runs.values()], name)
+        with meter.part(SECTIONS_COST):
+            _measure_data(request, done, runs[name], meter)
+        for rung in fitted.rungs if originals else ():
             with meter.part(ORIGINAL_COST):
-                done.before.append(attack_original_table(plan, runs[rung.name], meter))
+                done.before.append(attack_original(plan, runs[rung.name], meter))
         done.complete = True
     except KeyboardInterrupt:
-        if not done.checks:
+        if name not in runs or runs[name].strongest.cell is None:
             raise
-    done.table_runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
+    done.runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
     return done
 
 
-def _attack_original(
-    plan: AuditPlan, runs: Sequence[AdversaryRun], progress: Progress
-) -> tuple[list[AdversaryBeforeAfter], bool]:
-    """Each adversary on the original of a sanitized release, and whether no attack was interrupted."""
-    comparisons: list[AdversaryBeforeAfter] = []
-    if plan.people.is_sanitized:
-        meter = ProgressMeter("attacking the original", ORIGINAL_COST * len(runs), progress)
-        try:
-            for run in runs:
-                with meter.part(ORIGINAL_COST):
-                    comparisons.append(attack_original(plan, run, meter))
-        except KeyboardInterrupt:
-            return comparisons, False
-    return comparisons, True
+def _measure_data(request: AuditRequest, done: AuditResults, headline: AdversaryRun, progress: Progress) -> None:
+    """What is measured besides the attacks: grids and nearest neighbours of entries, classes of columns."""
+    plan, release = request.plan, request.plan.release
+    if release.columns:
+        done.risks = measure_columns(plan, request.quasi_identifiers, request.sensitive_columns, headline, progress)
+        return
+    meter = ProgressMeter("", 2.0, progress)
+    with meter.part(1.0):
+        done.grids = measure_grids(plan, headline, meter)
+    with meter.part(1.0):
+        count = QUICK_NEIGHBOURS if request.quick else NEIGHBOURS
+        done.sparsity = sparsity(
+            release,
+            headline.strongest.simulation.criteria.similarity,
+            sample=count if release.n_records > count else None,
+            seed=plan.seed,
+            threads=plan.threads,
+            progress=meter,
+        )

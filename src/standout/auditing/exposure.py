@@ -44,7 +44,7 @@ def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
 
 def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
     """Share of targets who are identified with at most this many facts, for each number in the curve."""
-    cells = run.curve_cells
+    cells = run.strongest.curve
     if not cells:
         return ()
     sizes = [cell.facts for cell in cells]

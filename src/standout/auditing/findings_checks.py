@@ -2,28 +2,29 @@
 
 Everything is computed a second time from the outcomes, by other formulas than those of `estimates`: the ends
 of the interval of a rate are inserted into the equation that defines them, and the interval of a mean uses
-an expansion of Student's quantile.
+an expansion of Student's quantile. Classes of rows are counted a second time.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from standout.auditing import sentences
-from standout.auditing.grids import GridRun
-from standout.auditing.run_checks import CheckedRun
-from standout.auditing.runs import AdversaryRun
+from standout.auditing.runs import AdversaryRun, AuditPlan, GridRun
 from standout.core.arrays import Bools, Floats
+from standout.core.rng import generator
+from standout.data.column import Column
 from standout.evaluate.compare import LIKELIHOOD
-from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import Estimate, binomial_tail, percent
 from standout.evaluate.simulation import SimulationCell
-from standout.evaluate.targets import Population
 from standout.findings.adversaries import CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Check, Trust
-from standout.findings.sections import ErrorGrids
+from standout.findings.sections import Classes
+from standout.measure.equivalence import cell_codes
 
 Z = 1.959963984540054
 """A normal variable lies within ± Z with probability 0.95."""
@@ -34,81 +35,45 @@ FEW = 5
 """With fewer degrees of freedom the approximate formula is useless."""
 ROUNDING = 1e-5
 """Relative difference up to which two eccentricities may come from the same scores."""
-
-
-class Measured(NamedTuple):
-    """Measures in the findings, the outcomes that they summarise, and which targets are in the release."""
-
-    measures: Measures | CurvePoint
-    cell: SimulationCell
-    is_present: Bools
-    budget: float
+MOST_COUNTED, COMPARED = 200_000, 30
+"""Rows up to which classes are counted a second time; of more rows, so many are compared with all others."""
+RARE = 1e-4
+"""The check of classes fails if chance explains its result with a lower probability than this."""
 
 
 class Number(NamedTuple):
     """A number of the findings, what it should be, and what its interval is made from."""
 
-    name: str
     reported: Estimate
     expected: float
     kind: str
     values: Floats
 
 
-def runs_to_check(runs: Sequence[AdversaryRun], headline: str) -> list[CheckedRun]:
-    """The attacks of all adversaries, those of the headline adversary first."""
-    ordered = sorted(runs, key=lambda run: run.rung.name != headline)
-    return [
-        CheckedRun(run.rung.adversary, part.name, part.attack, part.as_named, run.rung.name == headline)
-        for run in ordered
-        for part in run.attacks
-        if part.as_named is not None
-    ]
-
-
 def checked_findings(
-    findings: AuditFindings, runs: Sequence[AdversaryRun], grids: Sequence[GridRun], people: Population
+    findings: AuditFindings, plan: AuditPlan, runs: Mapping[str, AdversaryRun], grids: Sequence[GridRun]
 ) -> AuditFindings:
     """The findings, after a check that their numbers follow from the outcomes of the attacks."""
-    measured = list(_measured(findings, runs, people))
-    headline_run = next(run for run in runs if run.rung.name == findings.answer.adversary)
-    assert findings.error_grids is not None
-    in_grids, own_rows = _grid_numbers(findings.error_grids, grids), _own_rows_agree(headline_run, grids)
-    checks = (*findings.trust.checks, *_check_numbers(findings, measured, [*in_grids], [*own_rows]))
-    trusted = findings.trust.trusted and all(check.passed for check in checks)
-    return replace(
-        findings, trust=Trust(trusted=trusted, checks=checks), verdict=sentences.verdict_of(findings, trusted)
-    )
-
-
-def _measured(findings: AuditFindings, runs: Sequence[AdversaryRun], people: Population) -> Iterator[Measured]:
-    """All measures of the findings with their outcomes."""
-    by_name = {run.rung.name: run for run in runs}
+    numbers: list[Number] = []
     for adversary in findings.adversaries:
-        run = by_name[adversary.name]
-        parts = {part.name: part for part in run.attacks}
-        strongest = adversary.attacks[0]
+        parts, strongest = {part.name: part for part in runs[adversary.name].attacks}, adversary.attacks[0]
         assert (strongest.as_named, strongest.curve) == (adversary.as_named, adversary.curve)
         for attack in adversary.attacks:
             part = parts[attack.name]
-            named = run.named_cell_of(part)
-            assert named is not None
-            cells = [named, *(cell for _, cell in run.points_of(part))]
+            assert part.cell is not None
             every: list[Measures | CurvePoint] = [attack.as_named, *attack.curve]
-            for measures, cell in zip(every, cells, strict=True):
-                is_present = people.record_of(cell.targets) >= 0
-                yield Measured(measures, cell, is_present, findings.settings.budget)
-
-
-def _check_numbers(
-    findings: AuditFindings, measured: Sequence[Measured], further: Sequence[Number], agree: Sequence[bool]
-) -> list[Check]:
-    """The checks "rates" and "intervals"; `agree` says whether other results that must be the same are."""
-    numbers = [*(number for part in measured for number in _numbers(part)), *further]
+            for measures, cell in zip(every, [part.cell, *part.curve, *part.further], strict=True):
+                numbers += _numbers(measures, cell, plan.people.record_of(cell.targets) >= 0, findings.settings.budget)
+    if findings.error_grids is not None:
+        for grid, run in zip(findings.error_grids.grids, grids, strict=True):
+            for row, success in zip(grid.rows, run.success, strict=True):
+                for column, point in enumerate(row.cells):
+                    chosen = _by_halves({name: of[:, column] for name, of in success.items()})
+                    numbers.append(Number(point.identified, math.fsum(chosen) / len(chosen), "rate", chosen))
     right = [_is_close(number.reported.value, number.expected) for number in numbers]
-    right += [*_summaries(findings), *agree]
-    intervals = [_has_its_interval(number) for number in numbers]
-    return [
+    right += [*_summaries(findings), *_own_rows_agree(runs[findings.answer.adversary], grids)]
+    checks = [
+        *findings.trust.checks,
         _counted(
             "rates",
             "Reported numbers follow from the outcomes",
@@ -118,15 +83,20 @@ def _check_numbers(
         _counted(
             "intervals",
             "Intervals are as wide as the number of targets requires",
-            intervals,
+            [_has_its_interval(number) for number in numbers],
             "The audit compared the intervals in its findings with those of another formula.",
         ),
+        *([] if findings.classes is None else [_check_classes(findings.classes, plan)]),
     ]
+    trusted = findings.trust.trusted and all(check.passed for check in checks)
+    verdict = sentences.verdict(findings, trusted)
+    return replace(findings, trust=Trust(trusted=trusted, checks=tuple(checks)), verdict=verdict)
 
 
-def _numbers(part: Measured) -> Iterator[Number]:
+def _numbers(
+    measures: Measures | CurvePoint, cell: SimulationCell, is_present: Bools, budget: float
+) -> Iterator[Number]:
     """The numbers of one adversary and attack with one number of facts; those that were not measured are left out."""
-    measures, cell = part.measures, part.cell
     outcomes, all_bits = cell.outcomes, math.log2(cell.n_records)
     identified, bits_left = outcomes.identified.mean(axis=1), outcomes.bits_left.mean(axis=1)
     threshold = cell.threshold.strength
@@ -134,7 +104,7 @@ def _numbers(part: Measured) -> Iterator[Number]:
     is_right = np.abs(outcomes.identified - 1.0) < CLOSE
     expected = {
         "identified": ("rate", identified),
-        "identified_in_release": ("rate", identified[part.is_present]),
+        "identified_in_release": ("rate", identified[is_present]),
         "in_top": ("rate", outcomes.in_top.mean(axis=1)),
         "correct_claims": ("rate", (is_claim & is_right).mean(axis=1)),
         "wrong_claims": ("rate", (is_claim & ~is_right).mean(axis=1)),
@@ -146,19 +116,17 @@ def _numbers(part: Measured) -> Iterator[Number]:
         "revealed_correct": ("mean", outcomes.revealed_correct.mean(axis=1)),
     }
     if outcomes.identified.shape[1] == 1:
-        phi = _phi_of_others(cell, part.budget)
+        phi = _phi_of_others(cell, budget)
         at_budget = ((outcomes.claim_strength[:, 0] >= phi) & is_right[:, 0]).astype(np.float64)
         expected["correct_claims_at_budget"] = ("wider", at_budget)
     for name, (kind, values) in expected.items():
         reported = getattr(measures, name, None)
         if reported is not None:
-            value = _middle(values) if kind == "median" else math.fsum(values) / max(len(values), 1)
-            yield Number(name, reported, value, kind, values)
-
-
-def _middle(values: Floats) -> float:
-    ordered = sorted(values.tolist())
-    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+            value = math.fsum(values) / max(len(values), 1)
+            if kind == "median":
+                ordered = sorted(values.tolist())
+                value = float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+            yield Number(reported, value, kind, values)
 
 
 def _phi_of_others(cell: SimulationCell, budget: float) -> Floats:
@@ -184,18 +152,37 @@ def _summaries(findings: AuditFindings) -> Iterator[bool]:
         gates = [adversary.as_named for adversary in findings.adversaries if adversary.gate]
         highest = max(measures.identified_in_release.value for measures in gates)
         yield _is_close(findings.threshold.measured.value, highest)
-    identified = [
-        (measures.facts, measures.identified)
-        for adversary in findings.adversaries
-        for measures in _all_measures(adversary.as_named, adversary.curve)
-    ]
+    rates: dict[int, list[float]] = {}
+    for adversary in findings.adversaries:
+        points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
+        for each in points:
+            rates.setdefault(each.facts, []).append(each.identified.value)
     for point in findings.envelope:
-        rates = [rate.value for facts, rate in identified if facts == point.facts]
-        yield _is_close(point.identified.value, max(rates))
+        yield _is_close(point.identified.value, max(rates[point.facts]))
 
 
-def _all_measures(as_named: Measures, curve: Sequence[CurvePoint]) -> list[Measures | CurvePoint]:
-    return [as_named, *curve]
+def _by_halves(successes: Mapping[str, Floats]) -> Floats:
+    """Success by target: every second target has the attack that is best for the others."""
+    chosen = np.zeros(len(next(iter(successes.values()))))
+    for half in (0, 1):
+        others = {name: math.fsum(success[1 - half :: 2]) for name, success in successes.items()}
+        best = max(others, key=lambda name: (others[name], name == LIKELIHOOD))
+        chosen[half::2] = successes[best][half::2]
+    return chosen
+
+
+def _own_rows_agree(headline: AdversaryRun, grids: Sequence[GridRun]) -> Iterator[bool]:
+    """Whether the row of the adversary's own error in a grid repeats what its own attacks achieved.
+
+    They have the same targets with the same facts, but were attacked in another run.
+    """
+    for run in grids:
+        for level, success in zip(run.levels, run.success, strict=True):
+            for part in headline.attacks if level.adversary == headline.rung.adversary else ():
+                assert part.cell is not None
+                place = {int(target): at for at, target in enumerate(part.cell.targets)}
+                at = [place[int(target)] for target in run.targets]
+                yield bool(np.array_equal(part.cell.outcomes.identified[at, 0], success[part.name][:, -1]))
 
 
 def _has_its_interval(number: Number) -> bool:
@@ -205,12 +192,13 @@ def _has_its_interval(number: Number) -> bool:
         return False
     if number.kind == "mean":
         return _is_mean_interval(reported, number.values)
-    if number.kind == "median":
-        return _is_median_interval(reported, number.values)
+    if number.kind == "median":  # enough values lie on both sides of the ends
+        outside = max(n / 2 - Z * math.sqrt(n) / 2 + 1.0, 0.0)
+        below, above = np.count_nonzero(number.values < reported.low), np.count_nonzero(number.values > reported.high)
+        return bool(below <= outside and above <= outside)
     if n == 0:
         return (reported.low, reported.high) == (0.0, 1.0)
-    exact = number.kind == "rate"
-    return _is_rate_end(reported, reported.low, exact) and _is_rate_end(reported, reported.high, exact)
+    return all(_is_rate_end(reported, end, number.kind == "rate") for end in (reported.low, reported.high))
 
 
 def _is_rate_end(rate: Estimate, end: float, exact: bool) -> bool:
@@ -236,13 +224,6 @@ def _is_mean_interval(mean: Estimate, values: Floats) -> bool:
     return is_high and is_low and above <= widest
 
 
-def _is_median_interval(median: Estimate, values: Floats) -> bool:
-    """Whether enough values lie on both sides of the ends of a median's interval."""
-    outside = len(values) / 2 - Z * math.sqrt(len(values)) / 2 + 1.0
-    below, above = np.count_nonzero(values < median.low), np.count_nonzero(values > median.high)
-    return bool(below <= max(outside, 0.0) and above <= max(outside, 0.0))
-
-
 def _is_close(reported: float, expected: float) -> bool:
     return math.isclose(reported, expected, rel_tol=1e-9, abs_tol=CLOSE)
 
@@ -259,39 +240,41 @@ def _counted(name: str, title: str, results: Sequence[bool], explanation: str) -
     )
 
 
-# The cells of the grids once more: from the success of each attack, and from the adversary as named.
+def _check_classes(reported: Classes, plan: AuditPlan) -> Check:
+    """k, unique rows and classes, counted again."""
+    columns, n = [plan.release.column(name) for name in reported.columns], plan.release.n_records
+    if n <= MOST_COUNTED:
+        sizes = Counter(Counter(zip(*map(_cells, columns), strict=True)).values())
+        unique, k, classes = sizes[1] / n, min(sizes), sum(sizes.values())
+        passed = math.isclose(reported.unique, unique, abs_tol=1e-12) and (reported.k, reported.classes) == (k, classes)
+        expected = f"k = {reported.k:,}, {reported.classes:,} classes, {percent(reported.unique)} unique"
+        observed = f"k = {k:,}, {classes:,} classes, {percent(unique)} unique"
+        how = "Rows with equal quasi-identifiers were counted a second time, by comparing their cells."
+    else:
+        codes = [cell_codes(column)[0] for column in columns]
+        rows = generator(plan.seed, "compared rows").integers(0, n, COMPARED)
+        alone = sum(int(np.logical_and.reduce([cells == cells[row] for cells in codes]).sum()) == 1 for row in rows)
+        likely = min(max(reported.unique, 0.0), 1.0)
+        tails = binomial_tail(alone, COMPARED, likely), binomial_tail(COMPARED - alone, COMPARED, 1 - likely)
+        passed = min(tails) >= RARE
+        expected = f"about {likely * COMPARED:.2g} of {COMPARED} rows unique"
+        observed = f"{alone} of {COMPARED} rows unique"
+        how = (
+            f"{COMPARED} random rows were compared with all other rows, because the table is large. "
+            f"{percent(likely)} of all rows are reported as unique."
+        )
+    return Check(
+        name="classes",
+        title="Classes are counted correctly",
+        expected=expected,
+        observed=observed,
+        passed=bool(passed) and sum(band.rows for band in reported.sizes) == n,
+        explanation=how,
+    )
 
 
-def _grid_numbers(findings: ErrorGrids, grids: Sequence[GridRun]) -> Iterator[Number]:
-    """Every cell of the findings, and what it should be."""
-    for grid, run in zip(findings.grids, grids, strict=True):
-        for row, success in zip(grid.rows, run.success, strict=True):
-            for column, cell in enumerate(row.cells):
-                chosen = _by_halves({name: of[:, column] for name, of in success.items()})
-                yield Number("cell of a grid", cell.identified, math.fsum(chosen) / len(chosen), "rate", chosen)
-
-
-def _by_halves(successes: Mapping[str, Floats]) -> Floats:
-    """Success by target: every second target has the attack that is best for the others."""
-    chosen = np.zeros(len(next(iter(successes.values()))))
-    for half in (0, 1):
-        others = {name: math.fsum(success[1 - half :: 2]) for name, success in successes.items()}
-        best = max(others, key=lambda name: (others[name], name == LIKELIHOOD))
-        chosen[half::2] = successes[best][half::2]
-    return chosen
-
-
-def _own_rows_agree(headline: AdversaryRun, grids: Sequence[GridRun]) -> Iterator[bool]:
-    """Whether the row of the adversary's own error repeats what its own attacks achieved.
-
-    They have the same targets with the same facts, but were attacked in another run.
-    """
-    own = headline.rung.adversary
-    for run in grids:
-        for level, success in zip(run.levels, run.success, strict=True):
-            for part in headline.attacks if level.adversary == own else ():
-                cell = headline.named_cell_of(part)
-                assert cell is not None
-                place = {int(target): at for at, target in enumerate(cell.targets)}
-                at = [place[int(target)] for target in run.targets]
-                yield bool(np.array_equal(cell.outcomes.identified[at, 0], success[part.name][:, -1]))
+def _cells(column: Column) -> list[Any]:
+    """The cells of a column as Python objects."""
+    if column.starts is None:
+        return list(column.codes.tolist())
+    return [tuple(column.codes[low:high].tolist()) for low, high in zip(column.starts, column.starts[1:], strict=False)]

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.auditing.adversary_text import describe_precision, facts_text, time_text
+from standout.auditing.sentences import describe_precision, facts_text, time_text
 from standout.core.arrays import Floats, Ints, codes_in_use
 from standout.core.errors import ParameterError, not_one_of
 from standout.data.labels import SECONDS

@@ -1,48 +1,38 @@
-"""The attacks of an audit: each adversary as it is named, and with increasing numbers of known facts."""
+"""The attacks of an audit: each adversary as it is named, with other numbers of facts, and with other errors."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack, fit_attack
-from standout.attack.likelihood import Likelihood
-from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.ladder import Rung, eligible_share, with_facts
-from standout.core.arrays import Floats
-from standout.core.progress import Progress
-from standout.core.text import printable
+from standout.attack.column_scores import AttackName, attack_named
+from standout.auditing.ladder import DataSpread, RelativeError, Rung, eligible_share, with_facts
+from standout.core.arrays import Floats, Ints
+from standout.core.progress import Progress, ProgressMeter
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
-from standout.evaluate.estimates import Estimate, paired_difference, rate
-from standout.evaluate.simulate import simulate
+from standout.evaluate.simulate import TargetSuccess, simulate
 from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population, random_targets
-from standout.findings.adversaries import (
-    AdversaryBeforeAfter,
-    AdversaryFindings,
-    Control,
-    CurvePoint,
-    EnvelopePoint,
-    Measures,
-    Successes,
-    compare_before_after,
-)
-from standout.know.adversary import Adversary
+from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
+from standout.know.adversary import Adversary, has_own_draws
 
-ALWAYS = (LIKELIHOOD, PAPER)
-"""Attacks that every adversary makes, and that the report compares."""
+EXACT_MATCH: AttackName = "exact match"
 CURVE_SHARE = 0.5
-"""A curve ends at the largest number of facts for which this share of the records has enough entries."""
+"""A curve ends at the largest number of facts for which this share of the records has enough entries or cells."""
+CURVE_WORK, FEWEST = 400_000_000, 30
+"""A curve of columns has fewer targets if targets · rows would exceed this, but at least so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
     """Settings that all attacks share, and the attacks of the user's own.
 
-    `only` is the one attack to try, or its name; None: the paper's attack, Likelihood, and the user's own.
+    `only` is the one attack to try, or its name; None: the built-in ones, and the strongest of the user's own.
     """
 
     release: Release
@@ -60,25 +50,18 @@ class AuditPlan:
     population: int | None = None
 
     @property
-    def limits(self) -> tuple[str, ...]:
-        """A sentence about the attacks if not all were tried."""
-        if self.only is None:
-            return ()
-        name = self.only if isinstance(self.only, str) else type(self.only).__name__
-        return (f"The audit tried one attack only ({printable(name)}). Another attack may identify more people.",)
-
-    @property
-    def original(self) -> Release:
-        """The data that adversaries know facts about."""
-        return self.people.original
-
-    @property
     def people(self) -> Population:
         """The people among whom targets are drawn."""
         return Population.of(self.release)
 
     def simulate(
-        self, attack: AnyAttack, adversary: Adversary, facts: Sequence[int], progress: Progress, absent: bool = True
+        self,
+        attack: AnyAttack,
+        adversary: Adversary,
+        facts: Sequence[int],
+        progress: Progress,
+        absent: bool = True,
+        targets: Sequence[str] | None = None,
     ) -> Simulation:
         """Attacks of the adversary with these numbers of facts, also on absent targets as a control."""
         return simulate(
@@ -86,12 +69,13 @@ class AuditPlan:
             {"adversary": adversary},
             attack=attack,
             facts=list(facts),
-            targets=self.targets,
+            targets=self.targets if targets is None else targets,
             phi=self.phi,
             posterior=self.posterior,
             budget=self.budget,
             top=self.top,
             absent=absent,
+            population=self.population if absent else None,
             seed=self.seed,
             threads=self.threads,
             progress=progress,
@@ -99,33 +83,34 @@ class AuditPlan:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AttackRun:
-    """One attack of one adversary: `as_named`, and `curve` with other numbers of facts.
+def built_in_attacks(release: Release) -> tuple[AttackName, ...]:
+    """The attacks that every adversary makes, and that the report compares."""
+    return (LIKELIHOOD, PAPER, EXACT_MATCH) if release.columns else (LIKELIHOOD, PAPER)
 
-    Both are None if the audit was interrupted before them.
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AttackRun:
+    """One attack of one adversary: the cell of exactly what it knows, and `curve` with other numbers of facts.
+
+    Cells of `further` numbers of facts, beyond the curve, have the targets of `cell`. What an interruption left out
+    is None or empty.
     """
 
     name: str
     attack: AnyAttack
-    as_named: Simulation | None
-    curve: Simulation | None
-
-    @property
-    def complete(self) -> bool:
-        """Whether all targets were attacked."""
-        return all(simulation is not None and simulation.complete for simulation in (self.as_named, self.curve))
+    simulation: Simulation
+    cell: SimulationCell | None
+    curve: tuple[SimulationCell, ...] = ()
+    further: tuple[SimulationCell, ...] = ()
+    complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class AdversaryRun:
-    """The attacks of one adversary on the same targets with the same facts, the strongest first.
-
-    Which attack is the strongest was decided on other targets.
-    """
+    """The attacks of one adversary on the same targets with the same facts; the strongest on other targets is first."""
 
     rung: Rung
-    curve_adversary: Adversary
+    curve_adversary: Adversary | None
     attacks: tuple[AttackRun, ...]
     complete: bool
 
@@ -134,79 +119,75 @@ class AdversaryRun:
         """The attack that counts."""
         return self.attacks[0]
 
-    @property
-    def as_named(self) -> Simulation | None:
-        """The strongest attack of the adversary exactly as it is named."""
-        return self.strongest.as_named
-
-    @property
-    def named_cell(self) -> SimulationCell | None:
-        """Outcomes of the strongest attack of the adversary exactly as it is named."""
-        return self.named_cell_of(self.strongest)
-
-    def named_cell_of(self, run: AttackRun) -> SimulationCell | None:
-        """Outcomes of one attack of the adversary exactly as it is named."""
-        cells = [] if run.as_named is None else run.as_named.cells
-        return next((cell for cell in cells if cell.facts == self.rung.adversary.knows), None)
-
-    def points_of(self, run: AttackRun) -> tuple[tuple[Simulation, SimulationCell], ...]:
-        """The points of the curve of one attack, each with the simulation that it is from.
-
-        Beyond the curve's largest number of facts, they are about people with enough entries for all facts
-        that the named adversary knows.
-        """
-        if run.curve is None or run.as_named is None:
-            return ()
-        most = self.curve_adversary.knows
-        further = [(run.as_named, cell) for cell in run.as_named.cells if cell.facts > most]
-        return *((run.curve, cell) for cell in run.curve.cells), *further
-
-    @property
-    def curve_cells(self) -> tuple[SimulationCell, ...]:
-        """Outcomes of the strongest attack by number of facts, all of the same targets."""
-        return () if self.strongest.curve is None else self.strongest.curve.cells
-
 
 def curve_adversary(adversary: Adversary, release: Release, facts: Sequence[int]) -> tuple[Adversary, tuple[int, ...]]:
     """The adversary of the curve, and the numbers of facts in the curve.
 
-    The adversary knows the largest of these numbers for which half of the records have enough entries, with
-    the same share of wrong facts.
+    The adversary knows the largest of these numbers for which half of the records have enough entries or cells, with
+    the same share of wrong facts. A curve of columns may also end at what the adversary knows, because there may be
+    few columns.
     """
-    shares = {size: eligible_share(with_facts(adversary, size), release) for size in facts}
-    largest = max((size for size in facts if shares[size] >= CURVE_SHARE), default=1)
-    sizes = tuple(size for size in sorted({*facts, largest}) if size <= largest)
+    own = {adversary.knows} if release.columns and adversary.knows < max(facts) else set()
+    most = math.inf
+    if release.columns:
+        most = len(release.attributes if adversary.columns is None else adversary.columns)
+    enough = (size for size in sorted({*facts, *own}, reverse=True) if size <= most)
+    largest = next((size for size in enough if eligible_share(with_facts(adversary, size), release) >= CURVE_SHARE), 1)
     longest = with_facts(adversary, largest)
-    if not eligible_share(longest, release):
+    if not release.columns and not eligible_share(longest, release):
         longest = replace(longest, wrong=0, wrong_facts="values")
-    return longest, sizes
+    return longest, tuple(sorted({*(size for size in facts if size < largest), largest}))
 
 
-def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> AdversaryRun:
-    """The attacks of an adversary: the paper's, Likelihood, and a stronger one if there is any."""
-    longest, sizes = curve_adversary(rung.adversary, plan.people.original, plan.facts)
-    attacks = _attacks(plan, rung.adversary)
-    runs, parts = _ProgressOfRuns(progress, 2 * len(attacks)), []
+def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: bool = True) -> AdversaryRun:
+    """The attacks of an adversary: the built-in ones, and a stronger one if there is any."""
+    adversary, original = rung.adversary, plan.people.original
+    longest, sizes = curve_adversary(adversary, original, plan.facts)
+    attacks = strongest_first(plan, adversary)
+    parts, finished, total_runs = list[AttackRun](), 0, 2 * len(attacks)
+
+    def shown(stage: str, done: int, total: int) -> None:
+        progress(stage, finished * total + done, total_runs * total)
+
+    on_same_targets, curve_targets = not original.columns, None
+    if not on_same_targets:
+        rows = random_targets(original, longest, plan.seed, "curve")[
+            : max(CURVE_WORK // plan.release.n_records, FEWEST)
+        ]
+        curve_targets = [original.records[row] for row in rows[: plan.targets].tolist()]
     for name, attack in attacks.items():
-        part = _run_attack(plan, name, attack, rung.adversary, (longest, sizes), runs)
-        parts.append(part)
-        if not part.complete:
+        if on_same_targets and with_curve and longest == adversary:  # one run has both
+            both = plan.simulate(attack, adversary, sorted({*sizes, adversary.knows}), shown)
+            curve = tuple(cell for cell in both.cells if cell.facts in sizes)
+            parts.append(AttackRun(name, attack, both, _named(both, adversary), curve, (), both.complete))
+        else:
+            beyond = [size for size in plan.facts if longest.knows < size < adversary.knows and on_same_targets]
+            named = plan.simulate(attack, adversary, [*beyond, adversary.knows], shown)
+            part = AttackRun(name, attack, named, _named(named, adversary), complete=named.complete)
+            if named.complete and with_curve:
+                finished += 1
+                curves = plan.simulate(attack, longest, sizes, shown, on_same_targets, curve_targets)
+                further = tuple(cell for cell in named.cells if cell.facts > longest.knows and on_same_targets)
+                part = replace(part, curve=curves.cells, further=further, complete=curves.complete)
+            parts.append(part)
+        if not parts[-1].complete:
             break
-        runs.finished = 2 * len(parts)
-    return AdversaryRun(rung, longest, tuple(parts), len(parts) == len(attacks) and parts[-1].complete)
+        finished = 2 * len(parts)
+    complete = len(parts) == len(attacks) and parts[-1].complete
+    return AdversaryRun(rung, longest if with_curve else None, tuple(parts), complete)
 
 
-def strongest_attack(plan: AuditPlan, adversary: Adversary) -> tuple[str, AnyAttack]:
-    """Name of the strongest attack, chosen on other targets than those reported, and the attack."""
-    return next(iter(_attacks(plan, adversary).items()))
+def _named(simulation: Simulation, adversary: Adversary) -> SimulationCell | None:
+    return next((cell for cell in simulation.cells if cell.facts == adversary.knows), None)
 
 
-def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
-    """The attacks to run by name, the strongest first. It is chosen on other targets.
+def strongest_first(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
+    """The attacks to run by name, the strongest first. It is chosen on other targets than those reported.
 
     They are not yet fitted to the adversary: that of the curve may have another share of wrong facts.
     """
-    candidates: dict[str, AnyAttack] = {PAPER: ScoreboardRH(), LIKELIHOOD: Likelihood(), **plan.own_attacks}
+    always = built_in_attacks(plan.release)
+    candidates: dict[str, AnyAttack] = {name: attack_named(name) for name in always} | dict(plan.own_attacks)
     if isinstance(plan.only, str):
         return {plan.only: candidates[plan.only]}
     if plan.only is not None:
@@ -214,47 +195,7 @@ def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
     reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.targets]
     fitted = {name: fit_attack(attack, adversary) for name, attack in candidates.items()}
     strongest = choose_strongest(plan.release, adversary, fitted, reported, seed=plan.seed, threads=plan.threads)
-    return {name: candidates[name] for name in dict.fromkeys([strongest, *ALWAYS])}
-
-
-def _run_attack(
-    plan: AuditPlan,
-    name: str,
-    attack: AnyAttack,
-    adversary: Adversary,
-    curve: tuple[Adversary, tuple[int, ...]],
-    runs: "_ProgressOfRuns",
-) -> AttackRun:
-    """One attack of an adversary as it is named, then for its curve; identical attacks run once.
-
-    If the curve ends before the number of facts that the adversary knows, the first run continues it.
-    """
-    longest, sizes = curve
-    if longest == adversary:
-        both = plan.simulate(attack, longest, sorted({*sizes, longest.knows}), runs)
-        cells = tuple(cell for cell in both.cells if cell.facts in sizes)
-        return AttackRun(name, attack, both, replace(both, cells=cells))
-    further = [size for size in plan.facts if longest.knows < size < adversary.knows]
-    as_named = plan.simulate(attack, adversary, [*further, adversary.knows], runs)
-    if not as_named.complete:
-        return AttackRun(name, attack, as_named, None)
-    runs.finished += 1
-    return AttackRun(name, attack, as_named, plan.simulate(attack, longest, sizes, runs))
-
-
-@dataclass
-class _ProgressOfRuns:
-    """Progress of several runs as one."""
-
-    progress: Progress
-    runs: int
-    finished: int = 0
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        self.progress(stage, self.finished * total + done, self.runs * total)
-
-
-# What the adversaries of an audit identify in the original, to compare with the sanitized release.
+    return {name: candidates[name] for name in dict.fromkeys([strongest, *always])}
 
 
 def attack_original(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> AdversaryBeforeAfter:
@@ -262,105 +203,140 @@ def attack_original(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> A
 
     The attack is the strongest on the original, chosen on other targets, as it is for the release.
     """
-    after, adversary = run.named_cell, run.rung.adversary
+    after, adversary = run.strongest.cell, run.rung.adversary
     assert after is not None
     before_plan = replace(plan, release=plan.people.original)
-    name, attack = strongest_attack(before_plan, adversary)
+    name, attack = next(iter(strongest_first(before_plan, adversary).items()))
     simulation = before_plan.simulate(attack, adversary, [adversary.knows], progress, absent=False)
     if not simulation.complete:
         raise KeyboardInterrupt
     before = simulation.cells[0]
     assert (before.targets == after.targets).all()
-    return compare_before_after(
-        run.rung.name,
-        _successes(name, before),
-        _successes(run.strongest.name, after),
-        plan.people.record_of(after.targets) >= 0,
+    of_before, of_after = (
+        Successes(attack=by, success=cell.outcomes.identified.mean(axis=1), baseline=1 / cell.n_records)
+        for by, cell in ((name, before), (run.strongest.name, after))
     )
+    return compare_before_after(run.rung.name, of_before, of_after, plan.people.record_of(after.targets) >= 0)
 
 
-def _successes(attack: str, cell: SimulationCell) -> Successes:
-    return Successes(attack=attack, success=cell.outcomes.identified.mean(axis=1), baseline=1 / cell.n_records)
-
-
-# The control of an adversary: the same attack on people who are not in the data.
+# The headline adversary with other numbers of facts and other errors of dates and values of entries: the grids.
 #
-# As in Anonymeter (Giomi et al., PoPETs 2023), a main attack on people in the data is compared with a control
-# attack on people who are not in it. Here the control is each target after its record is removed. A claim about
-# somebody who is not in the data is always wrong, so the control shows how often the adversary is sure without
-# reason.
+# A walk over the release gives all numbers of facts of one adversary, so a grid costs one walk for each row and
+# attack. There are no claims and no absent targets in a grid, and fewer targets than elsewhere.
 
 
-def control_of(main: Floats, control: Floats) -> Control:
-    """Correct claims about targets in the data, and claims about the same targets without their records."""
-    n = len(main)
-    main_rate, control_rate = (rate(min(math.fsum(of), n), n) for of in (main, control))
-    return Control(
-        main=main_rate,
-        control=control_rate,
-        difference=paired_difference(main, control),
-        residual=residual(main_rate, control_rate),
-    )
+Varies = Literal["time_error", "value_error"]
+GRID_TARGETS = 250
+"""Largest number of targets of a grid."""
+MOST_SIZES = 8
+"""Largest number of columns of a grid."""
+DATE_ERRORS = (RelativeError(0.005, at_most=3), RelativeError(0.02, at_most=14), RelativeError(0.1, at_most=60))
+"""Shares of the time span: as precise as a public profile, as an acquaintance, and as a season."""
+VALUE_ERRORS = (RelativeError(0.1), RelativeError(0.33), RelativeError(0.67))
+"""Shares of the value spread: a third is one star of five, as in the default adversaries."""
 
 
-def control_of_cell(cell: SimulationCell) -> Control:
-    """The control of the targets of one cell."""
-    outcomes, threshold = cell.outcomes, cell.threshold.strength
-    is_correct = (outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)
-    absent = outcomes.absent_claim_strength >= threshold
-    return control_of(np.asarray(is_correct.mean(axis=1)), np.asarray(absent.mean(axis=1)))
+@dataclass(frozen=True, slots=True)
+class ErrorLevel:
+    """One row of a grid: an error, None if not known, and the adversary who makes it."""
+
+    error: float | None
+    adversary: Adversary
 
 
-def residual(main: Estimate, control: Estimate) -> Estimate | None:
-    """Anonymeter's risk: (main − control) / (1 − control), at least 0; None if the control always claims.
+@dataclass(frozen=True, slots=True)
+class GridRun:
+    """The attacks of one grid: success by target and number of facts, for each level and each attack."""
 
-    The ends of its interval combine how far it moves with each end of the main and of the control rate, as
-    Newcombe's interval of a difference does.
+    varies: Varies
+    sizes: tuple[int, ...]
+    targets: Ints
+    levels: tuple[ErrorLevel, ...]
+    success: tuple[Mapping[str, Floats], ...]
 
-    >>> round(residual(rate(90, 100), rate(20, 100)).value, 3)
-    0.875
+
+@dataclass(frozen=True, slots=True)
+class SameDraws(Adversary):
+    """An adversary who knows the same entries as another, with the same random numbers for errors.
+
+    Cells then differ by their facts and errors only, not by the luck of the draw.
     """
-    if control.value >= 1.0:
-        return None
-    value = _residual(main.value, control.value)
-    below = math.hypot(value - _residual(main.low, control.value), value - _residual(main.value, control.high))
-    above = math.hypot(value - _residual(main.high, control.value), value - _residual(main.value, control.low))
-    low, middle, high = (min(max(end, 0.0), 1.0) for end in (value - below, value, value + above))
-    return Estimate(middle, low, high, main.n)
+
+    drawn_as: str = ""
+
+    @classmethod
+    def of(cls, adversary: Adversary, other: Adversary) -> "SameDraws":
+        """The other adversary, with the draws of the first."""
+        settings = {each.name: getattr(other, each.name) for each in fields(Adversary)}
+        return cls(**settings, drawn_as=adversary.key())
+
+    def key(self) -> str:
+        """That of the other adversary."""
+        return self.drawn_as
 
 
-def _residual(main: float, control: float) -> float:
-    return (main - control) / (1.0 - control) if control < 1.0 else -math.inf
-
-
-# The envelope of the curves: the strongest adversary at each number of known facts.
-
-
-def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, ...]:
-    """The highest identified rate at each number of facts, as named or on a curve; the first among equals."""
-    strongest = _strongest(adversaries)
-    counting = _strongest([adversary for adversary in adversaries if adversary.gate])
+def measure_grids(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> tuple[GridRun, ...]:
+    """The grids of an adversary: of date errors and of value errors, as far as the data has them."""
+    adversary, original = run.rung.adversary, plan.people.original
+    if has_own_draws(adversary):
+        return ()
+    spread = DataSpread(original)
+    levels = {varies: error_levels(adversary, original, varies, spread) for varies in varying(plan.release, original)}
+    levels = {varies: rows for varies, rows in levels.items() if len(rows) > 1}
+    every = {level.adversary.key(): level.adversary for rows in levels.values() for level in rows}
+    targets = random_targets(original, adversary, plan.seed)[: plan.targets]
+    for other in every.values():  # the first targets of the adversary who are targets of the others as well
+        targets = targets[other.eligible(original, targets)]
+    targets, sizes = targets[:GRID_TARGETS], grid_sizes(plan.facts, adversary.knows)
+    if not len(targets):
+        return ()
+    meter = ProgressMeter("grids", float(len(every) * len(run.attacks)), progress)
+    success: dict[str, dict[str, Floats]] = {key: {} for key in every}
+    for key, other in every.items():
+        for part in run.attacks:
+            with meter.part(1.0):
+                attacks = TargetSuccess(
+                    fit_attack(part.attack, other), SameDraws.of(adversary, other), sizes, plan.seed
+                )
+                success[key][part.name] = attacks.of(plan.release, targets, plan.threads, meter)
     return tuple(
-        EnvelopePoint(
-            facts=facts,
-            adversary=name,
-            identified=identified,
-            gate_adversary=counting[facts][0] if facts in counting else None,
-            gate_identified=counting[facts][1] if facts in counting else None,
-        )
-        for facts, (name, identified) in sorted(strongest.items())
+        GridRun(varies, sizes, targets, rows, tuple(success[level.adversary.key()] for level in rows))
+        for varies, rows in levels.items()
     )
 
 
-def _strongest(adversaries: Sequence[AdversaryFindings]) -> dict[int, tuple[str, Estimate]]:
-    """Name and rate of the strongest adversary by number of facts."""
-    best: dict[int, tuple[str, Estimate]] = {}
-    for adversary in adversaries:
-        points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
-        for point in points:
-            identified = point.identified
-            if math.isfinite(identified.value) and (
-                point.facts not in best or identified.value > best[point.facts][1].value
-            ):
-                best[point.facts] = adversary.name, identified
-    return best
+def varying(release: Release, original: Release) -> Iterator[Varies]:
+    """The errors that can vary: of dates and of values, if there are any."""
+    if release.span and original.span:
+        yield "time_error"
+    if release.n_levels and original.n_levels:
+        yield "value_error"
+
+
+def error_levels(adversary: Adversary, original: Release, varies: Varies, spread: DataSpread) -> tuple[ErrorLevel, ...]:
+    """The adversary with each error: exact, the default errors on this data, its own, and not known.
+
+    Where neither values nor dates are left in which a fact could be wrong, wrong facts are wrong items, as in
+    the ladder. Errors under which no record can be a target are left out.
+    """
+    if varies == "time_error":
+        errors = [spread.time_error(error) for error in DATE_ERRORS]
+    else:
+        errors = [spread.value_error(error) for error in VALUE_ERRORS]
+    own = getattr(adversary, varies)
+    known = sorted({0.0, *errors, *([] if own is None else [own])})
+    if varies == "value_error" and not isinstance(original.levels, np.ndarray):
+        known = [0.0]
+    levels = []
+    for error in [*known, None]:
+        other = replace(adversary, **{varies: error})
+        candidates = (other, replace(other, wrong_facts="items"))
+        levels += [ErrorLevel(error, each) for each in candidates if eligible_share(each, original)][:1]
+    return tuple(levels)
+
+
+def grid_sizes(facts: Sequence[int], knows: int) -> tuple[int, ...]:
+    """Numbers of facts up to all that the adversary knows; a few of them if there are many."""
+    sizes = sorted({*(size for size in facts if size < knows), knows})
+    places = np.linspace(0, len(sizes) - 1, min(len(sizes), MOST_SIZES))
+    return tuple(sizes[place] for place in np.unique(np.rint(places).astype(np.int64)))

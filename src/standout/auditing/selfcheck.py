@@ -1,55 +1,103 @@
-"""The self-check before an audit: whether the attack does what it should.
+"""The self-check of an audit: whether its attacks do what they should, on this data.
 
-Planted records must be identified, facts about somebody else must identify nobody, and absent people must
-rarely be claimed. A sanitized release must match its original. What the audit then reports is checked by
-`run_checks` and `findings_checks`.
-
-The checks run on a sample of the release's records, with the attack of the audit. A check fails only if
-sampling error explains the result in fewer than one of ten thousand audits.
+Planted records must be identified, facts about somebody else must identify nobody, and a sanitized release must match
+its original. The facts that adversaries knew must be as accurate as stated. Some targets of every adversary and attack
+are attacked a second time by a plain implementation, present and absent. Absent people must rarely be claimed.
+`findings_checks` then checks the numbers of the findings.
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack, fit_attack
+from standout.attack.column_scores import attack_named
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ExactMatch, ScoreboardRH
+from standout.auditing.fact_checks import check_facts
 from standout.auditing.ladder import Rung, fit_rung
+from standout.auditing.recomputed import Recomputation, Reported, can_recompute, has_reference, without_record
+from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, built_in_attacks
 from standout.core.arrays import Ints, offsets
-from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
+from standout.core.threads import map_on_threads
 from standout.data.build import subset
 from standout.data.release import RecordEntries, Release, read_only
 from standout.evaluate.estimates import beta_binomial_tail, binomial_tail, percent
-from standout.evaluate.outcomes import Criteria, attack_outcomes
-from standout.evaluate.simulate import simulate
-from standout.evaluate.simulation import Simulation, SimulationCell
+from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population, pair_similarities, sample_release
 from standout.findings.audit import Check
 from standout.know.adversary import Adversary
-from standout.know.facts import Aux, KnownFacts, encode_auxes
-from standout.know.similarity import ROUNDING, Decay, Present
+from standout.know.facts import KnownFacts, facts_from_entries
+from standout.know.similarity import Decay, Present
 
-# Invented records for the self-check: each replaces the entries of one record of the release.
+SAMPLE = 20_000
+"""The attack is checked on at most so many records."""
+PLANTED, PLANTED_FACTS, PLANTED_ITEMS = 20, 8, 16
+PAIRS = 200
+RARE = 1e-4
+"""A check fails if sampling error explains its result with a lower probability than this."""
+DOUBT = 0.01
+"""The same for the check of the original, where a failure to notice is worse than a false alarm."""
 
 
-PLANTED_ITEMS = 16
+def check_attack(plan: AuditPlan, rung: Rung) -> list[Check]:
+    """Checks of the attack on a sample of the release's records, with the headline adversary."""
+    release = plan.release
+    if release.n_records > SAMPLE and not release.columns:
+        keep = np.zeros(release.n_records, np.bool_)
+        keep[generator(plan.seed, "self-check").permutation(release.n_records)[:SAMPLE]] = True
+        release = sample_release(release, keep)
+    people = Population.of(release)
+    fitted = rung if release.columns else fit_rung(rung, people.original)
+    adversary = Adversary(knows=1) if isinstance(fitted, str) else fitted.adversary
+    order = generator(plan.seed, "checked").permutation(people.original.n_records)
+    eligible = order[adversary.eligible(people.original, order)]
+    targets = eligible[people.record_of(eligible) >= 0][:PAIRS]
+    others = np.roll(targets, 1)
+    differ = people.record_of(targets) != people.record_of(others)
+    targets, others = targets[differ], others[differ]
+    checks = [_planted(release, plan), _guessing(people, adversary, eligible, targets, others, plan)]
+    return [*checks, _original(people, targets, others)] if people.is_sanitized and not release.columns else checks
 
 
-def planted_release(release: Release, rows: Ints, seed: int) -> Release:
-    """The release with invented entries in these rows: random items, values and times.
+def planted_release(release: Release, seed: int) -> tuple[Release, Ints, KnownFacts]:
+    """The release with a few invented records, their positions, and exact facts about each.
 
-    If the release has repeats, every invented record has about half of its entries of items that repeat.
+    In columns, every invented cell is that of another random row, in a sample of the rows. Of entries, items,
+    values and times are random; if the release has repeats, about half of the entries are of items that repeat.
     """
-    side, lengths = release.by_record, release.lengths
-    count = min(PLANTED_ITEMS, release.n_items)
-    draws = [generator(seed, "canary", number) for number in range(len(rows))]
-    item = [np.sort(draw.permutation(release.n_items)[:count]) for draw in draws]
-    value = [draw.integers(max(release.n_levels, 1), size=count) for draw in draws]
-    time = [draw.integers(max(release.span, 1), size=count) for draw in draws]
+    if release.columns:
+        rng = generator(seed, "planted rows")
+        sample = rng.permutation(release.n_records)[:SAMPLE]
+        count, columns = min(PLANTED, max(1, len(sample) // 2)), []
+        for column in release.columns:
+            drawn, with_value = sample.copy(), sample[~column.is_missing[sample]]
+            if len(with_value):
+                drawn[:count] = rng.choice(with_value, count)
+            columns.append(column.rows(drawn))
+        planted = Release.of_columns(tuple(columns))
+        # without sets: who knows one member of a set of two rather expects a set of one
+        names = [name for name, at in planted.attributes.items() if all(columns[i].starts is None for i in at)]
+        filled = np.zeros(count, np.int64)
+        for name in names:
+            filled += np.any([~columns[i].is_missing[:count] for i in planted.attributes[name]], axis=0)
+        knows = max(1, min(PLANTED_FACTS, int(filled.min())))
+        rows = np.flatnonzero(filled >= knows)
+        adversary = Adversary(knows=knows, columns=tuple(names) or None, error=0.0)
+        return planted, rows, adversary.observe_all(planted, rows, seed)
+    count = min(PLANTED, max(1, release.n_records // 2))
+    rows = np.sort(generator(seed, "canaries").permutation(release.n_records)[:count])
+    side, lengths, length = release.by_record, release.lengths, min(PLANTED_ITEMS, release.n_items)
+    draws = [generator(seed, "canary", number) for number in range(count)]
+    item = [np.sort(draw.permutation(release.n_items)[:length]) for draw in draws]
+    value = [draw.integers(max(release.n_levels, 1), size=length) for draw in draws]
+    time = [draw.integers(max(release.span, 1), size=length) for draw in draws]
     if release.has_repeats:
-        item = [np.sort(draw.choice(items, count)) for items, draw in zip(item, draws, strict=True)]
+        item = [np.sort(draw.choice(items, length)) for items, draw in zip(item, draws, strict=True)]
         order = [np.lexsort(keys) for keys in zip(value, time, item, strict=True)]
         value = [codes[places] for codes, places in zip(value, order, strict=True)]
         time = [codes[places] for codes, places in zip(time, order, strict=True)]
@@ -57,280 +105,264 @@ def planted_release(release: Release, rows: Ints, seed: int) -> Release:
     unchanged[rows] = False
     owner = np.repeat(np.arange(release.n_records), lengths)
     stays = unchanged[owner]
-    by_owner = np.argsort(np.concatenate([owner[stays], np.repeat(rows, count)]), kind="stable")
+    by_owner = np.argsort(np.concatenate([owner[stays], np.repeat(rows, length)]), kind="stable")
 
-    def column(old: Any, new: list[Any]) -> Any:
+    def column_of(old: Any, new: list[Any]) -> Any:
         if old is None:
             return None
-        invented = np.concatenate(new).astype(old.dtype)
-        return read_only(np.concatenate([old[stays], invented])[by_owner])
+        return read_only(np.concatenate([old[stays], np.concatenate(new).astype(old.dtype)])[by_owner])
 
-    start = offsets(np.where(unchanged, lengths, count))
-    entries = RecordEntries(
-        read_only(start), column(side.item, item), column(side.value, value), column(side.time, time)
+    start = read_only(offsets(np.where(unchanged, lengths, length)))
+    parts = column_of(side.item, item), column_of(side.value, value), column_of(side.time, time)
+    draft = replace(release, by_record=RecordEntries(start, *parts), stored_fingerprint=None)
+    planted = subset(draft, np.ones(release.n_records, np.bool_))
+    knows = min(PLANTED_FACTS, length)
+    at = [begin + draw.permutation(length)[:knows] for begin, draw in zip(start[rows], draws, strict=True)]
+    return planted, rows, facts_from_entries(planted, np.concatenate(at), np.arange(count + 1) * knows)
+
+
+def _planted(release: Release, plan: AuditPlan) -> Check:
+    """Invented records among the real ones must be identified by exact facts about them."""
+    planted, rows, known = planted_release(release, plan.seed)
+    attacks: list[AnyAttack] = [ScoreboardRH(), ExactMatch()]
+    knows = max(int(np.diff(known.first).max(initial=0)), int(np.diff(known.cells.first).max(initial=0)), 1)
+    success = [success_rates(planted, known, rows, [knows], plan.threads, attack) for attack in attacks]
+    hits, total = sum(int(np.count_nonzero(found > 0)) for found in success), len(attacks) * len(rows)
+    return Check(
+        name="planted",
+        title="Planted records are identified",
+        expected=f"{total} of {total}",
+        observed=f"{hits} of {total}",
+        passed=hits == total,
+        explanation=(
+            f"The audit placed {len(rows)} invented records among {planted.n_records - len(rows):,} records of the "
+            f"data. Given {knows} {'fact' if knows == 1 else 'facts'} about each, the paper's attack and exact "
+            f"matching had the invented record among their best guesses in {hits} of {total} cases."
+        ),
     )
-    draft = replace(release, by_record=entries, stored_fingerprint=None)
-    return subset(draft, np.ones(release.n_records, np.bool_))
 
 
-def records_with_all_facts(release: Release, known: KnownFacts, rounding: float = 0.0) -> Ints:
-    """Number of records that match all known facts, by target; values may differ by rounding errors.
+def _guessing(
+    people: Population, adversary: Adversary, eligible: Ints, targets: Ints, others: Ints, plan: AuditPlan
+) -> Check:
+    """Facts about somebody else must not identify a target more often than guessing does."""
+    known, n = people.known_facts(adversary, targets, plan.seed), len(targets)
+    if people.release.columns:
+        known = replace(known, cells=known.cells._replace(target=others))
+    found = success_rates(people.release, known, others, [adversary.knows], plan.threads, ScoreboardRH())
+    hits = math.floor(math.fsum(found.ravel()) + 1e-9)
+    # a guess is right most often about the record that represents most people
+    representatives = people.record_of(eligible)
+    counts = np.bincount(representatives[representatives >= 0], minlength=1)
+    chance = counts.max() / counts.sum() if counts.max() > 1 else 1 / people.release.n_records
+    passed = n < 2 or binomial_tail(hits, n, min(float(chance), 1.0)) >= RARE
+    return Check(
+        name="guessing",
+        title="Facts about somebody else identify nobody",
+        expected=f"about {n * chance:.2g} of {n}",
+        observed=f"{hits} of {n}",
+        passed=passed,
+        explanation=(
+            f"Given facts about other people, the attack identified {hits} of {n} targets. "
+            f"This is {'no more than' if passed else 'more than'} guessing explains."
+        ),
+    )
 
-    A record matches a fact if one of its entries does.
+
+def _original(people: Population, targets: Ints, others: Ints) -> Check:
+    """People must resemble the records that represent them more than the records of others.
+
+    With a wrong original or key nobody would be identified, which looks like safety.
     """
-    side = release.by_record
-    owner = np.repeat(np.arange(release.n_records), release.lengths)
-    counts = np.empty(len(known), np.int64)
-    for q in range(len(known)):
-        facts = range(int(known.first[q]), int(known.first[q + 1]))
-        matched = np.zeros(release.n_records, np.int64)
-        for i in facts:
-            entries = np.flatnonzero(side.item == known.item[i])
-            if side.value is not None and known.value[i] >= 0:
-                near = _levels_near(release, known.values[known.value[i]], rounding)
-                entries = entries[np.isin(side.value[entries], near)]
-            if side.time is not None and known.timed[i]:
-                entries = entries[side.time[entries] == known.time[i]]
-            matched[np.unique(owner[entries])] += 1
-        counts[q] = np.count_nonzero(matched == len(facts))
-    return counts
-
-
-def _levels_near(release: Release, value: float | str, rounding: float) -> Ints:
-    """Codes of the levels that are equal to a value, up to rounding."""
-    if isinstance(release.levels, np.ndarray):
-        return np.flatnonzero(np.abs(release.levels - float(value)) <= rounding)
-    return np.flatnonzero([level == value for level in release.levels or ()])
-
-
-SAMPLE = 20_000
-PLANTED, PLANTED_FACTS = 20, 8
-PAIRS, ABSENT = 200, 500
-"""Number of pairs of people, and of absent people (and of people who decide φ)."""
-RARE = 1e-4
-"""A check fails if sampling error explains its result with a lower probability than this."""
-DOUBT = 0.01
-"""The same for the check of the original, where a failure to notice is worse than a false alarm."""
-
-
-@dataclass(frozen=True, slots=True)
-class SelfCheck:
-    """Checks on a sample of a release's records, with the headline adversary."""
-
-    release: Release
-    adversary: Adversary
-    budget: float
-    seed: int
-    threads: int | None
-
-    @classmethod
-    def of(cls, release: Release, rung: Rung, budget: float, seed: int, threads: int | None) -> "SelfCheck":
-        """Checks on at most SAMPLE records, with the adversary adapted to them."""
-        if release.n_records > SAMPLE:
-            keep = np.zeros(release.n_records, np.bool_)
-            keep[generator(seed, "self-check").permutation(release.n_records)[:SAMPLE]] = True
-            release = sample_release(release, keep)
-        fitted = fit_rung(rung, Population.of(release).original)
-        adversary = Adversary(knows=1) if isinstance(fitted, str) else fitted.adversary
-        return cls(release, adversary, budget, seed, threads)
-
-    @property
-    def people(self) -> Population:
-        """The people among whom targets are drawn."""
-        return Population.of(self.release)
-
-    def run(self, progress: Progress = no_progress) -> list[Check]:
-        """All checks that apply."""
-        checks = [self.planted, self.guessing, self.absent]
-        checks += [self.original] if self.people.is_sanitized else []
-        results = []
-        for number, check in enumerate(checks, 1):
-            results.append(check())
-            progress("checking", number, len(checks))
-        return results
-
-    def planted(self) -> Check:
-        """Invented records among the real ones must be identified by exact facts about them."""
-        count = min(PLANTED, max(1, self.release.n_records // 2))
-        rows = np.sort(generator(self.seed, "canaries").permutation(self.release.n_records)[:count])
-        release = planted_release(self.release, rows, self.seed)
-        knows = min(PLANTED_FACTS, int(release.lengths[rows].min()))
-        adversary = Adversary(knows=knows)
-        simulation = simulate(
-            release,
-            adversary,
-            targets=[release.records[row] for row in rows],
-            absent=False,
-            seed=self.seed,
-            threads=self.threads,
+    hits, n = 0, len(targets)
+    for similarity in (Present(), Decay()):
+        to_own, to_other = (
+            pair_similarities(people.release, targets, people.record_of(whose), similarity)
+            for whose in (targets, others)
         )
-        cell = _complete_cell(simulation)
-        # Records that match all facts tie with the planted one, and a guess among them is not wrong. An exact
-        # value may be off by rounding errors, so of several that match up to these any may be the best guess.
-        known = adversary.observe_all(release, cell.targets, self.seed)
-        exact, near = (records_with_all_facts(release, known, rounding) for rounding in (0.0, ROUNDING))
-        is_hit = np.abs(cell.outcomes.identified[:, 0] * near - 1.0) < 1e-9
-        hits = int(np.count_nonzero(is_hit | ((near > 1) & (exact < near))))
-        facts = f"{knows} {'fact' if knows == 1 else 'facts'}"
-        return Check(
-            name="planted",
-            title="Planted records are identified",
-            expected=f"{count} of {count}",
-            observed=f"{hits} of {count}",
-            passed=hits == count,
-            explanation=(
-                f"The audit placed {count} invented records among {release.n_records - count:,} records of "
-                f"the data. Given {facts} about each, the attack identified {hits} of {count}."
-            ),
-        )
-
-    def guessing(self) -> Check:
-        """Facts about somebody else must not identify a target more often than guessing does."""
-        targets, others = self._pairs()
-        known = self.people.known_facts(self.adversary, targets, self.seed)
-        outcomes = attack_outcomes(
-            ScoreboardRH(),
-            self.release,
-            known=known,
-            targets=others,
-            sizes=[self.adversary.knows],
-            criteria=Criteria(2, 0.5, Present(), False),
-            similar_records={},
-            threads=self.threads,
-        )
-        hits, n = math.floor(math.fsum(outcomes.identified.ravel()) + 1e-9), len(targets)
-        chance = self._largest_chance()
-        passed = n < 2 or binomial_tail(hits, n, chance) >= RARE
-        return Check(
-            name="guessing",
-            title="Facts about somebody else identify nobody",
-            expected=f"about {n * chance:.2g} of {n}",
-            observed=f"{hits} of {n}",
-            passed=passed,
-            explanation=(
-                f"Given facts about other people, the attack identified {hits} of {n} targets. "
-                f"This is {'no more than' if passed else 'more than'} guessing explains."
-            ),
-        )
-
-    def absent(self) -> Check:
-        """Absent people must not be claimed more often than the budget allows.
-
-        φ is chosen on other people than those on whom it is checked.
-        """
-        title = "Absent people are rarely claimed"
-        eligible = self._eligible()
-        removed = eligible[len(eligible) - min(ABSENT, len(eligible) // 10) :]
-        others = eligible[: min(ABSENT, len(eligible) - len(removed))]
-        keep = np.ones(self.release.n_records, np.bool_)
-        representatives = self.people.record_of(removed)
-        keep[representatives[representatives >= 0]] = False
-        if not len(removed) or keep.sum() < 2:
-            return _skipped("absent", title, f"{len(eligible):,} records", "remove some of them")
-        phi = self._phi_at_budget(others)
-        known = self.people.known_facts(self.adversary, removed, self.seed)
-        rest = subset(self.release, keep)
-        facts = encode_auxes(rest, _auxes(self.release, known), drawn=True)
-        verdicts = ScoreboardRH().attacks(rest, facts, threads=self.threads)
-        hits, n = int(np.count_nonzero(verdicts.claim_strengths() >= phi)), len(removed)
-        allowed = max(math.floor(self.budget * (len(others) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
-        most = max(k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(others) - allowed) >= RARE)
-        passed = hits <= most
-        return Check(
-            name="absent",
-            title=title,
-            expected=f"at most {most} of {n}",
-            observed=f"{hits} of {n}",
-            passed=passed,
-            explanation=(
-                f"The audit removed {n} people from the data and chose φ so that at most "
-                f"{percent(self.budget)} of absent people are claimed. The attack claimed {hits} of the {n}. "
-                f"This is {'no more than' if passed else 'more than'} sampling error explains."
-            ),
-        )
-
-    def _phi_at_budget(self, targets: Ints) -> float:
-        simulation = simulate(
-            self.release,
-            self.adversary,
-            targets=[self.people.original.records[row] for row in targets],
-            seed=self.seed,
-            threads=self.threads,
-        )
-        return _complete_cell(simulation).claim_rates.phi_for(self.budget)
-
-    def original(self) -> Check:
-        """People must resemble the records that represent them more than the records of others.
-
-        With a wrong original or key nobody would be identified, which looks like safety.
-        """
-        title = "The release matches its original"
-        people, others = self._pairs()
-        own_records, other_records = self.people.record_of(people), self.people.record_of(others)
-        hits, n = 0, len(people)
-        for similarity in (Present(), Decay()):
-            to_own, to_other = (
-                pair_similarities(self.release, people, record, similarity) for record in (own_records, other_records)
-            )
-            hits = max(hits, math.floor(((to_own > to_other) + (to_own == to_other) / 2).sum()))
-        least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)
-        if least is None:
-            return _skipped("original", title, f"{n:,} people", "tell")
-        passed = hits >= least
-        conclusion = (
-            "The release and the original belong together."
-            if passed
-            else "The original or the key may be wrong, or the release no longer resembles these people."
-        )
-        return Check(
-            name="original",
-            title=title,
-            expected=f"at least {least} of {n}",
-            observed=f"{hits} of {n}",
-            passed=passed,
-            explanation=(
-                f"{hits} of {n} people are more similar to the record that represents them than to somebody "
-                f"else's record. {conclusion}"
-            ),
-        )
-
-    def _eligible(self) -> Ints:
-        """People with enough entries to be targets, in random order."""
-        truth = self.people.original
-        order = generator(self.seed, "checked").permutation(truth.n_records)
-        return np.asarray(order[self.adversary.eligible(truth, order)])
-
-    def _largest_chance(self) -> float:
-        """Largest probability that a guess is right: the largest share of people with one representative."""
-        representatives = self.people.record_of(self._eligible())
-        counts = np.bincount(representatives[representatives >= 0], minlength=1)
-        most = int(counts.max())
-        return most / int(counts.sum()) if most > 1 else 1 / self.release.n_records
-
-    def _pairs(self) -> tuple[Ints, Ints]:
-        """Targets, and for each another person whom another record represents."""
-        eligible = self._eligible()
-        targets = eligible[self.people.record_of(eligible) >= 0][:PAIRS]
-        others = np.roll(targets, 1)
-        differ = self.people.record_of(targets) != self.people.record_of(others)
-        return targets[differ], others[differ]
+        hits = max(hits, math.floor(((to_own > to_other) + (to_own == to_other) / 2).sum()))
+    least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)
+    passed = least is None or hits >= least
+    conclusion = (
+        "The release and the original belong together."
+        if passed
+        else "The original or the key may be wrong, or the release no longer resembles these people."
+    )
+    too_few = f"not checked: {n:,} people are too few"
+    return Check(
+        name="original",
+        title="The release matches its original",
+        expected=too_few if least is None else f"at least {least} of {n}",
+        observed=too_few if least is None else f"{hits} of {n}",
+        passed=passed,
+        explanation="There are too few to tell."
+        if least is None
+        else f"{hits} of {n} people are more similar to the record that represents them than to somebody "
+        f"else's record. {conclusion}",
+    )
 
 
-def _skipped(name: str, title: str, size: str, purpose: str) -> Check:
-    result = f"not checked: {size} are too few"
-    explanation = f"There are too few to {purpose}."
-    return Check(name=name, title=title, expected=result, observed=result, passed=True, explanation=explanation)
+# Checks of what the audit reports about each target: the facts, the outcome, the outcome if absent.
 
 
-def _auxes(release: Release, known: KnownFacts) -> list[Aux]:
-    """Known facts about each person by name, as far as the release has the item."""
-    in_release = np.flatnonzero(known.item >= 0)
-    known = known.select(np.arange(len(known)), in_release, np.searchsorted(in_release, known.first))
-    return [known.aux(release, q) for q in range(len(known))]
+TARGETS, ABSENT = 20, 4
+"""Number of targets of the headline adversary that are attacked again, present and absent."""
+FEW_TARGETS, FEW_ABSENT = 4, 1
+"""The same for the other adversaries."""
+READ = 2_000_000
+"""About this many entries or cells are read again for one attack, at most, or a few targets more."""
+MOST_ENTRIES = 2_000_000
+"""A larger release is not rebuilt: the record is left out of the reference implementation's sums instead."""
+RELATIVE, ABSOLUTE = 1e-3, 1e-4
+"""Accepted differences: kernels compute σ and sums of probabilities in single precision."""
+SURE = 4.0
+"""Strengths of claims by columns are compared up to this, because kernels compute posteriors in single precision."""
+ABSENT_SLACK = 50.0
+"""More is accepted of the Bayesian attack on absent targets: entries without a value count as the average of
+the release, and that is taken before the record is removed."""
 
 
-def _complete_cell(simulation: Simulation) -> SimulationCell:
-    """The outcomes of a simulation; an interruption ends the self-check."""
-    if not simulation.complete:
-        raise KeyboardInterrupt
-    return simulation.cell()
+def check_runs(plan: AuditPlan, runs: Sequence[AdversaryRun], headline: str) -> list[Check]:
+    """Check the outcomes of all attacks, as the audit reports them."""
+    ordered = sorted(runs, key=lambda run: run.rung.name != headline)
+    pairs = [(run, part) for run in ordered for part in run.attacks if part.cell is not None]
+    agreements = [_agreements(plan, run, part, run.rung.name == headline) for run, part in pairs]
+    names = " and ".join(dict.fromkeys(part.name for _, part in pairs))
+    return [
+        *([] if plan.release.columns else [_facts_of_all(plan, ordered)]),
+        _agreement(
+            "outcomes",
+            "Outcomes are correct",
+            [present for present, _ in agreements],
+            f"The audit attacked some targets of every adversary again ({names}), with a second, simpler "
+            "implementation. Best guess, lineup, strength of the claim and bits",
+        ),
+        _agreement(
+            "absence",
+            "Absent targets are really absent",
+            [absent for _, absent in agreements],
+            "The audit removed the records of some targets from the release, one at a time, and attacked the "
+            "rest with a second, simpler implementation. The strengths of the claims",
+        ),
+        _absent(plan, ordered[0].strongest),
+    ]
+
+
+def _absent(plan: AuditPlan, part: AttackRun) -> Check:
+    """Absent people must not be claimed more often than the budget allows, at the thresholds that others choose."""
+    assert part.cell is not None
+    claims = part.simulation.estimate("absent_claims", f"absent_claims<={plan.budget:g}", facts=part.cell.facts)
+    hits, n = round(claims.value * claims.n), claims.n
+    allowed = max(math.floor(plan.budget * n + 1e-9) - 1, 0)
+    most = 0
+    while most < n and beta_binomial_tail(most + 1, n, allowed + 1, n - allowed) >= RARE:
+        most += 1
+    passed = hits <= most
+    return Check(
+        name="absent",
+        title="Absent people are rarely claimed",
+        expected=f"at most {most:,} of {n:,}",
+        observed=f"{hits:,} of {n:,}",
+        passed=passed,
+        explanation=(
+            f"For each target the record was removed, and the threshold was chosen on the others so that at most "
+            f"{percent(plan.budget)} of absent people are claimed. The attack claimed {hits:,} of {n:,}. "
+            f"This is {'no more than' if passed else 'more than'} sampling error explains."
+        ),
+    )
+
+
+def _facts_of_all(plan: AuditPlan, runs: Sequence[AdversaryRun]) -> Check:
+    """The facts of all adversaries as one check; that of the first failure, if any."""
+    original = plan.people.original
+    checks = [
+        check_facts(original, run.rung.adversary, run.strongest.cell.targets, plan.seed)
+        for run in reversed(runs)
+        if run.strongest.cell is not None
+    ]
+    failed, n = [check for check in checks if not check.passed], len(checks)
+    if failed or n == 1:
+        return (failed or checks)[0]
+    return replace(
+        checks[-1],
+        expected=f"{n} of {n} adversaries",
+        observed=f"{n} of {n} adversaries",
+        explanation=(
+            f"The audit compared the known facts of {n} adversaries with the records of the people they are "
+            "about. As many are wrong as stated, and right ones are within the stated errors."
+        ),
+    )
+
+
+class _Agreement(NamedTuple):
+    """How many outcomes agree, and of how many."""
+
+    agreeing: int = 0
+    n: int = 0
+
+
+def _agreements(
+    plan: AuditPlan, run: AdversaryRun, part: AttackRun, is_headline: bool
+) -> tuple[_Agreement, _Agreement]:
+    """Compare the outcomes of one attack with a second implementation: on present and on absent targets.
+
+    The attack is the one that the name promises, with the errors of the adversary.
+    """
+    release, people, cell, adversary = plan.release, plan.people, part.cell, run.rung.adversary
+    assert cell is not None
+    built_in = part.name in built_in_attacks(release) and part.name not in plan.own_attacks
+    attack = fit_attack(attack_named(part.name) if built_in else part.attack, adversary)  # type: ignore[arg-type]
+    rebuilds = isinstance(attack, ScoreboardRH) and not release.columns and release.n_entries <= MOST_ENTRIES
+    slack, n = ABSENT_SLACK if isinstance(attack, Likelihood) and not release.columns else 1.0, len(cell.outcomes)
+    strongest = SURE if release.columns and cell.threshold.by_posterior else math.inf
+    results = []
+    for absent, (most, few) in ((False, (TARGETS, FEW_TARGETS)), (True, (ABSENT, FEW_ABSENT))):
+        count = most if is_headline else few
+        if release.columns:
+            count = min(count, max(few, READ // (release.n_records * adversary.knows)))
+        elif has_reference(attack, release):
+            count = min(count, max(FEW_TARGETS, READ // release.n_entries))
+        chosen = np.unique(np.linspace(0, n - 1, min(count, n)).astype(np.int64))
+        known = people.known_facts(adversary, cell.targets[chosen], plan.seed)
+        if not can_recompute(attack, release, known, absent) or (absent and release.n_records < 2):
+            results.append(_Agreement())
+            continue
+        again, records = Recomputation(release, attack, known, plan.top), people.record_of(cell.targets[chosen])
+
+        def agrees(
+            q: int, absent: bool = absent, again: Any = again, records: Ints = records, at: Ints = chosen
+        ) -> bool:
+            record, outcomes = int(records[q]), cell.outcomes
+            if absent and rebuilds and record >= 0:
+                rebuilt, facts = without_record(release, again.known, record)
+                again, record = Recomputation(rebuilt, attack, facts, plan.top), -1
+            found = again.outcomes(q, record, absent)
+            if absent:
+                strength = min(float(outcomes.absent_claim_strength[at[q], 0]), strongest)
+                is_same = [_is_close(strength, min(each.claim_strength, strongest), slack) for each in found]
+            else:
+                values = Reported(*(float(getattr(outcomes, name)[at[q], 0]) for name in Reported._fields))
+                both = [[each._replace(claim_strength=min(each.claim_strength, strongest)) for each in (values, other)]
+                        for other in found]  # fmt: skip
+                is_same = [all(map(_is_close, *pair)) for pair in both]
+            return not found or any(is_same)
+
+        agreeing = map_on_threads(agrees, [(q,) for q in range(len(chosen))], plan.threads)
+        results.append(_Agreement(sum(agreeing), len(chosen)))
+    return results[0], results[1]
+
+
+def _is_close(reported: float, expected: float, slack: float = 1.0) -> bool:
+    return math.isnan(expected) or math.isclose(reported, expected, rel_tol=slack * RELATIVE, abs_tol=slack * ABSOLUTE)
+
+
+def _agreement(name: str, title: str, parts: Sequence[_Agreement], explanation: str) -> Check:
+    agreeing, n = sum(part.agreeing for part in parts), sum(part.n for part in parts)
+    expected, observed = f"{n} of {n}", f"{agreeing} of {n}"
+    text = f"{explanation} {'agree' if agreeing == n else 'do not agree'}."
+    if not n:
+        expected = observed = "not checked: there is no second implementation"
+        text = "There is no second implementation of these attacks."
+    elif not all(part.n for part in parts):
+        text += " Some attacks were not checked, because there is no second implementation for them."
+    return Check(name=name, title=title, expected=expected, observed=observed, passed=agreeing == n, explanation=text)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -266,7 +267,8 @@ def _row(attack: str, cell: SimulationCell, baseline: SimulationCell) -> Compari
 # the same targets would look better than it is.
 
 
-PAPER, LIKELIHOOD = "paper", "likelihood"
+PAPER: Final = "paper"
+LIKELIHOOD: Final = "likelihood"
 PILOT_TARGETS = 300
 """Number of other targets on which attacks are compared."""
 PILOT_WORK = 100_000_000

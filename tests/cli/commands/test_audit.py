@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 import standout as so
-from standout.auditing import selfcheck
 from standout.cli.command_group import cli
 from standout.core.text import percent
 from standout.findings.audit import Check
@@ -141,7 +140,7 @@ def test_an_audit_that_fails_its_own_checks_is_not_trusted(no_charts, run, index
         passed=False,
         explanation="None was found.",
     )
-    monkeypatch.setattr(selfcheck.SelfCheck, "run", lambda self, meter: [failed])
+    monkeypatch.setattr("standout.auditing.audit.check_attack_on_sample", lambda plan, rung: [failed])
     outcome = run("audit", index, "-o", tmp_path / "out", *OPTIONS, "--fail-above", "0")
     assert outcome.code == 5
     assert "DO NOT TRUST THIS" in outcome.out and "Planted records are found" in outcome.out

@@ -13,8 +13,9 @@ from tests.table_attack.test_mixed import mixed
 import standout as so
 from naive import table_audit as naive
 from standout.attack import column_evidence as evidence
-from standout.auditing import table_checks, table_runs
-from standout.auditing.runs import AuditPlan
+from standout.auditing import data_measures, findings_checks
+from standout.auditing.ladder import Rung
+from standout.auditing.runs import AuditPlan, run_adversary
 from standout.core.errors import ParameterError
 from standout.data.labels import Labels
 from standout.findings.json_types import json_text, to_json
@@ -52,7 +53,7 @@ def test_the_audit_of_columns_of_every_kind_passes_its_checks(audited):
     assert not failed
     assert audited.trusted and audited.complete
     assert {check.name for check in audited.findings.trust.checks} == {
-        "recomputed", "planted", "guessing", "absent", "rebuilt", "threads", "intervals", "rates", "classes",
+        "planted", "guessing", "outcomes", "absence", "absent", "intervals", "rates", "classes",
     }  # fmt: skip
 
 
@@ -131,10 +132,9 @@ def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_tha
 def test_what_the_right_row_shows_equals_a_count_over_cells():
     table = so.Release.of_columns(tuple(column for column in made_table(50).columns if column.kind != "set"))
     result = so.audit(table, ladder={"x": so.Adversary(knows=3)}, **SETTINGS)
-    run = table_runs.run_table_adversary(
-        plan_of(table, 30), table_runs.Rung("x", "x", so.Adversary(knows=3)), lambda *_: None
-    )
-    facts = run.facts
+    adversary = so.Adversary(knows=3)
+    targets = so.simulate(table, adversary, targets=30, seed=2).cell().targets
+    facts = adversary.observe_all(table, targets, 2)
     known = [
         set(facts.cells.column[facts.cells.first[q] : facts.cells.first[q + 1]].tolist()) for q in range(len(facts))
     ]
@@ -145,22 +145,14 @@ def test_what_the_right_row_shows_equals_a_count_over_cells():
 
 def test_claims_within_the_budget_equal_a_count_over_targets():
     plan = plan_of(made_table(120, seed=8), 60, budget=0.05)
-    run = table_runs.run_table_adversary(plan, table_runs.Rung("x", "x", so.Adversary(knows=5)), lambda *_: None)
-    for attack in run.attacks:
-        present, absent = (
-            [
-                float(v.eccentricity[i])
-                if attack.name == "paper"
-                else -np.log10(max(1 - float(v.posterior[i]), 1e-12))
-                if v.ties[i]
-                else -1.0
-                for i in range(len(v.found))
-            ]
-            for v in (attack.verdicts, attack.absent)
-        )
-        if attack.name != "paper":
-            expected = naive.claims_within_budget(present, attack.verdicts.found.tolist(), absent, 0.05)
-            assert attack.within.correct_claims.value == pytest.approx(expected)
+    run = run_adversary(plan, Rung("x", "x", so.Adversary(knows=5)), lambda *_: None)
+    for part in run.attacks:
+        outcomes = part.cell.outcomes
+        present, absent = outcomes.claim_strength[:, 0].tolist(), outcomes.absent_claim_strength[:, 0].tolist()
+        if part.name != "paper":
+            expected = naive.claims_within_budget(present, outcomes.identified[:, 0].tolist(), absent, 0.05)
+            found = part.simulation.estimate("correct_claims", "absent_claims<=0.05")
+            assert found.value == pytest.approx(expected)
 
 
 def test_the_journalist_is_never_surer_than_the_prosecutor(audited):
@@ -180,27 +172,20 @@ def test_a_wrong_kernel_is_noticed(monkeypatch):
     monkeypatch.setattr(evidence.ColumnEvidence, "_covered", wrong)
     result = so.audit(marked_table(), **SETTINGS)
     failed = {check.name for check in result.findings.trust.checks if not check.passed}
-    assert "recomputed" in failed
+    assert "outcomes" in failed
     assert not result.trusted
     assert result.findings.verdict.summary.startswith("Do not trust this result")
 
 
 def test_wrong_counts_of_classes_are_noticed(monkeypatch):
-    from standout.auditing import table_measures as module
-
-    right = module.identity_findings
-
-    def wrong(table, columns):
-        findings, risk = right(table, columns)
-        return replace(findings, k=findings.k + 1), risk
-
-    monkeypatch.setattr(module, "identity_findings", wrong)
+    right = data_measures.class_findings
+    monkeypatch.setattr(data_measures, "class_findings", lambda *args: replace(right(*args), k=right(*args).k + 1))
     failed = [check.name for check in so.audit(marked_table(), **SETTINGS).findings.trust.checks if not check.passed]
     assert failed == ["classes"]
 
 
 def test_many_rows_are_compared_with_all_others_instead_of_counted(monkeypatch):
-    monkeypatch.setattr(table_checks, "MOST_COUNTED", 10)
+    monkeypatch.setattr(findings_checks, "MOST_COUNTED", 10)
     assert so.audit(marked_table(), **SETTINGS).trusted
 
 
@@ -208,7 +193,7 @@ def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("standout.auditing.audit.run_curve", interrupted)
+    monkeypatch.setattr("standout.auditing.audit.measure_columns", interrupted)
     result = so.audit(marked_table(), **SETTINGS)
     assert not result.complete
     assert result.findings.classes is None

@@ -6,8 +6,8 @@ from tests.table_attack.made_tables import made_table
 
 import standout as so
 from naive import table_audit as naive
-from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.ladder import Rung, fit_ladder, resolve_ladder, with_facts
+from standout.auditing.sentences import describe_adversary
 from standout.core.errors import ParameterError
 from standout.data.column import Column
 
