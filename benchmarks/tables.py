@@ -25,9 +25,8 @@ import standout as so
 from benchmarks.harness import Cost, best_of, interleaved, restart_single_threaded, run_job
 from benchmarks.other_table_tools import JOBS as TOOL_JOBS
 from benchmarks.ratio_table import HEADER, RatioRow
-from standout.attack.column_kernels import UNIT
+from standout.attack.column_evidence import CellTabulation
 from standout.attack.column_scores import attack_columns
-from standout.attack.column_tables import Preparation
 from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
 from standout.data.release import Release
@@ -35,6 +34,7 @@ from standout.know.facts import KnownFacts
 from standout.measure.equivalence import identity_risk
 
 MODULE = "benchmarks.tables"
+UNIT = 1 << 20
 LEVELS = (2, 3, 5, 8, 13, 21, 40, 90, 200, 2_000)
 """Numbers of levels of the columns, in turn: nine of ten columns have codes of one byte."""
 KNOWN, TARGETS, CLASS_COLUMNS, PEOPLE = 6, 64, 8, 1_000
@@ -77,9 +77,9 @@ def csv_file(folder: Path, rows: int, columns: int) -> Path:
     return path
 
 
-def numpy_best(table: Release, facts: KnownFacts, attack: so.Likelihood, who: so.Adversary) -> Floats:
+def numpy_best(table: Release, facts: KnownFacts, attack: so.Likelihood) -> Floats:
     """The best score of each target: NumPy looks up each fact's numbers and adds them."""
-    preparation = Preparation(table, attack, who)
+    evidence = CellTabulation(table, attack).evidence
     best = np.zeros(len(facts))
     tables: dict[tuple[int, int], NDArray[np.int32]] = {}
     score = np.empty(table.n_records, np.int32)
@@ -89,7 +89,7 @@ def numpy_best(table: Release, facts: KnownFacts, attack: so.Likelihood, who: so
         for fact in range(int(facts.cells.first[query]), int(facts.cells.first[query + 1])):
             column, code = int(facts.cells.column[fact]), int(facts.cells.code[fact])
             if (column, code) not in tables:
-                window = attack.window(preparation.evidence[column], code, None)
+                window = evidence[column].likelihood(code, None)
                 numbers = np.full(table.columns[column].n_levels + 1, window.outside)
                 numbers[window.low : window.low + len(window.numbers)] = window.numbers
                 numbers[-1] = window.empty
@@ -120,10 +120,10 @@ def attack_ratios(table: Release, rounds: int) -> Iterator[RatioRow]:
         facts = who.observe_all(table, targets, 1)
         best = attack_columns(table, facts, attack, threads=1).best_likelihood
         assert best is not None
-        assert np.allclose(-np.log(best), numpy_best(table, facts, attack, who)), "different best scores"
+        assert np.allclose(-np.log(best), numpy_best(table, facts, attack)), "different best scores"
         jobs: dict[str, Callable[[], object]] = {
             "ours": partial(attack_columns, table, facts, attack, threads=1),
-            "NumPy": partial(numpy_best, table, facts, attack, who),
+            "NumPy": partial(numpy_best, table, facts, attack),
             "reading": partial(sum_words, [_words(table.columns[c]) for c in facts.cells.column.tolist()]),
         }
         per_target = {name: seconds / TARGETS for name, seconds in interleaved(rounds, jobs).items()}

@@ -317,7 +317,7 @@ def numbers(verdicts, q):
     columns = verdicts.columns
     here = slice(columns.first[q], columns.first[q + 1])
     own = {"first": 0, "record": columns.record[here], "score": columns.score[here]}
-    each = {one.name: getattr(columns, one.name) for one in fields(columns) if one.name not in own}
+    each = {one.name: getattr(columns, one.name) for one in fields(columns) if one.name not in (*own, "target")}
     return {name: np.asarray(column[q]).tobytes() for name, column in each.items()} | {
         name: np.asarray(part).tobytes() for name, part in own.items()
     }

@@ -91,7 +91,7 @@ def test_sums_of_sixteen_parts_are_exact(name, many_blocks):
     def verdicts(count):
         with divided(many_blocks, even_parts(block_count(many_blocks), count)):
             columns = ATTACKS[name].attacks(many_blocks, known, top=5).columns
-        return [getattr(columns, field.name).tobytes() for field in fields(columns)]
+        return [getattr(columns, field.name).tobytes() for field in fields(columns) if field.name != "target"]
 
     expected = verdicts(1)
     assert verdicts(2) == expected and verdicts(16) == expected

@@ -14,7 +14,7 @@ from standout.data.release import Release
 from standout.know.adversary import Adversary
 from standout.know.sanitized import sanitized_rows
 
-LAST_DIGITS = 1e-9
+LAST_DIGITS = 2e-8
 
 
 def as_plain(level):

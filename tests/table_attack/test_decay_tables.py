@@ -19,10 +19,10 @@ def test_a_table_in_blocks_equals_one_exponential_per_level(scale):
     blocks = DecayBlocks.of(levels, scale)
     for code in (0, 7, 150, len(levels) - 1):
         low, high = blocks.ends(code)
-        out = np.empty(high - low, np.int32)
-        DecayTable(blocks, code, low, high, 75_000.0).fill(out)
-        expected = [round(75_000 * math.exp(-abs(x - levels[code]) / scale)) for x in levels[low:high].tolist()]
-        assert out.tolist() == expected
+        out = np.empty(high - low)
+        DecayTable(blocks, code, low, high, 0.07).fill(out)
+        expected = [round(0.07 * 2**20 * math.exp(-abs(x - levels[code]) / scale)) for x in levels[low:high].tolist()]
+        assert (out * 2**20).tolist() == expected
         assert all(abs(levels[i] - levels[code]) > 15 * scale for i in range(len(levels)) if not low <= i < high)
 
 

@@ -17,25 +17,41 @@ The paper's attacks take the column's own Sim instead (`ColumnSimilarity`), aver
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.any_attack import AnyAttack
+from standout.attack.engine_kernels import ABOVE_ZERO, CELL_STEP, NARROW_TABLE, CellArrays
+from standout.attack.error_model import COVERAGE, GUESSED_WRONG
+from standout.attack.likelihood import Likelihood
+from standout.attack.queries import KnownCells
+from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, run_starts
+from standout.core.arrays import Bools, Floats, Ints, offsets, run_starts, slices_of
 from standout.core.jit import Array, Int, Real, kernel
+from standout.core.threads import thread_count
 from standout.data.column import REACH, ROUNDING, Column, Near, near_levels
-from standout.know.sanitized import Channel
+from standout.data.release import Release
+from standout.know.facts import KnownFacts
+from standout.know.sanitized import Channel, Sanitized, original_of
 
-__all__ = ["LARGEST_SET", "ColumnEvidence", "DecayBlocks", "DecayTable", "Window"]
+__all__ = ["CellTabulation", "ColumnEvidence", "DecayBlocks", "DecayTable"]
 
 MANY_LEVELS = 1 << 13
 """From this many levels on, tables of a decay are made in blocks."""
 LARGEST_SET = 254
 """Sets with more members count as sets of this size."""
+EMPTY_SET = 255
+NUMBERS, MEMBERS = 1 << 24, 1 << 28
+"""Largest number of table elements at once, and of bytes of the matrices of set members."""
+REMEMBERED = 1 << 12
+"""Tables up to this length are kept for facts of other targets; longer ones would fill the memory."""
 
 
 class Window(NamedTuple):
@@ -45,10 +61,6 @@ class Window(NamedTuple):
     numbers: Floats
     outside: float
     empty: float
-
-    def times(self, weight: float) -> "Window":
-        """All numbers multiplied by a weight."""
-        return Window(self.low, self.numbers * weight, self.outside * weight, self.empty * weight)
 
     def logarithms(self) -> "Window":
         """The natural logarithms of all numbers."""
@@ -217,7 +229,7 @@ class ColumnEvidence:
         return self._window(0, (1.0 - replaced) * numbers + replaced, 0.0, empty)
 
 
-# Look-up tables of a decay over many levels: weight · e^(−distance / scale), in units of a score.
+# Look-up tables of a decay over many levels: weight · e^(−distance / scale).
 #
 # A column of amounts may have as many levels as rows, and a fact needs a number for each. One exponential per
 # level would take longer than the attack itself. So levels are divided into blocks one scale wide. Within a
@@ -259,20 +271,17 @@ class DecayTable:
     high: int
     factor: float
 
-    def fill(self, out: NDArray[np.int32]) -> None:
-        """Write the numbers, rounded to units of a score."""
-        blocks = self.blocks
-        fill_decay(
-            blocks.levels, blocks.scale, blocks.starts, blocks.within, self.code, self.low, self.high,
-            self.factor, out,
-        )  # fmt: skip
+    def fill(self, out: Floats) -> None:
+        """Write the numbers, on the grid of scores."""
+        blocks, ends = self.blocks, (self.code, self.low, self.high)
+        fill_decay(blocks.levels, blocks.scale, blocks.starts, blocks.within, *ends, self.factor / CELL_STEP, out)
 
 
 @kernel
 def fill_decay(
     levels: Array, scale: Real, starts: Array, within: Array, code: Int, low: Int, high: Int, factor: Real, out: Array
 ) -> None:
-    """Set out[i] to factor · e^(−|levels[low + i] − levels[code]| / scale), rounded."""
+    """Set out[i] to factor · e^(−|levels[low + i] − levels[code]| / scale) steps, rounded."""
     known = (levels[code] - levels[0]) / scale
     block = np.searchsorted(starts, low, side="right") - 1
     begin = low
@@ -282,7 +291,287 @@ def fill_decay(
         below = min(max(code, begin), end)
         up, down = factor * math.exp(number - known), factor * math.exp(known - number)
         for i in range(begin, below):
-            out[i - low] = np.int32(np.rint(up / within[i]))
+            out[i - low] = np.rint(up / within[i]) * CELL_STEP
         for i in range(below, end):
-            out[i - low] = np.int32(np.rint(down * within[i]))
+            out[i - low] = np.rint(down * within[i]) * CELL_STEP
         begin, block = end, block + 1
+
+
+# From known cells to the tables that the engine looks up.
+
+
+class _Table(NamedTuple):
+    """What one fact adds, by code; if it may be right or wrong, both. The last number of a window is for all others.
+
+    A long decay is computed when all tables are joined.
+    """
+
+    place: tuple[int, int]
+    low: int
+    length: int
+    missing: int
+    empty: tuple[float, ...]
+    numbers: tuple[Floats, ...] | DecayTable
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, place: tuple[int, int], windows: tuple[Window, ...], missing: int, counted: bool) -> "_Table":
+        """The windows on the grid of scores, or divided by the highest number if the fact is right."""
+        low, right, empty, numbers = windows[0].low, windows[0].numbers, [], []
+        highest = max(float(right.max(initial=-math.inf)), windows[0].outside, windows[0].empty)
+        for window in windows:
+            table = np.full(len(right) + 1 if place[0] else NARROW_TABLE, window.outside)
+            begin = 0 if place[0] else low
+            table[begin : begin + len(right)] = window.numbers
+            if not place[0]:
+                table[missing] = window.empty
+            both = np.append(table, window.empty)
+            both = both / highest if counted else np.rint(both / CELL_STEP) * CELL_STEP
+            numbers.append(both[:-1])
+            empty.append(float(both[-1]))
+        least = min(float(numbers[0].min()), empty[0])
+        most = highest if counted else max(float(numbers[0].max()), empty[0])
+        return cls(place, low, len(right), missing, tuple(empty), tuple(numbers), least, most)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTabulation:
+    """Turns known cells into tables, for an attack on a release.
+
+    If `absent`, the targets are not in the release: what is counted in columns is counted without them.
+    """
+
+    release: Release
+    attack: AnyAttack
+    absent: bool = False
+    counted: bool = False
+    threads: int | None = None
+    _kept: dict[tuple[int, int, int], _Table] = field(default_factory=dict)
+
+    @cached_property
+    def evidence(self) -> dict[int, ColumnEvidence]:
+        """By position in the original; columns that were dropped have none."""
+        attack, wrong, coverage = self.attack, 0.0, 1.0
+        adversary: Any = attack.adversary if isinstance(attack, Likelihood) else None
+        if isinstance(attack, Likelihood):
+            wrong = GUESSED_WRONG if adversary is None else adversary.wrong / adversary.knows
+            coverage = COVERAGE if attack.coverage is None else attack.coverage
+        channels = self.release.channels if isinstance(self.release, Sanitized) else {}
+        names = set(self.release.column_names)
+        return {
+            position: ColumnEvidence(
+                original=column,
+                released=self.release.column(column.name),
+                channel=channels.get(column.name),
+                error=column.error if adversary is None else adversary.error_of(column),
+                wrong=wrong,
+                coverage=coverage,
+            )
+            for position, column in enumerate(original_of(self.release).columns)
+            if column.name in names
+        }
+
+    def batches(self, known: KnownFacts) -> Iterator[tuple[slice, KnownCells]]:
+        """The targets in slices whose tables fit into memory, and these tables."""
+        cells = known.cells
+        usable = np.isin(cells.column, list(self.evidence))
+        for targets in self._slices(known, usable):
+            cell = np.arange(cells.first[targets.start], cells.first[targets.stop])
+            cell = cell[usable[cell]]
+            n, query = targets.stop - targets.start, np.searchsorted(cells.first, cell, side="right") - 1
+            matrices, place = dense_columns(self.release)
+            members = _Members(self.release, len(matrices[0]))
+            own = cells.target[query].tolist() if self.absent else [-1] * len(query)
+            parts = zip(cells.column[cell].tolist(), cells.code[cell].tolist(), own, strict=True)
+            tables = [self._table(*part, place, members) for part in parts]
+            narrow = np.vstack([matrices[0], *members.columns]) if members.columns else matrices[0]
+            query -= targets.start
+            ends, share = self._wrong_shares(cells.column[cell], query, n)
+            arrays = _join((narrow, *matrices[1:]), np.bincount(query, minlength=n), tables, ends, share, self.threads)
+            most, lowest, offset = (np.zeros(n) for _ in range(3))
+            if self.counted:
+                np.add.at(lowest, query, elementary.log(np.array([table.most for table in tables])))
+                lowest, most, offset = lowest - ABOVE_ZERO, most + 2 * ABOVE_ZERO, offset + ABOVE_ZERO
+            elif isinstance(self.attack, Scoreboard):
+                most += 1.0
+            else:
+                np.add.at(most, query, np.array([table.most for table in tables]))
+                np.add.at(lowest, query, np.array([table.least for table in tables]))
+                lowest, most, offset = lowest - CELL_STEP, most - lowest + CELL_STEP, CELL_STEP - lowest
+            arrays = arrays._replace(offset=offset)
+            yield targets, KnownCells(known, cell, arrays, lowest, most)
+
+    def _slices(self, known: KnownFacts, usable: Bools) -> Iterator[slice]:
+        cells = known.cells
+        size, is_member = np.zeros(len(cells.column), np.int64), np.zeros(len(cells.column), np.int64)
+        for column, evidence in self.evidence.items():
+            about = np.flatnonzero(cells.column == column)
+            is_member[about] = evidence.original.starts is not None
+            if evidence.released.n_levels < NARROW_TABLE or evidence.original.starts is not None:
+                size[about] = NARROW_TABLE
+            elif isinstance(self.attack, ExactMatch):
+                size[about] = 2
+            elif isinstance(self.attack, Likelihood) and evidence.channel is None:
+                codes = cells.code[about]
+                size[about] = evidence.near.high[codes] - evidence.near.low[codes] + 1
+            else:
+                size[about] = max(evidence.released.n_levels + 1, NARROW_TABLE)
+        used = np.maximum(size * usable, is_member * (NUMBERS // max(MEMBERS // max(self.release.n_records, 1), 16)))
+        yield from slices_of(np.diff(offsets(used)[cells.first]), NUMBERS)
+
+    def _table(
+        self, column: int, code: int, target: int, place: dict[str, tuple[int, int]], members: "_Members"
+    ) -> _Table:
+        evidence, attack, counted = self.evidence[column], self.attack, self.counted
+        released, starts = evidence.released, evidence.original.starts
+        if starts is not None:
+            became = code if evidence.channel is None else int(evidence.channel.released[code])
+            at = 0, members.row(released, None if became == released.missing else became)
+            if became == released.missing:  # the member is nowhere in the release, and the fact says nothing
+                neutral = float(counted or isinstance(attack, Scoreboard))
+                nothing = Window(0, np.full(1, neutral), neutral, neutral)
+                return _Table.of(at, (nothing,) * (1 + counted), EMPTY_SET, counted)
+            members_of_target = evidence.original.codes[starts[target] : starts[target + 1]].astype(np.int64)
+            windows = self._windows(evidence, code, None if target < 0 else members_of_target)
+            return _Table.of(at, windows, EMPTY_SET, counted)
+        own = int(evidence.original.codes[target]) if target >= 0 else -1
+        key, missing, at = (column, code, own), released.missing, place[released.name]
+        if key in self._kept:
+            return self._kept[key]
+        if isinstance(attack, ScoreboardRH) and evidence.decay is not None:
+            low, high = evidence.decay.ends(code)
+            weight = evidence.weight(self.absent)
+            decay = DecayTable(evidence.decay, code, low, high, weight)
+            return _Table(at, low, high - low, missing, (0.0,), decay, 0.0, weight + CELL_STEP)
+        table = _Table.of(at, self._windows(evidence, code, None if own < 0 else own), missing, counted)
+        if table.length <= REMEMBERED:
+            self._kept[key] = table
+        return table
+
+    def _windows(self, evidence: ColumnEvidence, code: int, own: int | Ints | None) -> tuple[Window, ...]:
+        """What a known level or member adds to the score of a record, by the record's code."""
+        if isinstance(self.attack, Likelihood):
+            return evidence.right_and_wrong(code, own) if self.counted else (evidence.likelihood(code, own),)
+        if isinstance(self.attack, ExactMatch):
+            return (evidence.equality(code),)
+        window = evidence.similarity(code)
+        if isinstance(self.attack, Scoreboard):
+            return (window,)
+        weight = evidence.weight(own is not None)
+        return (window._replace(numbers=window.numbers * weight),)
+
+    def _wrong_shares(self, column: Ints, query: Ints, n: int) -> tuple[Bools, Floats]:
+        """Which cells are the last of their attribute, and the shares of `CellArrays`.
+
+        Of the attributes that the adversary knows, some may not be in the release; wrong ones may be among those.
+        """
+        if not self.counted:
+            return np.empty(0, np.bool_), np.empty((0, 0))
+        assert isinstance(self.attack, Likelihood) and self.attack.adversary is not None
+        names = [each.attribute for each in original_of(self.release).columns]
+        attribute = np.array([names.index(name) for name in names])[column]
+        ends = np.ones(len(column), np.bool_)
+        ends[:-1] = (attribute[1:] != attribute[:-1]) | (query[1:] != query[:-1])
+        most, wrong = self.attack.adversary.knows, self.attack.adversary.wrong
+        ways = [
+            [math.comb(most - known, wrong - j) if j <= known else 0 for j in range(wrong + 1)]
+            for known in np.bincount(query[ends], minlength=n).tolist()
+        ]
+        return ends, np.array(ways) / math.comb(most, wrong)
+
+
+def dense_columns(release: Release) -> tuple[tuple[NDArray[Any], ...], dict[str, tuple[int, int]]]:
+    """The codes of a release as matrices, and where each column is in them: (width, row of the matrix)."""
+    kept = vars(release)
+    if "_dense" not in kept:
+        groups: tuple[list[Column], ...] = ([], [], [])
+        for column in release.columns:
+            if column.starts is None:
+                groups[(1, 2, 4).index(column.codes.dtype.itemsize)].append(column)
+        place = {column.name: (width, row) for width, group in enumerate(groups) for row, column in enumerate(group)}
+        matrices = tuple(
+            np.stack([column.codes for column in group]) if group else np.empty((0, release.n_records), dtype)
+            for group, dtype in zip(groups, (np.uint8, np.uint16, np.uint32), strict=True)
+        )
+        kept["_dense"] = matrices, place
+    dense: tuple[tuple[NDArray[Any], ...], dict[str, tuple[int, int]]] = kept["_dense"]
+    return dense
+
+
+class _Members:
+    """Sets as dense columns: for a category, the size of each record's set that has it, else 0."""
+
+    def __init__(self, release: Release, after: int) -> None:
+        self.release, self.after = release, after
+        self.rows: dict[tuple[str, int | None], int] = {}
+        self.columns: list[NDArray[np.uint8]] = []
+
+    def row(self, column: Column, code: int | None) -> int:
+        """The row of the matrix for a category of a set column; None: a category that no record has."""
+        key = column.name, code
+        if key not in self.rows:
+            self.rows[key] = self.after + len(self.columns)
+            kept: dict[tuple[str, int | None], NDArray[np.uint8]] = vars(self.release).setdefault("_member_sizes", {})
+            sizes = kept[key] if key in kept else _set_sizes(column, code)
+            if (len(kept) + 1) * len(sizes) <= MEMBERS:
+                kept[key] = sizes
+            self.columns.append(sizes)
+        return self.rows[key]
+
+
+def _set_sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
+    assert column.starts is not None
+    sizes = np.diff(column.starts)
+    found = np.zeros(column.n_rows, np.uint8)
+    if code is not None:
+        owner = np.searchsorted(column.starts, np.flatnonzero(column.codes == code), side="right") - 1
+        found[owner] = np.minimum(sizes[owner], LARGEST_SET)
+    found[sizes == 0] = EMPTY_SET
+    return found
+
+
+def _join(
+    matrices: tuple[NDArray[Any], ...], counts: Ints, tables: list[_Table], ends: Bools, share: Floats,
+    threads: int | None,
+) -> CellArrays:  # fmt: skip
+    """All tables in one; those that are shared are stored once, and long decays are computed in parallel."""
+    stored = {id(table.numbers): table for table in tables}
+    sizes = [table.length + 1 if table.place[0] else NARROW_TABLE for table in stored.values()]
+    start = dict(zip(stored, offsets(sizes).tolist(), strict=False))
+    counted, total = len(share) > 0, sum(sizes)
+    number, wrong = np.empty(total), np.empty(total if counted else 0)
+    long = []
+    for (key, table), size in zip(stored.items(), sizes, strict=True):
+        place = slice(start[key], start[key] + size)
+        if isinstance(table.numbers, DecayTable):
+            number[place.stop - 1] = 0.0
+            long.append((table.numbers, number[place.start : place.stop - 1]))
+        else:
+            number[place] = table.numbers[0]
+            if counted:
+                wrong[place] = table.numbers[1]
+    if long:
+        with ThreadPoolExecutor(thread_count(threads)) as pool:
+            list(pool.map(lambda task: task[0].fill(task[1]), long))
+    narrow, medium, wide = matrices
+    return CellArrays(
+        narrow=narrow,
+        medium=medium,
+        wide=wide,
+        first=offsets(counts),
+        width=np.array([table.place[0] for table in tables], np.int8),
+        matrix=np.array([table.place[1] for table in tables], np.int64),
+        start=np.array([start[id(table.numbers)] for table in tables], np.int64),
+        low=np.array([table.low for table in tables], np.uint32),
+        length=np.array([table.length for table in tables], np.uint32),
+        missing=np.array([table.missing for table in tables], np.uint32),
+        empty=np.array([table.empty[0] for table in tables]),
+        empty_wrong=np.array([table.empty[-1] for table in tables]),
+        number=number,
+        wrong=wrong,
+        ends=ends,
+        share=share,
+        offset=np.zeros(len(counts)),
+        lacking=np.zeros(len(counts)),
+    )

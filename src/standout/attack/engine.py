@@ -26,7 +26,7 @@ from standout.attack.engine_kernels import (
     Z,
 )
 from standout.attack.queries import Queries, prefix_queries
-from standout.attack.verdict_columns import VerdictColumns
+from standout.attack.verdict_columns import TargetColumns, VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import StoreError
@@ -41,7 +41,7 @@ __all__ = ["score", "walk_part"]
 class Walk(NamedTuple):
     """What to find: which rows, what about them (`rounds`), how many best records, and what counts as a match.
 
-    `mark` and `inverse` are those of `Summaries`, `ties` the numbers of records to list that tie.
+    `mark`, `inverse` and `own` are those of `Summaries`, `ties` the numbers of records to list that tie.
     """
 
     rows: RowArrays
@@ -51,6 +51,7 @@ class Walk(NamedTuple):
     mark: Floats | None = None
     inverse: Floats | None = None
     ties: Ints | None = None
+    own: Floats | None = None
 
 
 def score(
@@ -60,22 +61,25 @@ def score(
     *,
     with_z: bool = True,
     alpha: float = 0.0,
+    own: Ints | None = None,
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> tuple[Queries, VerdictColumns]:
     """The columns of all verdicts: of each query with all facts, or with its first ones for each of `sizes`.
 
-    Also returns the queries that they answer. Neither threads nor parts of the release change a bit of the
-    columns. In Algorithm 1A, z is the number of records with a score of at least `alpha`.
+    Also returns the queries that they answer. If the record `own` of each query is given (-1: none), it is compared
+    with all others, and ties are counted, but not listed. Neither threads nor parts of the release change a bit of
+    the columns. In Algorithm 1A, z is the number of records with a score of at least `alpha`.
     """
     if sizes is not None and list(sizes) != sorted(sizes):
         order = np.argsort(np.argsort(np.array(sizes), kind="stable"))
-        _, columns = score(queries, top, sorted(sizes), with_z=with_z, alpha=alpha, threads=threads, progress=progress)
+        columns = score(queries, top, sorted(sizes), with_z=with_z, alpha=alpha, threads=threads, progress=progress)[1]
         row = (np.arange(len(queries))[:, None] * len(sizes) + order).reshape(-1)
         return prefix_queries(queries, sizes), columns.select(row)
     answered = queries if sizes is None else prefix_queries(queries, sizes)
     rows = answered.rows(1 if sizes is None else len(sizes))
-    release, mode, executor = queries.release, queries.mode, executor_of(queries.release)
+    release, mode, lowest = queries.release, queries.mode, answered.lowest
+    executor = None if queries.cells else executor_of(release)
     sent, n_rows = queries.detached(), len(answered)
     progress = progress if executor is None else no_progress
 
@@ -88,7 +92,10 @@ def score(
         return np.asarray(np.sum([getattr(part, name) for part in parts], axis=0))
 
     z_round = MASS if with_z or mode == MINIMUM else 0
-    plan = Walk(rows, BEST, top, alpha)
+    own_score = None
+    if own is not None:
+        own_score = np.where(own >= 0, answered.scores_of(np.arange(n_rows), np.maximum(own, 0)) - lowest, np.nan)
+    plan = Walk(rows, BEST, top, alpha, own=own_score)
     parts = run(plan if executor else plan._replace(rounds=BEST | z_round))
     candidates, sums, visited = added(parts, "candidates"), added(parts, "sums"), added(parts, "visited")
     listed, ties, record, best = _merge_lists(parts, top)
@@ -105,7 +112,10 @@ def score(
     if executor and z_round:
         sums = sums + added(run(plan._replace(rounds=MASS, mark=mark, inverse=inverse)), "sums")
     z = sums[:, Z].astype(np.float64)
-    if mode != MINIMUM:
+    if queries.cells and not queries.cells.is_counted and mode != MINIMUM:
+        z = z * unit + elementary.exp(-highest * inverse) * (candidates - visited)  # less the excluded record
+        z = np.where(inverse > 0, z, 0.0) * with_z
+    elif mode != MINIMUM:
         z = z * unit + elementary.exp(-mark * inverse) * (candidates - visited)
         z = np.where(ties == 1, 1.0 + elementary.exp((mark - highest) * inverse) * z, z)
         z = np.where(inverse > 0, z, 0.0) * with_z
@@ -114,8 +124,10 @@ def score(
         scores = scores[scores > -np.inf]
         sigma[alike] = float(np.std((scores - scores.min()) * rows.norm[alike])) / rows.norm[alike]
         if mode == SUM and sigma[alike] > 0 and with_z:
-            z[alike] = float(elementary.exp((scores - highest[alike]) / sigma[alike]).sum())
-    many = (ties > top) & (listed > 0)
+            z[alike] = float(elementary.exp((scores - lowest[alike] - highest[alike]) / sigma[alike]).sum())
+    if queries.cells and queries.cells.is_counted:
+        sigma = np.zeros(n_rows)  # ln 0 has no spread
+    many = (ties > top) & (listed > 0) & (own is None)
     first = offsets(np.where(many, ties, listed))
     row = np.repeat(np.arange(n_rows), np.diff(first))
     place, is_listed = np.minimum(np.arange(len(row)) - first[row], top - 1), ~many[row]
@@ -125,18 +137,22 @@ def score(
         of_row = np.concatenate([np.repeat(np.arange(n_rows), part.visited) for part in tied])
         best_record[~is_listed] = np.concatenate([part.tied for part in tied])[np.argsort(of_row, kind="stable")]
     progress("attacking", len(queries), len(queries))
+    target = None
+    if own is not None and own_score is not None:
+        target = TargetColumns(own, own_score + lowest, added(parts, "above"), added(parts, "level"))
     return answered, VerdictColumns(
         candidates=candidates,
-        mean=mean / rows.norm,
+        mean=mean / rows.norm + lowest,
         sigma=sigma,
         scale=np.ones(n_rows) if mode == LIKELIHOOD else sigma,
-        highest=highest,
-        second=np.where((ties > 1) | (candidates == 1), highest, best[:, 1]),
+        highest=highest + lowest,
+        second=np.where((ties > 1) | (candidates == 1), highest, best[:, 1]) + lowest,
         ties=np.where(listed > 0, ties, candidates),
         z=z,
         first=first,
         record=best_record,
-        score=np.where(is_listed, best[row, place], highest[row]),
+        score=np.where(is_listed, best[row, place], highest[row]) + lowest[row],
+        target=target,
     )
 
 
@@ -176,6 +192,9 @@ def _walk(queries: Queries, part: Part, plan: Walk, threads: int | None, progres
         inverse=np.zeros(n) if plan.inverse is None else plan.inverse.copy(),
         tied_first=np.where(ties > 0, tied_first, -1),
         tied=np.zeros(int(ties.sum()), np.int64),
+        own=np.zeros(0) if plan.own is None else plan.own,
+        above=np.zeros(n, np.int64),
+        level=np.zeros(n, np.int64),
         unit=unit_of_sums(release),
         top=plan.top,
         alpha=plan.alpha,

@@ -3,14 +3,16 @@
     score(r′) = Σ over the known items that r′ has of an addend         [Algorithm 1B, Likelihood]
     score(r′) = min over the known items of Sim, 0 if r′ lacks one      [Algorithm 1A]
 
-Only the postings of known items are walked, in blocks of 2**13 records, so that the scores of a block stay in
-the cache. All other records have score 0: they count in the mean and in σ without being visited. Addends lie
+A known cell of a column is a fact about all records: its addend is looked up by the code of the record's cell.
+
+Records are scored in blocks of 2**13, so that the scores of a block stay in the cache. Unless cells are known,
+only the postings of known items are walked. All other records have score 0: they count in the mean and in σ
+without being visited. Addends lie
 on a grid (see `Queries.step`), so their sums in double precision are exact in any order. The sums of a block
 become whole numbers, so those of blocks and of parts of a release add up exactly too.
 
-The first 2, 4, … facts of a query are scored in one walk: after so many facts, a block is summed up. A score is
-one number of `scores` per record, and only `_add_*` change it; an attack that needs several per record keeps
-them next to each other.
+The first 2, 4, … facts of a query are scored in one walk: after so many facts, a block is summed up. If the
+number of wrong cells is known, a record has several accumulators (`_count_wrong`).
 """
 
 import math
@@ -24,15 +26,20 @@ from standout.data.entries import BLOCK_BITS, Postings
 from standout.know.lookup_tables import time_similarity
 
 __all__ = [
+    "ABOVE_ZERO",
     "BEST",
     "BLOCK",
+    "CELL_STEP",
+    "COUNTED_STEP",
     "LIKELIHOOD",
     "MASS",
     "MINIMUM",
+    "NARROW_TABLE",
     "SCORES",
     "SUM",
     "TIED",
     "CandidateFilter",
+    "CellArrays",
     "FactArrays",
     "Lookup",
     "RecordSizes",
@@ -40,6 +47,8 @@ __all__ = [
     "Summaries",
     "U",
     "Workspace",
+    "cell_addends",
+    "cell_scores",
     "first_run",
     "logarithm",
     "walk",
@@ -80,6 +89,51 @@ class Lookup(NamedTuple):
     c: NDArray[np.float64]
     terms: NDArray[np.int64]
     even: NDArray[np.bool_]
+
+
+NARROW_TABLE = 256
+"""Length of the table of a cell of a column of bytes: one number for each code."""
+CELL_STEP, COUNTED_STEP = 2.0**-20, 2.0**-32
+"""Grids of scores where cells are known: of sums, and of logarithms of probabilities."""
+ABOVE_ZERO = 700.0
+"""Added to logarithms of probabilities from `LEAST` on, so that scores are above 0."""
+LEAST = 1e-300
+
+
+class CellArrays(NamedTuple):
+    """Known cells of columns, and what each adds to the score of a record, by the record's code.
+
+    The codes are rows of three matrices, by width. Query q owns the cells first[q] … first[q + 1]. Cell f is
+    about row matrix[f] of the matrix of width[f] (0: narrow). A narrow code is looked up at number[start[f] +
+    code]. Others are looked up at number[start[f] + code - low[f]] for `length[f]` codes; the next number is
+    that of all other codes, and a missing cell, whose code is missing[f], adds empty[f].
+
+    All scores are raised by `offset`, so that they are above 0. `lacking` is what known entries add to a record
+    that has none of them.
+
+    Where the number of wrong facts is known, numbers are probabilities if the fact is right, and `wrong` and
+    `empty_wrong` if it is wrong. ends[f] says that cell f is the last one of its attribute, and share[q, j] is
+    the probability that j of the known attributes which the release has are wrong, over the number of choices.
+    """
+
+    narrow: NDArray[np.uint8]
+    medium: NDArray[np.uint16]
+    wide: NDArray[np.uint32]
+    first: NDArray[np.int64]
+    width: NDArray[np.int8]
+    matrix: NDArray[np.int64]
+    start: NDArray[np.int64]
+    low: NDArray[np.uint32]
+    length: NDArray[np.uint32]
+    missing: NDArray[np.uint32]
+    empty: NDArray[np.float64]
+    empty_wrong: NDArray[np.float64]
+    number: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+    ends: NDArray[np.bool_]
+    share: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    lacking: NDArray[np.float64]
 
 
 class RecordSizes(NamedTuple):
@@ -131,7 +185,8 @@ class Summaries(NamedTuple):
     `listed` ones from row · top on of `record` and `score`, by descending score and ascending record; `ties`
     is how many have the highest. Z is relative to `mark`, the second highest score, and without the highest one
     if there is no tie; otherwise relative to the highest. `mark` and 1/σ are results if the part is the whole
-    release, and given otherwise. Those with the score `mark` go to `tied`, from tied_first[row] on.
+    release, and given otherwise. Those with the score `mark` go to `tied`, from tied_first[row] on. Unless `own`
+    is empty, `above` and `level` are the numbers of records with a higher score than own[row], and the same.
     """
 
     candidates: NDArray[np.int64]
@@ -145,6 +200,9 @@ class Summaries(NamedTuple):
     inverse: NDArray[np.float64]
     tied_first: NDArray[np.int64]
     tied: NDArray[np.int64]
+    own: NDArray[np.float64]
+    above: NDArray[np.int64]
+    level: NDArray[np.int64]
     unit: float
     top: int
     alpha: float
@@ -154,8 +212,9 @@ class Summaries(NamedTuple):
         """For walks that find nothing but scores."""
         none, zero, no_scores = np.zeros(0, np.int64), np.zeros(n, np.int64), np.zeros(0)
         return cls(
-            zero, none.reshape(0, 3), none, none, none, none, no_scores, no_scores, no_scores, none, none, 1.0, 0, 0.0
-        )
+            zero, none.reshape(0, 3), none, none, none, none, no_scores, no_scores, no_scores, none, none,
+            no_scores, none, none, 1.0, 0, 0.0,
+        )  # fmt: skip
 
 
 class Workspace(NamedTuple):
@@ -171,9 +230,11 @@ class Workspace(NamedTuple):
     fixed: NDArray[np.float64]
     timed: NDArray[np.float64]
     is_tabled: NDArray[np.bool_]
+    state: NDArray[np.float64]
+    eased: NDArray[np.float32]
 
     @classmethod
-    def allocate(cls, n_blocks: int, facts: int, n_sizes: int, kinds: int, times: int) -> "Workspace":
+    def allocate(cls, n_blocks: int, facts: int, n_sizes: int, kinds: int, times: int, states: int) -> "Workspace":
         """Arrays for `n_blocks` blocks of scores and queries of at most this many facts."""
         scores, tabled = np.zeros(n_blocks * BLOCK), min(facts, MOST_TABLED) if times <= LONGEST_TABLE else 0
         return cls(
@@ -187,6 +248,8 @@ class Workspace(NamedTuple):
             fixed=np.zeros((tabled + 1, kinds)),  # the last one is never filled, so that there is always one
             timed=np.zeros((tabled + 1, times if tabled else 1)),
             is_tabled=np.zeros(facts, np.bool_),
+            state=np.zeros((states + 2, BLOCK if states else 0)),
+            eased=np.zeros(BLOCK, np.float32),
         )
 
 
@@ -204,6 +267,7 @@ def walk(
     lookup: Lookup,
     sizes: RecordSizes,
     candidates: CandidateFilter,
+    cells: CellArrays,
     rows: RowArrays,
     mode: Int,
     n_records: Int,
@@ -221,7 +285,7 @@ def walk(
     first_fact, item, shape, time, weight, odds, constant = facts
     a, b, off, c, terms, even = lookup
     scores, agreed, cursor = work.scores, work.agreed, work.cursor
-    keeps = len(scores) > BLOCK
+    keeps, has_cells = len(scores) > BLOCK, len(cells.first) > 0
     n_here = min(n_records, last_block * BLOCK) - first_block * BLOCK
     for group in range(low, high):
         q, first_row, last_row = rows.query[group], rows.first[group], rows.first[group + 1]
@@ -281,11 +345,18 @@ def walk(
                                 constant[f + j] if mode == LIKELIHOOD else 0.0, j, agreed, scores[base : base + BLOCK],
                             )  # fmt: skip
                     done = rows.facts[row]
+                    if has_cells and not is_touched:
+                        is_touched = True
+                        if adds and not keeps:
+                            _clear(scores, base, agreed, mode)
                     if not is_touched:
                         continue
                     if adds:
                         if mode == MINIMUM:
                             _drop_disagreeing(scores, base, agreed, rows.needed[row])
+                        if has_cells:
+                            block_scores = scores[base : base + size]
+                            _add_cells(cells, q, record, size, mode, rows.needed[row], work.state, block_scores)
                         if candidates.filtered:
                             _hide(candidates, q, record, size, scores, base)
                         elif record <= exclude < record + size:
@@ -293,8 +364,14 @@ def walk(
                     if turn == BEST:
                         out.visited[row] += size
                         _sum_up(work, base, size, record, rows.norm[row], rows.grid[row], out, row)
+                        if len(out.own):
+                            _compare(scores[base : base + size], out, row)
                     elif turn == MASS and mode == MINIMUM:
                         out.sums[row, Z] += _count_matches(scores, base, size, out.alpha)
+                    elif turn == MASS and has_cells and not cells.share.shape[1]:
+                        highest, inverse = out.score[row * out.top], max(out.inverse[row], 1e-300)
+                        mass = _single_sum(scores[base : base + size], highest, inverse, work.eased, work.powers)
+                        out.sums[row, Z] += np.int64(np.rint(mass / out.unit))
                     elif turn == MASS and out.inverse[row] > 0.0:
                         limit = _highest_rounded_to(out.mark[row], rows.grid[row], step)
                         _fill_powers(scores, base, size, out.mark[row], limit, out.inverse[row], work.powers)
@@ -518,6 +595,182 @@ def _clear(scores: Array, base: Int, agreed: Array, mode: Int) -> None:
         agreed[:] = 0
 
 
+# What known cells add.
+
+
+@subroutine
+def _add_cells(
+    cells: CellArrays, q: Int, record: Int, size: Int, mode: Int, needed: Int, state: Array, scores: Array
+) -> None:
+    """Add the cells of query q to the scores of the records from `record` on, which have those of entries."""
+    n = U(size)
+    if not needed:
+        scores[:n] = 1.0 if mode == MINIMUM else cells.offset[q]
+    elif mode == MINIMUM:
+        for i in range(n):
+            scores[i] = _on_grid(scores[i], CELL_STEP)
+    else:
+        lacking, offset = cells.lacking[q], cells.offset[q]
+        less = _on_grid(lacking, CELL_STEP)
+        for i in range(n):
+            scores[i] = _on_grid(scores[i] + lacking, CELL_STEP) - less + offset
+    if cells.share.shape[1]:
+        _count_wrong(cells, q, record, size, state, scores)
+        return
+    for f in range(cells.first[q], cells.first[q + 1]):
+        row, start = cells.matrix[f], cells.start[f]
+        if cells.width[f] == 0:
+            _add_by_byte(cells.narrow[row, record : record + size], cells.number[start:], mode == MINIMUM, scores)
+        elif cells.width[f] == 1:
+            _add_by_window(cells.medium[row, record : record + size], cells, f, mode == MINIMUM, scores)
+        else:
+            _add_by_window(cells.wide[row, record : record + size], cells, f, mode == MINIMUM, scores)
+
+
+@subroutine
+def _add_by_byte(codes: Array, table: Array, least: Flag, scores: Array) -> None:
+    if least:
+        for i in range(U(len(codes))):
+            scores[i] = min(scores[i], table[U(codes[i])])
+    else:
+        for i in range(U(len(codes))):
+            scores[i] += table[U(codes[i])]
+
+
+@subroutine
+def _add_by_window(codes: Array, cells: CellArrays, f: Int, least: Flag, scores: Array) -> None:
+    low, length, missing, empty = cells.low[f], cells.length[f], cells.missing[f], cells.empty[f]
+    table = cells.number[cells.start[f] :]
+    for i in range(U(len(codes))):
+        place: Int = min(np.uint32(codes[i]) - low, length)
+        number = empty if np.uint32(codes[i]) == missing else table[U(place)]
+        scores[i] = min(scores[i], number) if least else scores[i] + number
+
+
+# If w of k attributes are wrong, and all choices of them are equally likely,
+#
+#     P(facts | record) = Σ over choices of w attributes of Π (wrong ones) · Π (right ones) / number of choices
+#
+# Attribute by attribute, state[j] is the sum over choices of j wrong ones so far:
+#
+#     state[j] ← state[j] · right + state[j − 1] · wrong
+#
+# `right` and `wrong` are P(v | x) / P(v) if the known level v is right or wrong, by the code of the record. Both
+# are divided by the highest `right`, so that products are at most about 1.
+
+
+@subroutine
+def _count_wrong(cells: CellArrays, q: Int, record: Int, size: Int, state: Array, scores: Array) -> None:
+    """Add ln P(facts | record); a record that cannot be the target's has score 0."""
+    n, n_states = U(size), cells.share.shape[1]
+    right, wrong = state[n_states], state[n_states + 1]
+    state[1:n_states, :n] = 0.0
+    state[0, :n] = 1.0
+    is_first = True
+    for f in range(cells.first[q], cells.first[q + 1]):
+        row, start, is_narrow = cells.matrix[f], cells.start[f], cells.width[f] == 0
+        if is_first and cells.ends[f] and is_narrow and 2 <= n_states <= 3:  # the usual case, in one pass
+            codes = cells.narrow[row, record : record + size]
+            if n_states == 2:
+                _advance_one(codes, cells.number[start:], cells.wrong[start:], state[0], state[1])
+            else:
+                _advance_two(codes, cells.number[start:], cells.wrong[start:], state[0], state[1], state[2])
+            continue
+        if is_first:
+            right[:n] = 1.0
+            wrong[:n] = 1.0
+        if is_narrow:
+            codes = cells.narrow[row, record : record + size]
+            for i in range(n):
+                right[i] *= cells.number[U(start) + U(codes[i])]
+                wrong[i] *= cells.wrong[U(start) + U(codes[i])]
+        elif cells.width[f] == 1:
+            _look_up_window(cells.medium[row, record : record + size], cells, f, right, wrong)
+        else:
+            _look_up_window(cells.wide[row, record : record + size], cells, f, right, wrong)
+        is_first = cells.ends[f]
+        if is_first:
+            for j in range(n_states - 1, 0, -1):
+                _advance(state[j], state[j - 1], right, wrong, n)
+            for i in range(n):
+                state[0, i] *= right[i]
+    right[:n] = 0.0
+    for j in range(n_states):
+        if cells.share[q, j] > 0.0:
+            _add_share(right, state[j], cells.share[q, j], n)
+    _add_logarithms(right, scores)
+
+
+@subroutine
+def _look_up_window(codes: Array, cells: CellArrays, f: Int, right: Array, wrong: Array) -> None:
+    start, low, length, missing = U(cells.start[f]), cells.low[f], cells.length[f], cells.missing[f]
+    for i in range(U(len(codes))):
+        if np.uint32(codes[i]) == missing:
+            right[i] *= cells.empty[f]
+            wrong[i] *= cells.empty_wrong[f]
+        else:
+            place: Int = start + U(min(np.uint32(codes[i]) - low, length))
+            right[i] *= cells.number[place]
+            wrong[i] *= cells.wrong[place]
+
+
+@subroutine
+def _advance_one(codes: Array, right: Array, wrong: Array, none: Array, one: Array) -> None:
+    for i in range(U(len(codes))):
+        code = U(codes[i])
+        one[i] = one[i] * right[code] + none[i] * wrong[code]
+        none[i] *= right[code]
+
+
+@subroutine
+def _advance_two(codes: Array, right: Array, wrong: Array, none: Array, one: Array, two: Array) -> None:
+    for i in range(U(len(codes))):
+        code = U(codes[i])
+        two[i] = two[i] * right[code] + one[i] * wrong[code]
+        one[i] = one[i] * right[code] + none[i] * wrong[code]
+        none[i] *= right[code]
+
+
+@subroutine
+def _advance(state: Array, before: Array, right: Array, wrong: Array, n: Int) -> None:
+    for i in range(n):
+        state[i] = state[i] * right[i] + before[i] * wrong[i]
+
+
+@subroutine
+def _add_share(total: Array, state: Array, share: Real, n: Int) -> None:
+    for i in range(n):
+        total[i] += state[i] * share
+
+
+@subroutine
+def _add_logarithms(probability: Array, scores: Array) -> None:
+    for i in range(U(len(scores))):
+        is_possible = probability[i] >= LEAST
+        number = scores[i] + _on_grid(logarithm(probability[i] if is_possible else 1.0), COUNTED_STEP)
+        scores[i] = number if is_possible else 0.0
+
+
+@kernel
+def cell_scores(
+    cells: CellArrays, mode: Int, needed: Array, query: Array, record: Array, state: Array, scores: Array
+) -> None:
+    """Add the cells of query[i] to scores[i], that of the entries of record[i]: the bits of `walk`."""
+    for i in range(len(query)):
+        _add_cells(cells, query[i], record[i], 1, mode, needed[query[i]], state, scores[i : i + 1])
+
+
+def cell_addends(cells: CellArrays, record: int) -> NDArray[np.float64]:
+    """What each known cell adds to the score of a record."""
+    matrices = cells.narrow, cells.medium, cells.wide
+    added = np.empty(len(cells.width))
+    for f, (width, row) in enumerate(zip(cells.width.tolist(), cells.matrix.tolist(), strict=True)):
+        code, low, length = int(matrices[width][row, record]), int(cells.low[f]), int(cells.length[f])
+        place = code if width == 0 else code - low if low <= code < low + length else length
+        added[f] = cells.empty[f] if code == cells.missing[f] else cells.number[cells.start[f] + place]
+    return added
+
+
 # What is made of the scores of a block.
 
 
@@ -553,6 +806,16 @@ def _sum_up(
                 n = n + np.int64(n < top)
                 floor = best[first + top - 1] if n == top else 0.0
     out.listed[row], out.ties[row] = n, ties
+
+
+@subroutine
+def _compare(scores: Array, out: Summaries, row: Int) -> None:
+    own, above, level = out.own[row], np.int64(0), np.int64(0)
+    for i in range(U(len(scores))):
+        above += np.int64(scores[i] > own)
+        level += np.int64(scores[i] == own)
+    out.above[row] += above
+    out.level[row] += level
 
 
 @inline
@@ -645,3 +908,50 @@ def _total(numbers: Array, size: Int) -> Real:
     for i in range(U(size)):
         total += numbers[i]
     return total
+
+
+# Σ e^((score − highest)/σ) of known cells in single precision: frozen numbers have its last digits.
+
+
+HALF, FLOOR, BIAS, FLOAT_POINT = np.float32(0.5), np.float32(-126), np.int32(127), np.int32(23)
+# 2^r for |r| ≤ ½, to 8e-8 of itself (Remez)
+S0, S1, S2 = np.float32(1.0000001), np.float32(0.69314694), np.float32(0.2402212)
+S3, S4, S5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.0013276472)
+
+
+@subroutine
+def _single_sum(scores: Array, highest: Real, inverse: Real, eased: Array, fours: Array) -> Real:
+    """Four terms are added in single precision in a fixed order, and these sums in double precision."""
+    factor = np.float32(inverse * LOG2_E)
+    rest, lowest = np.float32(inverse * LOG2_E - np.float64(factor)), FLOOR / factor
+    for i in range(U(len(scores))):
+        eased[i] = np.float32(scores[i] - highest)
+    quarter = U(len(scores) // 4)
+    for i in range(quarter):
+        second = i + quarter
+        third = second + quarter
+        fours[i] = np.float64(
+            (_power(eased[i], factor, rest, lowest) + _power(eased[second], factor, rest, lowest))
+            + (_power(eased[third], factor, rest, lowest) + _power(eased[third + quarter], factor, rest, lowest))
+        )
+    mass = _total(fours, quarter)
+    for i in range(U(4) * quarter, U(len(scores))):
+        mass += np.float64(_power(eased[i], factor, rest, lowest))
+    return mass
+
+
+@inline
+def _multiply_add(a: Real, b: Real, c: Real) -> Real:
+    """A · b + c in single precision with one rounding: the product is exact in double precision."""
+    return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+
+
+@inline
+def _power(x: Real, factor: Real, rest: Real, lowest: Real) -> Real:
+    """2^(x · (factor + rest)): the bits of a float for the whole part, a polynomial for the other."""
+    x = x if x > lowest else lowest
+    y = x * factor
+    whole = np.int32(y - HALF)
+    r = _multiply_add(x, rest, y - np.float32(whole))
+    upper = _multiply_add(r, _multiply_add(r, _multiply_add(r, S5, S4), S3), S2)
+    return np.int32((whole + BIAS) << FLOAT_POINT).view(np.float32) * _multiply_add(r, _multiply_add(r, upper, S1), S0)

@@ -13,9 +13,9 @@ entry, one without a time as of any time. Of a fact that no entry can give, only
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -130,10 +130,6 @@ def _classes(choice: Choice, size: Ints | Floats, entries: float) -> ChoiceModel
     return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries, choice)
 
 
-COARSER = 2.0**9
-"""Ratio of the grid of scores and the grid of their parts."""
-
-
 @dataclass(frozen=True, eq=False)
 class LikelihoodQueries(Queries):
     """Queries whose scores are log-likelihood ratios.
@@ -149,12 +145,7 @@ class LikelihoodQueries(Queries):
     present: float
     highest_ratio: float = 0.0
 
-    mode: ClassVar[int] = LIKELIHOOD
-
-    @property
-    def is_sized(self) -> bool:
-        """As in `Queries`."""
-        return True
+    mode: int = field(default=LIKELIHOOD, kw_only=True)
 
     @cached_property
     def fact_arrays(self) -> FactArrays:
@@ -165,11 +156,6 @@ class LikelihoodQueries(Queries):
     def record_sizes(self) -> RecordSizes:
         """As in `Queries`."""
         return self.sizes.for_kernels
-
-    @property
-    def grid(self) -> Floats:
-        """Scores are on a coarser grid than addends, because ln a + ln b is ln ab only up to rounding."""
-        return self.step * COARSER
 
     def peaks(self) -> Floats:
         """As in `Queries`."""
@@ -215,6 +201,8 @@ class LikelihoodQueries(Queries):
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""
+        if self.cells is not None:
+            return super().nobody(candidates)
         # An item that a step removed says nothing; one that nobody has speaks against a target who is there.
         first = self.facts.first if isinstance(self.release, Sanitized) else self.known.first
         facts = np.diff(first) * -math.log1p(-self.coverage)

@@ -1,7 +1,7 @@
 """Attacks of the user's own: scores of all records in, verdicts out. Scores come in blocks that fit into memory."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from standout.attack.attack_base import QueryAttack, nested_with_attacks
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.verdict import Verdict
-from standout.attack.verdict_columns import VerdictColumns
+from standout.attack.verdict_columns import TargetColumns, VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
@@ -112,9 +112,7 @@ def _own_columns(queries: OwnQueries, top: int, progress: Progress, log_likeliho
         parts.append(_block_columns(queries.block(number), top, log_likelihood))
         progress("attacking", min((number + 1) * queries.block_size, len(queries)), len(queries))
     parts = parts or [_block_columns(np.empty((0, queries.release.n_records)), top, log_likelihood)]
-    names = [column.name for column in fields(VerdictColumns) if column.name != "first"]
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return VerdictColumns(**columns, first=offsets(np.concatenate([np.diff(part.first) for part in parts])))
+    return VerdictColumns.joined(parts)
 
 
 def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictColumns:
@@ -294,6 +292,18 @@ class Attack(QueryAttack[Verdict]):
         columns = {column.name: getattr(plain, column.name) for column in fields(Queries)}
         queries = OwnQueries(**columns, function=self._scores, source=f"{type(self).__name__}.scores()")
         return Verdicts(queries, _own_columns(queries, top, progress, self.log_likelihood))
+
+    def with_targets(
+        self, release: Release, known: KnownFacts, exclude: Ints, own: Ints, threads: int | None, progress: Progress
+    ) -> Verdicts:
+        """The verdicts on many targets whose own records are known; -1: none."""
+        verdicts = self._verdicts(release, known, exclude, None, 2, True, threads, progress)
+        score, above, level = np.full(len(own), np.nan), np.zeros(len(own), np.int64), np.zeros(len(own), np.int64)
+        for q in np.flatnonzero(own >= 0).tolist():
+            scores = verdicts.queries.scores(q)
+            score[q] = scores[own[q]]
+            above[q], level[q] = np.count_nonzero(scores > score[q]), np.count_nonzero(scores == score[q])
+        return replace(verdicts, columns=replace(verdicts.columns, target=TargetColumns(own, score, above, level)))
 
     def _scores(self, release: Release, known: KnownFacts, exclude: Ints) -> Any:
         if (exclude >= 0).any():

@@ -1,23 +1,30 @@
 """Known facts, prepared for the kernels: facts that name items of the release, weights, tables."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.engine_kernels import (
+    CELL_STEP,
+    COUNTED_STEP,
+    LIKELIHOOD,
+    MINIMUM,
     SCORES,
     SUM,
     CandidateFilter,
+    CellArrays,
     FactArrays,
     Lookup,
     RecordSizes,
     RowArrays,
     Summaries,
     Workspace,
+    cell_scores,
     walk,
 )
 from standout.attack.pairs import Pairs, first_times, has_item, similarity_terms
@@ -34,6 +41,7 @@ from standout.know.similarity import Similarity, call_user_code, check_numbers
 
 __all__ = [
     "AttributeParts",
+    "KnownCells",
     "Queries",
     "QueryFacts",
     "Weights",
@@ -47,6 +55,15 @@ __all__ = [
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0)
 NO_SIZES = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
+NO_PLACES, NO_CODES, NO_BYTES = np.empty(0, np.int64), np.empty(0, np.uint32), np.empty((0, 0), np.uint8)
+NO_CELLS = CellArrays(
+    narrow=NO_BYTES, medium=NO_BYTES.astype(np.uint16), wide=NO_BYTES.astype(np.uint32), first=NO_PLACES,
+    width=NO_PLACES.astype(np.int8), matrix=NO_PLACES, start=NO_PLACES, low=NO_CODES, length=NO_CODES,
+    missing=NO_CODES, empty=NO_NUMBERS, empty_wrong=NO_NUMBERS, number=NO_NUMBERS, wrong=NO_NUMBERS,
+    ends=np.empty(0, np.bool_), share=np.empty((0, 0)), offset=NO_NUMBERS, lacking=NO_NUMBERS,
+)  # fmt: skip
+COARSER = 2.0**9
+"""Ratio of the grid of likelihoods and the grid of their parts: ln a + ln b is ln ab only up to rounding."""
 KEPT_SCORES = 1 << 22
 """Scores of all records are kept if there are at most this many for all queries."""
 
@@ -85,12 +102,33 @@ class QueryFacts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class KnownCells:
+    """What is known of the columns of a release: `known` as it was drawn, and the tables of cells it shows.
+
+    `cell` is the position in `known` of each cell of `arrays`. Scores are above `lowest` and not above `lowest`
+    + `most`, by query. `others` people are not in the release. If `is_counted`, it is known how many are wrong.
+    """
+
+    known: KnownFacts
+    cell: Ints
+    arrays: CellArrays
+    lowest: Floats
+    most: Floats
+    others: int = 0
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of wrong facts is used, with products instead of sums of logarithms."""
+        return bool(self.arrays.share.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
 class Queries:
     """Many queries against one release.
 
     `known` has all facts. `facts` has those that name items of the release, with their weights; `origin` is
     their position in `known`. `exclude` is the record that each query leaves out, or -1. `prepare` makes
-    queries of the same kind, given other `known` and `exclude`.
+    queries of the same kind, given other `known` and `exclude`. `cells` are facts about columns.
     """
 
     release: Release
@@ -101,16 +139,16 @@ class Queries:
     tables: Tables
     exclude: Ints
     prepare: Callable[..., "Queries"] | None = field(default=None, kw_only=True)
-
-    mode: ClassVar[int] = SUM
+    cells: KnownCells | None = field(default=None, kw_only=True)
+    mode: int = field(default=SUM, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.known)
 
     @property
-    def is_sized(self) -> bool:
-        """Whether scores are logarithms of likelihoods, so that Π ∝ e^score and not e^(score/σ)."""
-        return False
+    def lowest(self) -> Floats:
+        """Score of a record that no known fact speaks for."""
+        return np.zeros(len(self)) if self.cells is None else self.cells.lowest
 
     @cached_property
     def step(self) -> Floats:
@@ -119,11 +157,11 @@ class Queries:
         It is a power of two that depends only on the query's facts, not on their order. The highest possible score
         is at most 2^51 of them. It is rounded up so that a query and its first few facts mostly have the same.
         """
-        most, counts = self._exponents
+        most, counts = self.exponents
         return np.asarray(np.ldexp(1.0, np.maximum(np.maximum(counts, 6) + -(-most // 5) * 5 - 51, -1000)))
 
     @cached_property
-    def _exponents(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def exponents(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """⌈log2⌉ of the most that a fact of each query can add, and of its number of facts."""
         counts, most = np.diff(self.facts.first), np.zeros(len(self))
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), self.peaks())
@@ -135,8 +173,12 @@ class Queries:
 
     @property
     def grid(self) -> Floats:
-        """The grid of each query's scores; 0: none."""
-        return self.step
+        """The grid of each query's scores; 0: none, because similarities are not added up."""
+        if self.mode == MINIMUM:
+            return np.zeros(len(self))
+        if self.cells is not None:
+            return np.full(len(self), COUNTED_STEP if self.cells.is_counted else CELL_STEP)
+        return self.step * (COARSER if self.mode == LIKELIHOOD else 1.0)
 
     @cached_property
     def fact_arrays(self) -> FactArrays:
@@ -160,10 +202,9 @@ class Queries:
         query = np.arange(len(self)) // n_sizes
         first = np.flatnonzero(np.append(True, (np.diff(query) != 0) | (np.diff(self.step) != 0))[: len(self)])
         facts, needed = np.diff(self.facts.first), np.diff(self.known.first)
-        ends = np.append(first, len(self))
-        most, counts = self._exponents
-        norm = np.ldexp(1.0, -np.maximum(most + counts, -953))
-        return RowArrays(ends, query[first], facts, needed, self.step, self.grid, norm)
+        most, counts = self.exponents
+        norm = np.ldexp(1.0, -np.maximum(most + counts, -953) if self.cells is None else -log2_up(self.cells.most))
+        return RowArrays(np.append(first, len(self)), query[first], facts, needed, self.step, self.grid, norm)
 
     def workspace(self, rows: RowArrays, part: Part, keeps: bool) -> Workspace:
         """The arrays that a thread needs; it `keeps` the scores of all blocks."""
@@ -173,7 +214,13 @@ class Queries:
             self.release.by_item.time_bits,
         )
         most, sizes = int(rows.facts.max(initial=1)), len(self.record_sizes.size)
-        return Workspace.allocate(max(n_blocks, 2) if keeps else 1, most, sizes, kinds, 1 << times)
+        states = self.cell_arrays.share.shape[1]
+        return Workspace.allocate(max(n_blocks, 2) if keeps else 1, most, sizes, kinds, 1 << times, states)
+
+    @property
+    def cell_arrays(self) -> CellArrays:
+        """The cells, for the kernels."""
+        return NO_CELLS if self.cells is None else self.cells.arrays
 
     def walk(
         self, rows: RowArrays, part: Part, rounds: int, work: Workspace, out: Summaries, low: int, high: int
@@ -182,7 +229,7 @@ class Queries:
         release = self.release
         arrays = release.by_item, self.fact_arrays, self.lookup, self.record_sizes, self.candidates
         size = release.n_records, release.span, *part
-        walk(*arrays, rows, self.mode, *size, rounds, work, out, low, high)
+        walk(*arrays, self.cell_arrays, rows, self.mode, *size, rounds, work, out, low, high)
 
     def detached(self) -> "Queries":
         """The same queries without their release, to be sent to a worker that has it open."""
@@ -193,8 +240,12 @@ class Queries:
         return replace(self, release=release)
 
     def nobody(self, candidates: Ints) -> Floats:
-        """Score, by query, of the case that the target is not in the release: −∞, as it is ruled out."""
-        return np.full(len(candidates), -np.inf)
+        """Score, by query, of the case that the target is not in the release: −∞ if it is ruled out.
+
+        Everybody elsewhere explains known cells as anybody does: with a score of 0.
+        """
+        others = 0 if self.cells is None else self.cells.others
+        return np.full(len(candidates), math.log(others) if others else -np.inf)
 
     def take_facts(self, query: Ints, fact: Ints, first: Ints) -> dict[str, Any]:
         """Fields of other queries: number p has the facts fact[first[p]:first[p + 1]] of query[p]."""
@@ -292,9 +343,19 @@ class Queries:
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index; the bits of `scores`."""
+        scores = np.zeros(len(query))
+        if len(self.facts.item):
+            scores = self._entry_scores(query, record)
+        if self.cells is not None:
+            arrays, needed = self.cells.arrays, np.diff(self.known.first)
+            cell_scores(arrays, self.mode, needed, query, record, np.empty((arrays.share.shape[1] + 2, 1)), scores)
+            return scores + self.cells.lowest[query]
+        return scores if self.mode == MINIMUM else self.on_grid(scores, query)
+
+    def _entry_scores(self, query: Ints, record: Ints) -> Floats:
         pair, fact, terms = self.pairs(query, record)
         parts = self.parts(query[pair], fact, record[pair], terms)
-        return self.on_grid(np.bincount(pair, parts, len(query)).astype(np.float64), query)
+        return np.bincount(pair, parts, len(query)).astype(np.float64)
 
     def scores(self, q: int) -> Floats:
         """The scores of all records for query q; -∞ unless a record is a candidate."""
@@ -309,8 +370,8 @@ class Queries:
         rows, part = self.rows(), whole(self.release)
         work = self.workspace(rows, part, keeps=True)
         self.walk(rows, part, SCORES, work, Summaries.empty(len(self)), q, q + 1)
-        scores = work.scores[: self.release.n_records]
-        if self.grid[q] > 0:
+        scores = work.scores[: self.release.n_records] + self.lowest[q]
+        if self.grid[q] > 0 and self.cells is None:
             scores = self.on_grid(scores, q)
         is_candidate = self.is_candidate(q)
         return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)

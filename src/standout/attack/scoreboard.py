@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,26 +25,21 @@ __all__ = ["ExactMatch", "MatchingQueries", "Scoreboard", "ScoreboardRH"]
 class MatchingQueries(Queries):
     """Queries with the scores of Algorithm 1A; a sum of terms counts as their mean."""
 
-    mode: ClassVar[int] = MINIMUM
+    mode: int = field(default=MINIMUM, kw_only=True)
 
     @classmethod
     def of(cls, queries: Queries) -> "MatchingQueries":
         """The same queries with other scores."""
         columns = {column.name: getattr(queries, column.name) for column in fields(Queries)}
         prepare = None if queries.prepare is None else partial(_prepare, queries.prepare)
-        return cls(**columns | {"prepare": prepare})
-
-    @property
-    def grid(self) -> Floats:
-        """None: similarities are not added up."""
-        return np.zeros(len(self))
+        return cls(**columns | {"prepare": prepare, "mode": MINIMUM})
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """The similarity of each fact, between 0 and 1."""
         return np.asarray(np.fmax(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
 
-    def scores_of(self, query: Ints, record: Ints) -> Floats:
-        """The score of each record for the query of the same index; 0 if an item is not in the release."""
+    def _entry_scores(self, query: Ints, record: Ints) -> Floats:
+        """0 if an item is not in the release."""
         pair, fact, terms = self.pairs(query, record)
         lowest = np.full(len(query), np.inf)
         np.minimum.at(lowest, pair, self.parts(query[pair], fact, record[pair], terms))

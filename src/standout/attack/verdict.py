@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from standout.attack.engine_kernels import cell_addends
 from standout.attack.likelihood_queries import LikelihoodQueries
 from standout.attack.queries import Queries, attribute_parts
 from standout.attack.verdict_columns import VerdictColumns
@@ -17,6 +18,7 @@ from standout.core.errors import ParameterError, positive_share, whole_number
 from standout.data.export import FrameExport, ResultView
 from standout.data.labels import position_of_id
 from standout.know.facts import Fact
+from standout.know.sanitized import original_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -431,12 +433,12 @@ class Verdict(ResultView, FrameExport):
             If the release has no such record.
         """
         position, queries, known = self._position(record), self.queries, self.queries.known
+        parts = self._cell_parts(position)
         _, fact, terms = queries.pairs(np.array([self.q]), np.array([position]))
         scores, has_item = self._parts(fact, position, terms), ~np.isnan(terms[0])
         weight, similarity = self._factors(fact, position, terms)
         columns = similarity, weight, scores, *(attribute_parts(queries, self.q, position, scores) or ())
         index = {int(queries.origin[f]): i for i, f in enumerate(fact)}
-        parts = []
         for at in self._facts:
             known_fact, i = known.fact(queries.release, at), index.get(at)
             if i is None:
@@ -446,6 +448,20 @@ class Verdict(ResultView, FrameExport):
                 numbers = [float(column[i]) for column in columns]
                 parts.append(Part(known_fact, name, bool(has_item[i]), *numbers))
         return tuple(parts)
+
+    def _cell_parts(self, position: int) -> list[Part]:
+        """What each known cell adds: ln of how much likelier it is of the record than of anybody."""
+        cells, parts = self.queries.cells, list[Part]()
+        if cells is None:
+            return parts
+        release, known = self.queries.release, cells.known
+        own, shown = slice(*known.cells.first[self.q : self.q + 2]), {column.name for column in release.columns}
+        added = dict(zip(cells.cell.tolist(), cell_addends(cells.arrays, position).tolist(), strict=True))
+        facts = known.aux(original_of(release), self.q).facts
+        for fact, cell in zip(facts, range(own.start, own.stop), strict=False):
+            has = fact.item in shown and not release.column(fact.item).is_missing[position]
+            parts.append(Part(fact, fact.item, bool(has), math.exp(added.get(cell, 0.0)), 1.0, added.get(cell, 0.0)))
+        return parts
 
     @cached_property
     def scores(self) -> Floats:
@@ -470,10 +486,10 @@ class Verdict(ResultView, FrameExport):
         return self.columns.record[row], self.columns.score[row]
 
     def _best(self, k: int) -> tuple[Ints, Floats]:
-        """The k best records with a score above 0, and their scores."""
-        records, scores = self._top
-        if k > len(records) and len(records) < np.count_nonzero(self.scores > 0):
-            records = np.flatnonzero(self.scores > 0)
+        """The k best records with a score above the lowest, and their scores."""
+        (records, scores), lowest = self._top, self.queries.lowest[self.q]
+        if k > len(records) and len(records) < np.count_nonzero(self.scores > lowest):
+            records = np.flatnonzero(self.scores > lowest)
             records = records[np.argsort(-self.scores[records], kind="stable")]
             scores = self.scores[records]
         return records[:k], scores[:k]
@@ -571,7 +587,8 @@ class PosteriorVerdict(Verdict):
             If `probability` is out of range.
         """
         positive_share("probability", probability)
-        if self.ties != 1 or self.highest <= 0 or self._probability(self.highest) < probability:
+        is_lowest = self.highest <= self.queries.lowest[self.q]
+        if self.ties != 1 or is_lowest or self._probability(self.highest) < probability:
             return None
         assert self.best is not None
         return Match(self.best, self.highest, self.eccentricity)
@@ -605,7 +622,8 @@ class PosteriorVerdict(Verdict):
         return math.exp(score - self.highest) if score - self.highest < 700 else math.inf
 
     def _factors(self, fact: Ints, position: int, terms: Floats) -> tuple[Floats, Floats]:
-        assert isinstance(self.queries, LikelihoodQueries)
+        if not isinstance(self.queries, LikelihoodQueries):  # nothing is known of entries
+            return super()._factors(fact, position, terms)
         weight, similarity = self.queries.ratios(fact, np.full(len(fact), position), terms)
         return weight, np.where(np.isnan(terms[0]), 0.0, similarity)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.column_scores import AttackName, ColumnVerdicts, attack_columns, attack_named, weighted_votes
-from standout.attack.engine_kernels import U
+from standout.attack.column_scores import AttackName, attack_columns, attack_named, weighted_votes
+from standout.attack.engine_kernels import LIKELIHOOD, U
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import Scoreboard
@@ -168,7 +168,10 @@ def _history_outcomes(
     lineup_50, lineup_90, lineup_99 = lineup_sizes(verdicts, lineups, len(sizes), draws, threads)
     absent = unknown = np.full(len(score), np.nan)
     if criteria.absent:
-        exclude, with_z = np.repeat(right_record, draws), verdicts.queries.is_sized  # an eccentricity needs no Z
+        exclude, with_z = (
+            np.repeat(right_record, draws),
+            verdicts.queries.mode == LIKELIHOOD,
+        )  # an eccentricity needs no Z
         absent = attack.nested(release, known, sizes, exclude=exclude, with_z=with_z, threads=threads).claim_strengths()
     return Outcomes(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
@@ -283,9 +286,7 @@ def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
     return scores
 
 
-def column_outcomes(
-    verdicts: ColumnVerdicts, absent: ColumnVerdicts | None, by_posterior: bool, top: int = 10
-) -> Outcomes:
+def column_outcomes(verdicts: Verdicts, absent: Verdicts | None, by_posterior: bool, top: int = 10) -> Outcomes:
     """What the verdicts say about each target; NaN for measures that only histories have."""
     n, unknown = verdicts.candidates, np.full(len(verdicts.found), np.nan)
     passing = verdicts.ties
@@ -312,7 +313,7 @@ def column_outcomes(
     )
 
 
-def claim_strengths(verdicts: ColumnVerdicts, by_posterior: bool) -> Floats:
+def claim_strengths(verdicts: Verdicts, by_posterior: bool) -> Floats:
     """How strong each claim is: −log10(1 − posterior), or the eccentricity; -1 where there is nothing to claim."""
     if not by_posterior:
         return np.minimum(verdicts.eccentricity, 1e9)
