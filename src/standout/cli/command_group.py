@@ -83,8 +83,8 @@ class _Group(click.Group):
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH})
 @click.version_option(__version__, prog_name="standout")
-@option("--debug", "", "Show where an unexpected error comes from.", is_flag=True)
-@option("--verbose", "", "Show in detail how the data was read.", is_flag=True)
+@option("--debug", "", "Show where an unexpected error comes from.")
+@option("--verbose", "", "Show in detail how the data was read.")
 @click.pass_context
 def cli(context: click.Context, debug: bool, verbose: bool) -> None:
     """Measure how many people can be identified in anonymised data.

@@ -132,13 +132,6 @@ def percent_interval(value: float, low: float, high: float) -> str:
     return percent(value) + ends
 
 
-def suggest_index(release: "Release", data: str) -> None:
-    """Suggest building an index after a large raw source was read on a terminal."""
-    if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
-        index = f"{Path(public_url(data)).stem}.index"
-        print_line(f"To open it faster next time: standout index {public_url(data)} -o {index}", err=True)
-
-
 # How a source was read: one line on stderr in every command that reads one, and details with --verbose.
 
 
@@ -152,6 +145,9 @@ def show_reading(release: "Release", sources: list[str]) -> None:
     for title, text in (rows := list(lines)) if verbose else ():
         width = max(len(title) for title, _ in rows)
         print_line(f"  {title:{width}}  {text}", err=True)
+    if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
+        data = public_url(sources[0])
+        print_line(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)
 
 
 def _entry_lines(release: "Release", names: str) -> Iterator[Any]:

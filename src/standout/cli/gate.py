@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from standout.cli.error_lines import ERROR
-from standout.cli.options import GATE, PATH, option, output_file
+from standout.cli.options import GATE, option, output_file
 from standout.core.errors import ParameterError
 from standout.core.files import make_folder, write_content
 from standout.ingest.remote import is_remote, public_url
@@ -36,7 +36,6 @@ gate_option = option(
     "FILE",
     "Write what the check found to NAME.xml (JUnit), NAME.sarif or NAME.md (Markdown). Repeat for several.",
     GATE,
-    type=PATH,
     multiple=True,
 )
 

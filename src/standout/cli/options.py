@@ -30,7 +30,10 @@ MOST_DIGITS, MOST_WORKERS = 18, 1024
 TABLE_SUFFIXES = (".csv", ".parquet", ".json")
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-COUNT = click.IntRange(1)
+COUNT, SHARES = click.IntRange(1), click.FloatRange(0, 1)
+TYPES: dict[str, Any] = {"N": COUNT, **dict.fromkeys(("SHARE", "FLOAT", "E", "DAYS", "X"), float)}
+TYPES |= dict.fromkeys(("FILE", "FOLDER", "FOLDER|FILE", "PATH", "OUT"), PATH)
+"""Types of what an option takes."""
 INSECURE = "insecure+"
 Command = Callable[..., None]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -66,7 +69,14 @@ class GroupedCommand(click.Command):
 def option(
     names: str, metavar: str, text: str, group: str = OPTIONS, **settings: Any
 ) -> Callable[[Decorated], Decorated]:
-    """`click.option` for an option under a heading: its names, what it takes ("" for a flag), and its help."""
+    """`click.option` for an option under a heading: its names, what it takes ("" for a flag), and its help.
+
+    What it takes says its type, unless a type or a default does; words like a|b are choices.
+    """
+    if "|" in metavar and metavar.islower():
+        metavar, settings["type"] = "", click.Choice(metavar.split("|"))
+    elif "type" not in settings and "default" not in settings:
+        settings |= {"type": TYPES[metavar]} if metavar in TYPES else {} if metavar else {"is_flag": True}
     settings.setdefault("show_default", settings.get("default") not in (None, "", ()))
     named: dict[str, Any] = {"cls": GroupedOption, "group": group, "metavar": metavar or None, "help": text}
     return click.option(*names.split(" "), **named, **settings)
@@ -93,16 +103,20 @@ def with_options(options: Iterable[Callable[[Command], Command]], command: Comma
     return command
 
 
-json_option = option("--json as_json", "", "Print JSON instead of text.", GENERAL, is_flag=True)
-threads_option = option("--threads", "N", "Number of threads.", GENERAL, type=COUNT, show_default="all cores")
+json_option = option("--json as_json", "", "Print JSON instead of text.", GENERAL)
+threads_option = option("--threads", "N", "Number of threads.", GENERAL, show_default="all cores")
 seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", GENERAL, default=0)
-quick_option = option("--quick", "", "Fewer targets and shorter curves; wider intervals.", is_flag=True)
+quick_option = option("--quick", "", "Fewer targets and shorter curves; wider intervals.")
 memory_option = option(
     "--memory",
     "SIZE",
     "Memory that building an index may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
     show_default="60 % of what is available",
 )
+budget_option = option(
+    "--budget", "SHARE", "False claim budget: largest share of absent people who may be claimed.", ATTACK, default=0.01
+)
+population_option = option("--population", "N", "Size of the population, if a table is a sample of it.", ADVERSARY)
 ladder_option = option(
     "--ladder",
     "FILE",
@@ -112,7 +126,7 @@ ladder_option = option(
     type=FILE,
     show_default="the built-in ladder, whose errors fit the data",
 )
-table_option = option("-o --output", "FILE", "Also write the table to NAME.csv, NAME.parquet or NAME.json.", type=PATH)
+table_option = option("-o --output", "FILE", "Also write the table to NAME.csv, NAME.parquet or NAME.json.")
 workers_option = option(
     "--workers",
     "N|ADDRESS",
@@ -126,7 +140,7 @@ workers_option = option(
 def folder_option(name: str) -> Callable[[Decorated], Decorated]:
     """The folder that a command writes, by default named after the data."""
     text = "Folder to write; NAME is the name of DATA."
-    return option("-o --output", "FOLDER", text, type=PATH, show_default=f"NAME-{name}")
+    return option("-o --output", "FOLDER", text, show_default=f"NAME-{name}")
 
 
 # Folders and files that a command writes, tried before the long work.

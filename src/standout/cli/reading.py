@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from standout.cli.console import print_line, print_warning, show_reading
 from standout.cli.error_lines import READ_SETTINGS, SHORTCUTS, SWITCHED_OFF, as_options, next_commands, options_of
-from standout.cli.options import ORIGINAL, PATH, READING, Command, option, output_file, with_options
+from standout.cli.options import ORIGINAL, READING, Command, option, output_file, with_options
 from standout.core.errors import ColumnError, ParameterError, RejectedRows, SourceError, did_you_mean
 from standout.core.files import check_csv_name
 from standout.ingest.remote import public_url
@@ -254,7 +254,7 @@ def reading_options(command: Command) -> Command:
         option("--item", "COLUMN", "Column of the item; repeat to join several.", READING, multiple=True),
         option("--value", "COLUMN|none", "Column of the value; none: ignore values.", READING),
         option("--time", "COLUMN|none", "Column of the time; none: ignore times.", READING),
-        option("--table", "", "DATA is a table: one row per person, not one per entry.", READING, is_flag=True),
+        option("--table", "", "DATA is a table: one row per person, not one per entry.", READING),
         option("--schema", "FILE", "Schema of a table: a TOML file that `standout schema` writes.", READING),
         option("--read read", "NAME=VALUE", READ_HELP, READING, multiple=True),
     )
@@ -312,5 +312,5 @@ def original_options(command: Command) -> Command:
         "Data that `standout sanitize` made DATA from. Known facts are taken from it, and --record, --read … say how."
     )
     key_text = "Its key file. Needed for a table, if ids are new, or if one record represents several people."
-    options = option("--original", "IN", text, ORIGINAL), option("--key", "FILE", key_text, ORIGINAL, type=PATH)
+    options = option("--original", "IN", text, ORIGINAL), option("--key", "FILE", key_text, ORIGINAL)
     return with_options(options, run)

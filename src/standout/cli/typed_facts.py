@@ -1,7 +1,7 @@
 """Known facts as they are typed: TITLE=VALUE@DATE, Brazil=4±1@2005-03-01±14?, 200±50%, 2004-01-01±30."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -13,8 +13,6 @@ from standout.core.errors import NotFoundError, ParameterError
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.know.facts import DOUBTFUL, Aux, Fact, is_error, parse_time, parse_value
-
-__all__ = ["Knowledge", "NamedFact", "Reading", "parse_joined", "parse_length", "readings"]
 
 ABOUT = r"\s*(?:±|\+/?-)\s*"
 AROUND = re.compile(rf"(\d{{1,9}})(?:{ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*(%?))?")
@@ -66,57 +64,79 @@ class Knowledge:
         file_facts = Aux([]) if aux_path is None else Aux.read(aux_path)
         if not knows and not file_facts:
             raise ParameterError(f"no known facts: give --knows {FORM}, or --aux FILE")
-        return cls(
-            tuple(knows),
-            file_facts,
-            None if length is None else parse_length(length),
-            None if joined is None else parse_joined(joined),
-            allow_unknown,
-        )
+        lengths = None if length is None else parse_length(length)
+        return cls(tuple(knows), file_facts, lengths, None if joined is None else parse_joined(joined), allow_unknown)
 
     def resolve(self, release: Release) -> tuple[NamedFact, ...]:
         """Find the item of each fact: typed facts first, then those of the file.
 
         A typed name that resembles an item but matches none is treated as a typing error.
         """
-        catalogue = Catalogue.of(release)
-        typed = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
-        read = [_named_fact(release, fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
-        if not release.may_repeat:
-            _reject_repeats(catalogue, typed + read)
-        return (*typed, *read)
+        catalogue, items = Catalogue.of(release), set[str | int]()
+        facts = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
+        facts += [NamedFact(fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
+        for name, code, _ in () if release.may_repeat else facts:
+            item = name if code is None else code
+            if item in items:
+                label = repr(name) if code is None else catalogue.label(code)
+                raise ParameterError(
+                    f"two facts are about {label}: combine them into one, because nobody has an item several times"
+                )
+            items.add(item)
+        ids = (fact if code is None else replace(fact, item=release.items[code]) for _, code, fact in facts)
+        return tuple(named._replace(fact=fact) for named, fact in zip(facts, ids, strict=True))
 
     def aux(self, facts: Sequence[NamedFact]) -> Aux:
         """Return the facts in the form that an attack takes."""
         return Aux([named.fact for named in facts], self.length, self.joined)
 
 
-def readings(text: str) -> Iterator[Reading]:
-    """Yield all ways to split a text, longest name first: a title may itself contain =, @ and ?.
+def facts_about_columns(release: Release, knows: Sequence[str]) -> tuple[NamedFact, ...]:
+    """Facts about the cells of a person's row, typed as COLUMN=VALUE."""
+    if not knows:
+        raise ParameterError("--knows is missing: name a column and its value, such as --knows age=34")
+    facts: dict[str, NamedFact] = {}
+    for typed in knows:
+        name, _, value = typed.partition("=")
+        if not name or not value:
+            raise ParameterError("--knows must be COLUMN=VALUE for a table, such as age=34")
+        if name in facts:
+            raise ParameterError("--knows names a column twice: a person has one value of each")
+        kind = release.column(name).kind
+        try:
+            cell = float(value) if kind == "number" else value
+            fact = Fact(name, time=date.fromisoformat(value)) if kind == "date" else Fact(name, cell)
+        except ValueError:
+            wanted = "a number" if kind == "number" else "a date like 2005-03-01"
+            raise ParameterError(f"--knows: the value of column {name!r} must be {wanted}") from None
+        facts[name] = NamedFact(name, len(facts), fact)
+    return tuple(facts.values())
+
+
+def readings(text: str) -> list[Reading]:
+    """All ways to split a text, longest name first: a title may itself contain =, @ and ?.
 
     >>> [reading.name for reading in readings("E=mc2=4@2005-03-01")]
     ['E=mc2=4@2005-03-01', 'E=mc2=4', 'E=mc2', 'E=mc2']
     >>> [reading.doubtful for reading in readings("Brazil=4?") if reading.name == "Brazil"]
     [False, True]
     """
-    splits = list(_splits(text))
+
+    def splits(text: str, doubtful: bool) -> list[Reading]:
+        found = [Reading(text, None, None, doubtful)]
+        head, at, time = text.rpartition("@")
+        if at:
+            found.append(Reading(head, None, time, doubtful))
+        for whole, day in ((head, time), (text, None)) if at else ((text, None),):
+            name, equals, value = whole.rpartition("=")
+            if equals:
+                found.append(Reading(name, value, day, doubtful))
+        return found
+
+    found = splits(text, False)
     if text.rstrip().endswith("?"):
-        certain = text.rstrip().removesuffix("?")
-        splits += [split._replace(doubtful=True) for split in _splits(certain)]
-    return iter(sorted(splits, key=lambda reading: -len(reading.name)))
-
-
-def _splits(text: str) -> Iterator[Reading]:
-    yield Reading(text)
-    head, at, time = text.rpartition("@")
-    if at:
-        yield Reading(head, None, time)
-        name, equals, value = head.rpartition("=")
-        if equals:
-            yield Reading(name, value, time)
-    name, equals, value = text.rpartition("=")
-    if equals:
-        yield Reading(name, value)
+        found += splits(text.rstrip().removesuffix("?"), True)
+    return sorted(found, key=lambda reading: -len(reading.name))
 
 
 def parse_length(text: str) -> tuple[int, int]:
@@ -125,14 +145,13 @@ def parse_length(text: str) -> tuple[int, int]:
     >>> parse_length("200±50%"), parse_length("200+-50"), parse_length("100-300"), parse_length("7")
     ((100, 300), (150, 250), (100, 300), (7, 7))
     """
+    low, high = 1, 0
     if ends := BETWEEN.fullmatch(text.strip()):
         low, high = int(ends[1]), int(ends[2])
     elif around := AROUND.fullmatch(text.strip()):
         middle, share = int(around[1]), Fraction(around[2] or 0)
         reach = middle * share / 100 if around[3] else share
         low, high = max(ceil(middle - reach), 0), floor(middle + reach)
-    else:
-        low, high = 1, 0
     if low > high:
         raise ParameterError(f"--length must be like 200±50%, 200±50 or 100-300, got {text!r}")
     return low, high
@@ -149,29 +168,30 @@ def parse_joined(text: str) -> tuple[date, date]:
     try:
         if between := FROM_TO.fullmatch(text.strip()):
             first, last = map(date.fromisoformat, between.groups())
-            if first > last:
-                raise ValueError
-            return first, last
-        since = SINCE.fullmatch(text.strip())
-        if since is None:
+        else:
+            since = SINCE.fullmatch(text.strip())
+            day, reach = (since[1], since[2]) if since else ("", None)
+            middle, days = date.fromisoformat(day), timedelta(days=int(reach or 0))
+            first, last = middle - days, middle + days
+        if first > last:
             raise ValueError
-        day, reach = date.fromisoformat(since[1]), timedelta(days=int(since[2] or 0))
-        return day - reach, day + reach
     except (ValueError, OverflowError):
         raise ParameterError(
             "--joined must be a date with days, like 2004-01-01±30, or two dates, like "
             f"2004-01-01/2004-02-28, got {text!r}"
         ) from None
+    return first, last
 
 
 def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> NamedFact:
-    release, splits = catalogue.release, list(readings(text))
+    release, splits = catalogue.release, readings(text)
     for reading in splits:
-        code = _find_item(catalogue, reading.name)
+        code = catalogue.find(reading.name)
+        code = catalogue.find(reading.name.strip()) if code is None else code
         if code is not None:
             same = [split for split in splits if split.name.strip() == reading.name.strip()]
             best = next((split for split in same if _is_plausible(release, split)), reading)
-            return _complete(release, best, code, allow_unknown)
+            return NamedFact(best.name, code, _fact(release, best, allow_unknown))
     reading = next(split for split in reversed(splits) if _is_plausible(release, split))
     if not reading.name.strip():
         raise ParameterError(f"--knows must be {FORM}, got {text!r}")
@@ -180,82 +200,45 @@ def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> Name
             f"no item is called {reading.name!r}: did you mean {', '.join(close)}? "
             "Use --allow-unknown if the release does not have the item"
         )
-    return _complete(release, reading, None, allow_unknown)
-
-
-def _find_item(catalogue: Catalogue, name: str) -> int | None:
-    code = catalogue.find(name)
-    return catalogue.find(name.strip()) if code is None else code
-
-
-def _complete(release: Release, reading: Reading, code: int | None, allow_unknown: bool) -> NamedFact:
-    value, value_error = _value(release, reading, allow_unknown)
-    time, time_error = _time(reading)
-    doubt = DOUBTFUL if reading.doubtful else None
-    fact = Fact(reading.name, value, time, value_error, time_error, doubt)
-    return _named_fact(release, reading.name, code, fact)
-
-
-def _named_fact(release: Release, name: str, code: int | None, fact: Fact) -> NamedFact:
-    """Replace the item's name by its id, so that the attack need not look it up again."""
-    return NamedFact(name, code, fact if code is None else replace(fact, item=release.items[code]))
-
-
-def _reject_repeats(catalogue: Catalogue, facts: list[NamedFact]) -> None:
-    items: set[str | int] = set()
-    for name, code, _ in facts:
-        item = name if code is None else code
-        if item in items:
-            label = repr(name) if code is None else catalogue.label(code)
-            raise ParameterError(
-                f"two facts are about {label}: combine them into one, because nobody has an item several times"
-            )
-        items.add(item)
+    return NamedFact(reading.name, None, _fact(release, reading, allow_unknown))
 
 
 def _is_plausible(release: Release, reading: Reading) -> bool:
     """Whether the parts after the name are a value and a date, or a mistyped date."""
+    is_date = reading.time is not None and DATE_LIKE.fullmatch(reading.time) is not None
     try:
-        _value(release, reading, allow_unknown=False)
-        time = reading.time
-        return time is None or DATE_LIKE.fullmatch(time) is not None or _time(reading)[0] is not None
+        _fact(release, reading._replace(name="any", time=None if is_date else reading.time), allow_unknown=False)
     except ParameterError:
         return False
+    return True
 
 
-def _value(release: Release, reading: Reading, allow_unknown: bool) -> tuple[float | str | None, float | None]:
-    """Return the value and its error."""
-    if reading.value is None:
-        return None, None
-    if isinstance(release.levels, tuple):
+def _fact(release: Release, reading: Reading, allow_unknown: bool) -> Fact:
+    value: float | str | None = reading.value
+    time, value_error, time_error = None, None, None
+    if reading.value is not None and isinstance(release.levels, tuple):
         if reading.value not in release.levels and not allow_unknown:
             raise ParameterError(f"the release has no value {reading.value!r}: --allow-unknown accepts it")
-        return reading.value, None
-    text, error = _split_error(reading.value)
-    try:
-        value = parse_value(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, float):
-        raise ParameterError(f"the value of {reading.name!r} must be a number, got {reading.value!r}")
-    return value, error
-
-
-def _time(reading: Reading) -> tuple[date | None, float | None]:
-    """Return the date and its error in days."""
-    if reading.time is None:
-        return None, None
-    text, error = _split_error(reading.time)
-    try:
-        time = parse_time(text)
-    except ValueError:
-        time = None
-    if time is None or not (error is None or is_error("time_error", error)):
-        raise ParameterError(
-            "a date must be like 2005-03-01 or 2005-03-01T20:15, perhaps with its error in days "
-            f"(2005-03-01±14), got {reading.time!r}"
-        )
-    return time, error
+    elif reading.value is not None:
+        text, value_error = _split_error(reading.value)
+        try:
+            value = parse_value(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, float):
+            raise ParameterError(f"the value of {reading.name!r} must be a number, got {reading.value!r}")
+    if reading.time is not None:
+        text, time_error = _split_error(reading.time)
+        try:
+            time = parse_time(text)
+        except ValueError:
+            time = None
+        if time is None or not (time_error is None or is_error("time_error", time_error)):
+            raise ParameterError(
+                "a date must be like 2005-03-01 or 2005-03-01T20:15, perhaps with its error in days "
+                f"(2005-03-01±14), got {reading.time!r}"
+            )
+    return Fact(reading.name, value, time, value_error, time_error, DOUBTFUL if reading.doubtful else None)
 
 
 def _split_error(text: str) -> tuple[str, float | None]:

@@ -9,23 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.gate import gate_option, start_gate, write_gate
-from standout.cli.options import (
-    COUNT,
-    GATE,
-    command,
-    data_stem,
-    folder_option,
-    json_option,
-    ladder_option,
-    option,
-    output_folder,
-    path_argument,
-    seed_option,
-    threads_option,
-)
 from standout.cli.reading import Source, reading_options
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
@@ -42,38 +29,27 @@ PARTS = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-@command()
-@path_argument("data")
-@folder_option("advice")
-@option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
-@option(
-    "--among",
-    "",
-    "Whom the limit applies to: everybody in DATA, or the people whom the sanitized release still represents.",
-    type=click.Choice(["everybody", "released"]),
-    default="released",
+@options.command()
+@options.path_argument("data")
+@options.folder_option("advice")
+@options.option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
+@options.option(
+    "--among", "everybody|released", "Whom the limit is about; released: who is still in it.", default="released"
 )
-@option(
-    "--try candidates",
-    "STEPS",
-    "Candidate to try instead of the built-in ones, like 'round-time month + drop-entries 0.5'. Repeat for several.",
-    multiple=True,
+@options.option(
+    "--try candidates", "STEPS", "Steps to try instead, like 'round-time month + drop-entries 0.5'.", multiple=True
 )
-@ladder_option
-@option("--targets", "N", "Number of targets for the best candidates.", type=COUNT, default=1000)
-@option(
-    "--people",
-    "N",
-    "Number of people whose entries are held out to measure utility; not for tables.",
-    type=COUNT,
-    default=1000,
+@options.ladder_option
+@options.option("--targets", "N", "Number of targets for the best candidates.", type=options.COUNT, default=1000)
+@options.option(
+    "--people", "N", "People whose entries are held out to measure utility.", type=options.COUNT, default=1000
 )
-@option("--fail", "", "Exit with code 4 if no candidate meets the limit.", GATE, is_flag=True)
+@options.option("--fail", "", "Exit with code 4 if no candidate meets the limit.", options.GATE)
 @gate_option
-@seed_option
-@threads_option
+@options.seed_option
+@options.threads_option
 @reading_options
-@json_option
+@options.json_option
 def advise(
     data: str,
     source: Source,
@@ -117,13 +93,13 @@ def advise(
     JSON output: the content of advice.json, as docs/advice.schema.json describes
     it.
     """
-    output = output or Path(f"{data_stem(data)}-advice")
+    output = output or Path(f"{options.data_stem(data)}-advice")
     start_gate(gate_files, "standout advise", data, limit if fail else None, "--fail", output, [ladder])
     from standout.advising.advise import advise as run_search
     from standout.auditing.ladder import headline_adversary
     from standout.findings.gate import advice_gate
 
-    folder, name = output_folder(output, *REPORT_FILES), Path(public_url(data)).name
+    folder, name = options.output_folder(output, *REPORT_FILES), Path(public_url(data)).name
     steps = [[step.strip() for step in text.split("+")] for text in candidates] or None
     repeated = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
     with progress() as report:
@@ -157,12 +133,12 @@ def with_commands(advice: Any, data: str, reading: list[str], settings: list[str
     """
     findings, unproven = advice.findings, advice.findings.unproven
     ending = ".csv" if "--table" in reading else ""
-    command = advice.command([data, *reading], f"{data_stem(data)}-safer{ending}")
+    sanitizing = advice.command([data, *reading], f"{options.data_stem(data)}-safer{ending}")
     if unproven is not None and unproven.targets is not None:
         candidate = ["--try", unproven.candidates[0].name] if unproven.candidates[0].steps else []
         words = [data, *reading, *settings, "--targets", str(unproven.targets), *candidate]
         unproven = replace(unproven, command=shlex.join(["standout", "advise", *words]))
-    return replace(findings, command=command, unproven=unproven)
+    return replace(findings, command=sanitizing, unproven=unproven)
 
 
 def _write(advice: Any, findings: "AdviceFindings", folder: Path) -> None:

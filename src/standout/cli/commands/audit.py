@@ -10,31 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout.cli import options
 from standout.cli.attack_options import BOTH
 from standout.cli.commands.advise import with_commands
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.gate import gate_option, start_gate, write_gate
-from standout.cli.options import (
-    ADVERSARY,
-    ATTACK,
-    COUNT,
-    GATE,
-    PATH,
-    command,
-    data_stem,
-    folder_option,
-    json_option,
-    ladder_option,
-    option,
-    output_file,
-    output_folder,
-    path_argument,
-    quick_option,
-    seed_option,
-    threads_option,
-    worker_options,
-)
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
@@ -58,60 +39,32 @@ MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
 TITLE_WIDTH = 10
 
 
-@command()
-@path_argument("data")
-@folder_option("audit")
-@quick_option
-@option(
-    "--fail-above",
-    "SHARE",
-    "Exit with code 4 if more than this share of people may be identified.",
-    GATE,
-    type=click.FloatRange(0, 1),
+@options.command()
+@options.path_argument("data")
+@options.folder_option("audit")
+@options.quick_option
+@options.option(
+    "--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", options.GATE, type=options.SHARES
 )
 @gate_option
-@option("--targets", "N", "Number of targets for each adversary.", type=COUNT, default=1000)
-@option(
-    "--sensitive",
-    "FILE|COLUMN",
-    "What nobody should learn: a list of items, one per line, or a column of a table. Repeat for several columns.",
-    multiple=True,
-    show_default="columns with this role",
+@options.option("--targets", "N", "Number of targets for each adversary.", type=options.COUNT, default=1000)
+@options.option(
+    "--sensitive", "FILE|COLUMN", "What nobody should learn: a list of items, or a column of a table.", multiple=True
 )
-@option(
-    "--risk-table risk_path",
-    "FILE",
-    "Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
-    type=PATH,
+@options.option(
+    "--risk-table risk_path", "FILE", "Write the risk of each person, with ids, to NAME.csv or NAME.parquet."
 )
-@option(
-    "--advise with_advice",
-    "",
-    "Also search for steps that reduce the risk, as `standout advise` does, to at most 0.05 or --fail-above.",
-    is_flag=True,
+@options.option("--advise with_advice", "", "Also search for steps that reduce the risk, as `standout advise` does.")
+@options.ladder_option
+@options.population_option
+@options.option(
+    "--attack", "both|likelihood|paper", "Attacks to try; the stronger one counts.", options.ATTACK, default=BOTH
 )
-@ladder_option
-@option(
-    "--population",
-    "N",
-    "Size of the population, if a table is a sample. The report then gives two risks: for a target who is known to "
-    "be in the table, and for one who may not be.",
-    ADVERSARY,
-    type=COUNT,
-)
-@option(
-    "--attack",
-    "",
-    "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts.",
-    ATTACK,
-    type=click.Choice((BOTH, "likelihood", "paper")),
-    default=BOTH,
-)
-@seed_option
-@worker_options
+@options.seed_option
+@options.worker_options
 @original_options
 @reading_options
-@json_option
+@options.json_option
 def audit(
     data: str,
     source: Source,
@@ -162,7 +115,7 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     _now()  # an impossible SOURCE_DATE_EPOCH is refused first: libraries fail over it while they are imported
-    output, ladder = output or Path(f"{data_stem(data)}-audit"), settings["ladder"]
+    output, ladder = output or Path(f"{options.data_stem(data)}-audit"), settings["ladder"]
     needs = "--fail-above SHARE, the limit to check"
     inputs = [original.data, original.key, ladder, *sensitive]
     start_gate(gate_files, "standout audit", data, fail_above, needs, output, inputs)
@@ -176,8 +129,8 @@ def audit(
         from standout.report.page import table_form
 
         table_form(risk_path)
-        output_file(risk_path, "--risk-table", [data, original.data, original.key])
-    folder, name = output_folder(output, *REPORT_FILES), Path(public_url(data)).name
+        options.output_file(risk_path, "--risk-table", [data, original.data, original.key])
+    folder, name = options.output_folder(output, *REPORT_FILES), Path(public_url(data)).name
     with progress() as report:
         release = original.read(data, source, report, strict=fail_above is not None)
         if release.columns:
@@ -327,12 +280,12 @@ def _table(findings: "AuditFindings") -> "Table":
     return table
 
 
-@command()
-@option("-o --output", "FOLDER", "Folder for the report.", type=PATH, default=Path("demo"))
-@option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
-@quick_option
-@threads_option
-@json_option
+@options.command()
+@options.option("-o --output", "FOLDER", "Folder for the report.", type=options.PATH, default=Path("demo"))
+@options.option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
+@options.quick_option
+@options.threads_option
+@options.json_option
 def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: bool) -> None:
     """Run the whole audit on built-in synthetic data.
 
@@ -350,7 +303,10 @@ def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: 
     from standout.auditing.audit import audit
     from standout.paper.synthesize import synthesize
 
-    folder, name = output_folder(output, *REPORT_FILES), f"a stand-in for {records:,} people of the Netflix Prize data"
+    folder, name = (
+        options.output_folder(output, *REPORT_FILES),
+        f"a stand-in for {records:,} people of the Netflix Prize data",
+    )
     with progress() as report:
         common: dict[str, Any] = {"seed": DEMO_SEED, "threads": threads, "progress": report}
         release = synthesize(like="netflix", records=records, **common)

@@ -8,26 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import (
-    borderless_table,
-    console,
-    percent,
-    print_json,
-    print_line,
-    print_table,
-    reading_json,
-    suggest_index,
-)
-from standout.cli.options import (
-    PATH,
-    command,
-    json_option,
-    memory_option,
-    option,
-    output_file,
-    path_argument,
-    with_workers,
-)
+from standout.cli import options
+from standout.cli.console import borderless_table, console, percent, print_json, print_line, print_table, reading_json
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -43,10 +25,10 @@ WIDEST = 250
 """Width in characters up to which the table of columns is not broken."""
 
 
-@command()
-@path_argument("data")
+@options.command()
+@options.path_argument("data")
 @reading_options
-@json_option
+@options.json_option
 def describe(data: str, source: Source, as_json: bool) -> None:
     """Show sizes, quantiles and value shares of a data set.
 
@@ -75,7 +57,6 @@ def describe(data: str, source: Source, as_json: bool) -> None:
     else:
         for title, table in _tables(description):
             print_table(table, title)
-    suggest_index(release, data)
 
 
 def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
@@ -113,12 +94,14 @@ def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
         yield "\nShare of records that have", outside
 
 
-@command()
-@path_argument("data")
-@option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
-@option("--overwrite", "", "Replace the file if it exists.", is_flag=True)
+@options.command()
+@options.path_argument("data")
+@options.option(
+    "-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False)
+)
+@options.option("--overwrite", "", "Replace the file if it exists.")
 @reading_options
-@json_option
+@options.json_option
 def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:
     """Show how a table is read, and write it to a schema file.
 
@@ -139,7 +122,7 @@ def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_j
     if output is not None and output.exists() and not overwrite:
         raise ParameterError(f"{output} exists: choose another file, or add --overwrite")
     if output is not None:
-        output_file(output, "--output", [data])
+        options.output_file(output, "--output", [data])
     with progress() as report:
         read, inferred = source.with_settings(kind="table").read_with_schema([data], report)
     assert inferred is not None
@@ -192,13 +175,13 @@ def _show_columns(table: "Release", as_json: bool) -> None:
     wide.print(screen)
 
 
-@command()
-@path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@option("-o --output", "FOLDER", "Index to write.", required=True, type=PATH)
-@memory_option
-@with_workers
+@options.command()
+@options.path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.option("-o --output", "FOLDER", "Index to write.", required=True)
+@options.memory_option
+@options.with_workers
 @reading_options
-@json_option
+@options.json_option
 def index(sources: tuple[str, ...], output: Path, memory: str | None, source: Source, as_json: bool) -> None:
     """Read a data set once and write an index that opens quickly.
 
@@ -253,9 +236,9 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
     )
 
 
-@command()
-@click.argument("folder", metavar="INDEX", type=PATH)
-@json_option
+@options.command()
+@click.argument("folder", metavar="INDEX")
+@options.json_option
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of an index against its checksum.
 

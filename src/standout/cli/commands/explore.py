@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import print_json, print_line, suggest_index
-from standout.cli.options import PATH, SERVER, command, json_option, option, path_argument
+from standout.cli import options
+from standout.cli.console import print_json, print_line
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, install_command
 from standout.core.progress import progress_bar as progress
@@ -27,30 +27,20 @@ OFF_LOOPBACK = (
 PORT = click.IntRange(1, 65535)
 
 
-@command()
-@path_argument("data")
-@option(
-    "--what-if what_if",
-    "DATA2",
-    "Another version of DATA to compare with: an output of `standout sanitize`, or an index.",
+@options.command()
+@options.path_argument("data")
+@options.option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
+@options.option(
+    "--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new."
 )
-@option(
-    "--key",
-    "FILE",
-    "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.",
-    type=PATH,
+@options.option(
+    "--audit audit_folder", "FOLDER", "Folder that `standout audit` wrote about DATA, to show on the page of the audit."
 )
-@option(
-    "--audit audit_folder",
-    "FOLDER",
-    "Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
-    type=PATH,
-)
-@option("--host", "HOST", "Address to listen at.", SERVER, default="127.0.0.1")
-@option("--port", "N", "Port to listen at.", SERVER, type=PORT, show_default="8421, or a free one")
-@option("--no-browser", "", "Print the address only, and open no browser.", SERVER, is_flag=True)
+@options.option("--host", "HOST", "Address to listen at.", options.SERVER, default="127.0.0.1")
+@options.option("--port", "N", "Port to listen at.", options.SERVER, type=PORT, show_default="8421, or a free one")
+@options.option("--no-browser", "", "Print the address only, and open no browser.", options.SERVER)
 @reading_options
-@json_option
+@options.json_option
 def explore(
     data: str,
     what_if: str | None,
@@ -112,7 +102,6 @@ def explore(
         what_if=other,
         what_if_name="" if what_if is None else Path(public_url(what_if)).name,
     )
-    suggest_index(release, data)
     if other is not None and not isinstance(other, Sanitized):
         print_line(NO_SIDECAR.format(exploration.what_if_name), err=True)
     if not is_loopback(host):

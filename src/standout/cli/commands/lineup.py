@@ -1,17 +1,14 @@
 """`standout lineup`: which records a few known facts point to, and why."""
 
-import math
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout._version import __version__
+from standout.cli import options
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
-from standout.cli.console import borderless_table, console, print_json, print_text, suggest_index
-from standout.cli.options import ADVERSARY, COUNT, PATH, command, json_option, option, path_argument
+from standout.cli.console import borderless_table, console, print_json
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
 
     from standout.attack.verdict import Part
     from standout.cli.typed_facts import NamedFact
-    from standout.data.column import Column
     from standout.data.release import Release
     from standout.evaluate.lineup import LineupAnswer
     from standout.know.facts import Aux
@@ -50,56 +46,34 @@ RATIOS = (
     "× compares with a record that lacks the item, and with values and dates of any entry. The score is the "
     "logarithm of the product, and at least 0."
 )
+RATIOS_OF_COLUMNS = "× compares with the values of all rows. The score is the logarithm of the product."
 
 
-@command()
-@path_argument("data")
-@option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, ADVERSARY, multiple=True)
-@option("--aux aux_path", "FILE", AUX_HELP, ADVERSARY, type=PATH)
-@option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", ADVERSARY)
-@option("--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", ADVERSARY)
+@options.command()
+@options.path_argument("data")
+@options.option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, options.ADVERSARY, multiple=True)
+@options.option("--aux aux_path", "FILE", AUX_HELP, options.ADVERSARY)
+@options.option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", options.ADVERSARY)
+@options.option(
+    "--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", options.ADVERSARY
+)
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
-@option(
-    "--wrong",
-    "N",
-    "likelihood: how many of the facts may be wrong.",
-    ADVERSARY,
-    type=int,
-    show_default="1 in 10; 0 if another error is given",
+@options.option(
+    "--wrong", "N", "How many facts may be wrong.", options.ADVERSARY, type=int, show_default="0, or about 1 in 10"
 )
-@option(
-    "--value-error",
-    "E",
-    "likelihood, algorithm-1a: largest error of known values.",
-    ADVERSARY,
-    type=float,
-    show_default="roughly right; 1 if another error is given",
+@options.option(
+    "--value-error", "E", "Largest error of known values.", options.ADVERSARY, show_default="1, or roughly right"
 )
-@option(
-    "--time-error",
-    "DAYS",
-    "likelihood, algorithm-1a: largest error of known dates.",
-    ADVERSARY,
-    type=float,
-    show_default="roughly right; 14 if another error is given",
+@options.option(
+    "--time-error", "DAYS", "Largest error of known dates.", options.ADVERSARY, show_default="14, or roughly right"
 )
-@option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
-@option(
-    "--allow-unknown",
-    "",
-    "Accept item names that resemble an item but match none, and unknown categories.",
-    is_flag=True,
+@options.option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
+@options.option(
+    "--allow-unknown", "", "Accept item names that resemble an item but match none, and unknown categories."
 )
-@option(
-    "--population",
-    "N",
-    "Size of the population, if a table is a sample. Only for tables.",
-    ADVERSARY,
-    type=COUNT,
-    show_default="the person is in the table",
-)
+@options.population_option
 @reading_options
-@json_option
+@options.json_option
 def lineup(
     data: str,
     source: Source,
@@ -132,7 +106,7 @@ def lineup(
     calibrated.
 
     DATA can also be a table with one row per person (--table, or recognised). A fact
-    is then COLUMN=VALUE, with the error of its column, and the lineup shows rows.
+    is then COLUMN=VALUE, with the error of its column, and a record is a row.
 
     \b
     Example:
@@ -159,61 +133,47 @@ def lineup(
       bits          prior: log2 of candidates; left: still missing to identify the
                     best record
       explain       by fact, for the best record: name, has, similarity, weight,
-                    part; the parts add up to its score. by_item, by_value,
-                    by_time: what each adds to the part when it becomes known.
-                    likelihood: how much likelier value and date, and the item,
-                    are if the fact is about the record; part is the logarithm of
-                    the product, or 0. algorithm-1a: the lowest part is the score
+                    part (they add up to its score; algorithm-1a: the lowest is the
+                    score), by_item, by_value, by_time: what each adds to it
       unknown       names that match no item
       read          how the data was read
       length, joined, posterior, phi, fingerprint, version
-    \b
-    JSON output for a table:
-      lineup        row, id, probability, score, parts by column
-      nobody        probability that the person is not in the table
-      ties, bits_left, rows, population, fingerprint, version
     """
     with progress() as report:
         release = source.read([data], report, check=False)
-    if release.columns:
-        of_histories = {"--aux": aux_path, "--length": length, "--joined": joined, "--value-error": value_error}
-        of_histories |= {"--time-error": time_error, "--attack": attack.attack != "likelihood"}
-        for name, value in of_histories.items():
-            if value:
-                raise ParameterError(f"{name} is for histories, and the data is a table: leave it out")
-        _lineup_of_table(release, knows, wrong, population, top, as_json)
-        return
-    if population is not None:
-        raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
-    from standout.cli.typed_facts import Knowledge
+    from standout.cli.typed_facts import Knowledge, facts_about_columns
     from standout.data.manifest import checked_meanwhile
     from standout.evaluate.lineup import lineup as answer_facts
     from standout.know.adversary import Adversary
 
-    for name, error, attacks in (
-        ("--wrong", wrong, ("likelihood",)),
-        ("--value-error", value_error, ("likelihood", "algorithm-1a")),
-        ("--time-error", time_error, ("likelihood", "algorithm-1a")),
-    ):
+    of_histories = {"--aux": aux_path, "--length": length, "--joined": joined, "--value-error": value_error}
+    of_histories |= {"--time-error": time_error, "--attack": attack.attack != "likelihood"}
+    for name, value in of_histories.items():
+        if value and release.columns:
+            raise ParameterError(f"{name} is for histories, and the data is a table: leave it out")
+    if population is not None and not release.columns:
+        raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
+    of_attacks = {"--wrong": wrong, "--value-error": value_error, "--time-error": time_error}
+    for name, error in of_attacks.items():
         if error is not None:
-            check_applies(attack.attack, name, attacks)
-    of_values = VALUE_ERROR if value_error is None else value_error
-    of_times = TIME_ERROR if time_error is None else time_error
-    knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
+            check_applies(attack.attack, name, ("likelihood",) if name == "--wrong" else ("likelihood", "algorithm-1a"))
+    errors = VALUE_ERROR if value_error is None else value_error, TIME_ERROR if time_error is None else time_error
+    knowledge = None if release.columns else Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
     with checked_meanwhile(release):
-        facts = knowledge.resolve(release)
+        facts = facts_about_columns(release, knows) if knowledge is None else knowledge.resolve(release)
+        aux = Knowledge().aux(facts) if knowledge is None else knowledge.aux(facts)
         adversary = None
-        if (wrong, value_error, time_error) != (None, None, None):
-            adversary = Adversary(len(facts), wrong or 0, value_error=of_values, time_error=of_times)
-        built = attack.built(attack.attack, within(release, of_values, of_times), adversary)
-        answer = answer_facts(release, knowledge.aux(facts), built, top=top, **attack.claims)
+        if any(error is not None for error in of_attacks.values()):
+            of_entries: dict[str, Any] = {} if release.columns else {"value_error": errors[0], "time_error": errors[1]}
+            adversary = Adversary(len(facts), wrong or 0, **of_entries)
+        built = attack.built(attack.attack, within(release, *errors), adversary)
+        answer = answer_facts(release, aux, built, top=top, population=population, **attack.claims)
     if as_json:
         print_json(_to_dict(answer, facts, attack.attack), release)
     else:
         screen = console()
         for part in _screen_parts(answer, facts):
             screen.print(part)
-    suggest_index(release, data)
 
 
 def _to_dict(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]", attack: str) -> dict[str, object]:
@@ -224,12 +184,12 @@ def _to_dict(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]", attack: str
         name, code, fact = named
         return {
             "name": name,
-            "item": None if code is None else release.items[code],
+            "item": None if code is None else fact.item,
             "title": None if code is None or release.titles is None else release.titles[code] or None,
             "value": fact.value,
             "time": None if fact.time is None else fact.time.isoformat(),
             **fact.errors._asdict(),
-            "records": 0 if code is None else int(release.support[code]),
+            "records": None if release.columns else 0 if code is None else int(release.support[code]),
         }
 
     def part_dict(name: str, part: "Part") -> dict[str, object]:
@@ -276,8 +236,8 @@ def _screen_parts(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> "It
 
     from standout.data.search import Catalogue
 
-    catalogue = Catalogue.of(answer.release)
-    names = [printable(name) if code is None else catalogue.label(code) for name, code, _ in facts]
+    catalogue = None if answer.release.columns else Catalogue.of(answer.release)
+    names = [printable(name) if code is None or catalogue is None else catalogue.label(code) for name, code, _ in facts]
     yield Text("Known facts", "bold")
     yield _fact_table(answer.release, names, facts)
     yield from _notes(answer, facts)
@@ -286,7 +246,7 @@ def _screen_parts(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> "It
     if answer.best is not None:
         yield Text("\nLineup", "bold")
         yield _lineup_table(answer)
-    yield Text("\n" + answer.conclude(f"record {_id(answer.best or '')}"), "bold")
+    yield Text("\n" + answer.conclude(_label(answer, answer.best or "")), "bold")
     if answer.best is None:
         return
     left, candidates, by_posterior = answer.bits_left, answer.verdict.candidates, answer.nobody is not None
@@ -308,7 +268,7 @@ def _explanation(answer: "LineupAnswer", names: list[str]) -> "Iterator[Table | 
     title = "How well each fact fits" if is_matching else "What each fact adds to the score of"
     title = "How much likelier each fact is about" if by_posterior else title
     tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""
-    yield Text(f"\n{title} record {_id(answer.best or '')}{tied}", "bold")
+    yield Text(f"\n{title} {_label(answer, answer.best or '')}{tied}", "bold")
     total, largest = _number(answer.lineup[0].score), max(part.score for part in answer.parts)
     if by_posterior:
         table = _folded_table("fact", "item", "value, date", "score")
@@ -318,7 +278,7 @@ def _explanation(answer: "LineupAnswer", names: list[str]) -> "Iterator[Table | 
         table.add_column(no_wrap=True, min_width=BAR_WIDTH)
         table.add_column()
     for name, part in zip(names, answer.parts, strict=True):
-        drawn, note = bar(part.score / largest), "" if part.has else "does not have it"
+        drawn, note = bar(part.score / largest if largest > 0 else 0), "" if part.has else "does not have it"
         note = MISSING if part.item is None else note
         if by_posterior:
             ratios = (_ratio(part.weight or 0.0), _ratio(part.similarity)) if part.has else ("", "")
@@ -328,7 +288,7 @@ def _explanation(answer: "LineupAnswer", names: list[str]) -> "Iterator[Table | 
     table.add_row(*(("total", "", "", total) if by_posterior else ("lowest" if is_matching else "total", total)))
     yield table
     if by_posterior:
-        yield RATIOS
+        yield RATIOS_OF_COLUMNS if answer.release.columns else RATIOS
 
 
 def _fact_table(release: "Release", names: list[str], facts: "tuple[NamedFact, ...]") -> "Table":
@@ -343,10 +303,10 @@ def _fact_table(release: "Release", names: list[str], facts: "tuple[NamedFact, .
         value = printable(value) if isinstance(value, str) else f"{value:.15g}"
         time = "" if fact.time is None else str(fact.time)
         errors = about(value, fact.value_error, ""), about(time, fact.time_error, "\xa0days")
-        records = MISSING if code is None else f"{release.support[code]:,}"
+        records = "" if release.columns else MISSING if code is None else f"{release.support[code]:,}"
         rows.append((name, *errors, "" if fact.doubt is None else percent(fact.doubt), records))
     titles = ("item", "value", "date", "doubt", "records that have it")
-    columns = [i for i in range(5) if i in (0, 4) or any(row[i] for row in rows)]
+    columns = [i for i in range(5) if i == 0 or any(row[i] for row in rows)]
     table = _folded_table(*(titles[i] for i in columns))
     for row in rows:
         table.add_row(*(row[i] for i in columns))
@@ -363,7 +323,7 @@ def _notes(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> Iterator[s
         what = "names an item" if unknown == 1 else "name items"
         yield f"{unknown} of {len(facts)} facts {what} that the release does not have."
     for part, is_present in (("value", release.levels is not None), ("time", release.span > 0)):
-        if not is_present and any(getattr(fact, part) is not None for fact in aux):
+        if not (is_present or release.columns) and any(getattr(fact, part) is not None for fact in aux):
             yield f"The release has no {part}s: known {part}s are ignored."
     if answer.nobody is None and any(fact.errors != AS_ASSUMED for fact in aux):
         yield "This attack ignores the errors and doubts of single facts; likelihood uses them."
@@ -389,7 +349,9 @@ def _lineup_table(answer: "LineupAnswer") -> "Table":
     rank, previous = 0, -1.0
     for position, (record, score, probability) in enumerate(answer.lineup, start=1):
         rank, previous = (rank if score == previous else position), score
-        table.add_row(str(rank), _id(record), probability_text(probability), _number(score))
+        table.add_row(
+            str(rank), _label(answer, record).removeprefix("record "), probability_text(probability), _number(score)
+        )
     others, nobody = answer.verdict.candidates - len(answer.lineup), answer.nobody or 0.0
     if others:
         outside = probability_text(max(answer.lineup.outside - nobody, 0.0))
@@ -407,9 +369,13 @@ def _folded_table(first: str, *others: str) -> "Table":
     return table
 
 
-def _id(record: str) -> str:
-    """An id as it fits on a screen: laying out an id of megabytes takes minutes."""
-    return printable(shorten(record, LONGEST_ID))
+def _label(answer: "LineupAnswer", record: str) -> str:
+    """A record by its id as it fits on a screen, where an id of megabytes takes minutes, or a row by its number."""
+    if answer.release.has_ids or not record:
+        return f"record {printable(shorten(record, LONGEST_ID))}"
+    from standout.data.labels import position_of_id
+
+    return f"row {position_of_id(answer.release.records, record) + 1:,}"
 
 
 def _ratio(ratio: float) -> str:
@@ -417,98 +383,4 @@ def _ratio(ratio: float) -> str:
 
 
 def _number(score: float) -> str:
-    return f"{score:.3f}" if score >= 0.001 or score == 0 else f"{score:.1e}"
-
-
-# On a table: which rows a few known cells point to, and why.
-
-
-def _lineup_of_table(
-    release: "Release", knows: tuple[str, ...], wrong: int | None, population: int | None, top: int, as_json: bool
-) -> None:
-    """Rank the rows of a table, and print them."""
-    from standout.attack.likelihood import Likelihood
-    from standout.evaluate.lineup import lineup
-    from standout.know.adversary import Adversary
-    from standout.know.facts import Aux, Fact
-
-    if not knows:
-        raise ParameterError("--knows is missing: name a column and its value, such as --knows age=34")
-    known: dict[str, float | str | date] = {}
-    for fact in knows:
-        name, _, value = fact.partition("=")
-        if not name or not value:
-            raise ParameterError("--knows must be COLUMN=VALUE for a table, such as age=34")
-        if name in known:
-            raise ParameterError("--knows names a column twice: a person has one value of each")
-        known[name] = _cell(release.column(name), value)
-    facts = [Fact(name, time=v) if isinstance(v, date) else Fact(name, v) for name, v in known.items()]
-    adversary = None if wrong is None else Adversary(knows=len(known), wrong=wrong)
-    answer = lineup(release, Aux(facts), Likelihood(adversary), population=population, top=top)
-    if as_json:
-        print_json(_table_dict(answer, population))
-    else:
-        _show_rows(answer)
-
-
-def _cell(column: "Column", text: str) -> float | str | date:
-    """A typed value as the column has it."""
-    parsers: dict[str, tuple[Any, str]] = {
-        "number": (float, "a number"),
-        "date": (date.fromisoformat, "a date like 2005-03-01"),
-    }
-    parse, wanted = parsers.get(column.kind, (str, ""))
-    try:
-        value: float | str | date = parse(text)
-        return value
-    except ValueError:
-        raise ParameterError(f"--knows: the value of column {column.name!r} must be {wanted}") from None
-
-
-def _show_rows(answer: "LineupAnswer") -> None:
-    screen, best, ties, nobody = console(), answer.lineup[0], answer.verdict.ties, answer.nobody or 0.0
-    release = answer.release
-
-    def label(record: str) -> str:
-        return printable(record) if release.has_ids else f"row {_row(release, record):,}"
-
-    candidates = borderless_table("Row", ">Probability", ">Score")
-    for each in answer.lineup:
-        candidates.add_row(label(each.record), f"{each.probability:.3g}", f"{each.score:.2f}")
-    screen.print(candidates)
-    tied = f"{count(ties, 'row', 'rows')} fit equally well. " if ties > 1 else ""
-    outside = f" The person is not in the table with a probability of {percent(nobody)}." if nobody > 0 else ""
-    print_text(
-        "",
-        f"{tied}The first row has a probability of {percent(best.probability)}; "
-        f"{answer.bits_left:.1f} bits are missing to identify the person.{outside}",
-        "",
-        f"Why {label(best.record)} is first: how much likelier each known value is for it than for anybody",
-    )
-    reasons = borderless_table("Column", ">Times", ">Logarithm")
-    for part in answer.parts:
-        reasons.add_row(printable(part.fact.item), f"× {math.exp(part.score):.3g}", f"{part.score:+.2f}")
-    screen.print(reasons)
-
-
-def _row(release: "Release", record: str) -> int:
-    from standout.data.labels import position_of_id
-
-    return int(position_of_id(release.records, record)) + 1
-
-
-def _table_dict(answer: "LineupAnswer", population: int | None) -> dict[str, object]:
-    release = answer.release
-    rows = [
-        {
-            "row": _row(release, each.record),
-            "id": each.record if release.has_ids else None,
-            "probability": each.probability,
-            "score": each.score,
-            "parts": {part.fact.item: part.score for part in answer.verdict.explain(each.record)},
-        }
-        for each in answer.lineup
-    ]
-    found = {"lineup": rows, "ties": answer.verdict.ties, "nobody": answer.nobody, "bits_left": answer.bits_left}
-    sizes = {"rows": release.n_records, "population": population}
-    return {**found, **sizes, "fingerprint": release.fingerprint, "version": __version__}
+    return f"{score:.3f}" if abs(score) >= 0.001 or score == 0 else f"{score:.1e}"

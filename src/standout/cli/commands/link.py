@@ -6,23 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.options import (
-    ALIGNMENT,
-    ATTACK,
-    PATH,
-    command,
-    json_option,
-    option,
-    output_file,
-    output_folder,
-    path_argument,
-    seed_option,
-    worker_options,
-)
 from standout.cli.reading import Source, public_option, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -39,69 +25,41 @@ GROUP_TITLES = {
 }  # fmt: skip
 
 
-@command()
-@path_argument("data")
-@path_argument("public")
-@option(
-    "--items",
-    "METHOD",
-    "How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
-    ALIGNMENT,
-    default="auto",
+@options.command()
+@options.path_argument("data")
+@options.path_argument("public")
+@options.option(
+    "--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", options.ALIGNMENT, default="auto"
 )
-@option(
-    "--values", "METHOD", "How to align values: auto, same, quantiles, none, or SCALE,SHIFT.", ALIGNMENT, default="auto"
+@options.option(
+    "--values", "METHOD", "Align values: auto, same, quantiles, none, SCALE,SHIFT.", options.ALIGNMENT, default="auto"
 )
-@option(
-    "--review",
-    "FILE",
-    "Doubtful pairs of items with your decisions, in the format of review.csv.",
-    ALIGNMENT,
-    type=PATH,
+@options.option(
+    "--review", "FILE", "Doubtful pairs of items with your decisions, in the format of review.csv.", options.ALIGNMENT
 )
-@option(
-    "--dates",
-    "",
-    "Compare dates, ignore them, or try both for each profile.",
-    ALIGNMENT,
-    type=click.Choice(["use", "ignore", "learn"]),
-    default="use",
+@options.option(
+    "--dates", "use|ignore|learn", "Compare dates or not; learn: try both.", options.ALIGNMENT, default="use"
 )
-@option(
-    "--by",
-    "",
-    "What decides about a claim.",
-    ATTACK,
-    type=click.Choice(["evidence", "eccentricity"]),
-    show_default="evidence; with --phi: eccentricity, as in the paper",
+@options.option(
+    "--by", "evidence|eccentricity", "What decides a claim.", options.ATTACK, show_default="evidence without --phi"
 )
-@option("--phi", "FLOAT", "Minimum eccentricity for a claim.", ATTACK, type=float, show_default="learned from decoys")
-@option(
-    "--budget",
-    "SHARE",
-    "False claim budget: the largest share of absent people that may be claimed.",
-    ATTACK,
-    default=0.01,
+@options.option(
+    "--phi", "FLOAT", "Minimum eccentricity for a claim.", options.ATTACK, show_default="learned from decoys"
 )
-@option("--decoys", "N", "Number of decoys of each kind.", ATTACK, default=2000)
-@option("--assign", "", "Let only the best profile claim a record.", ATTACK, is_flag=True)
-@option(
-    "--truth",
-    "FILE",
-    "CSV file with the columns profile and record: the right links, to measure precision and recall.",
-    type=PATH,
+@options.budget_option
+@options.option("--decoys", "N", "Number of decoys of each kind.", options.ATTACK, default=2000)
+@options.option("--assign", "", "Let only the best profile claim a record.", options.ATTACK)
+@options.option(
+    "--truth", "FILE", "CSV file with the columns profile and record: the right links, to measure precision and recall."
 )
-@seed_option
-@worker_options
-@option(
-    "-o --output",
-    "FOLDER|FILE",
-    "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
-    type=PATH,
+@options.seed_option
+@options.worker_options
+@options.option(
+    "-o --output", "FOLDER|FILE", "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html."
 )
 @public_option
 @reading_options
-@json_option
+@options.json_option
 def link(
     data: str,
     public: str,
@@ -194,7 +152,7 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
         return
     is_file = output.suffix in FILE_SUFFIXES
     if is_file:
-        output_file(output, "--output")
+        options.output_file(output, "--output")
     elif output.exists() and not output.is_dir():
         raise ParameterError(
             f"--output must be a folder or a file that ends in {', '.join(FILE_SUFFIXES)}, got {output}"
@@ -209,7 +167,7 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
     if old_review.exists() and (review is None or os.path.realpath(review) != os.path.realpath(old_review)):
         raise ParameterError(f"{old_review} exists: pass it as --review, or move it")
     if not is_file:
-        output_folder(output, *FOLDER_FILES, REVIEW)
+        options.output_folder(output, *FOLDER_FILES, REVIEW)
 
 
 def _write(links: "Links", output: Path, data: str, public: str) -> list[Path]:

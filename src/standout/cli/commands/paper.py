@@ -8,21 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
+from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_line, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.options import (
-    COUNT,
-    PATH,
-    command,
-    json_option,
-    memory_option,
-    option,
-    output_file,
-    output_folder,
-    seed_option,
-    threads_option,
-    worker_options,
-)
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.progress import progress_bar as progress
@@ -38,19 +26,19 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
 """Widths of the calibration table: 80 characters with the gaps between columns."""
 
 
-@command()
-@option("--data", "DATA", "Index or source, instead of the stand-in.")
-@option("--records", "N", "Number of people in the stand-in.", type=COUNT, show_default="480189, as in the paper")
-@option("--targets", "N", "Number of targets for each bar.", type=COUNT, default=1000)
-@option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
-@option(
-    "--qualifying", "FILE", "Test entries of the Netflix Prize.", type=PATH, show_default="qualifying.txt next to DATA"
+@options.command()
+@options.option("--data", "DATA", "Index or source, instead of the stand-in.")
+@options.option("--records", "N", "Number of people in the stand-in.", show_default="480189, as in the paper")
+@options.option("--targets", "N", "Number of targets for each bar.", type=options.COUNT, default=1000)
+@options.option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
+@options.option(
+    "--qualifying", "FILE", "Test entries of the Netflix Prize.", show_default="qualifying.txt next to DATA"
 )
-@seed_option
-@worker_options
-@option("-o --output", "FOLDER", "Folder for the results.", required=True, type=PATH)
+@options.seed_option
+@options.worker_options
+@options.option("-o --output", "FOLDER", "Folder for the results.", required=True)
 @reading_options
-@json_option
+@options.json_option
 def paper(
     data: str | None,
     source: Source,
@@ -107,7 +95,7 @@ def paper(
     keys = {figure.key for figure in select_figures(only)}
     if data is not None and records is not None:
         raise ParameterError("--records is for the stand-in: it cannot be used with --data")
-    output_folder(output, "index.html", "validation.csv", "readings.csv", "about.json", "figures/1.csv")
+    options.output_folder(output, "index.html", "validation.csv", "readings.csv", "about.json", "figures/1.csv")
     with progress() as report:
         if data is None:
             release = open_or_make_standin(output, records, seed, threads, report)
@@ -172,43 +160,29 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     return table
 
 
-@command()
-@option(
-    "--like",
-    "",
-    "quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; flat: no structure.",
-    type=click.Choice(["quick", "netflix", "flat"]),
-    default="quick",
+@options.command()
+@options.option(
+    "--like", "quick|netflix|flat", "Long tails; a stand-in for the Netflix Prize data; no structure.", default="quick"
 )
-@option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
-@option(
+@options.option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
+@options.option(
     "--items", "N", "Number of items.", type=int, show_default="2,000; netflix: as many of 17,770 as the records have"
 )
-@option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
-@option(
-    "--scale",
-    "X",
-    "With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
-    type=float,
+@options.option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
+@options.option(
+    "--scale", "X", "With --like netflix: X times the people of the Netflix Prize data, instead of --records."
 )
-@memory_option
-@seed_option
-@threads_option
-@option("-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.", type=PATH)
-@option(
-    "--check",
-    "",
-    "With --like netflix: compare its statistics with those published about the Netflix Prize data.",
-    is_flag=True,
+@options.memory_option
+@options.seed_option
+@options.threads_option
+@options.option("-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.")
+@options.option(
+    "--check", "", "With --like netflix: compare its statistics with those published about the Netflix Prize data."
 )
-@option(
-    "--nearest",
-    "N",
-    "Number of records whose nearest neighbours --check examines; 0: none.",
-    type=click.IntRange(0),
-    default=2_000,
+@options.option(
+    "--nearest", "N", "Records whose nearest neighbours --check examines.", type=click.IntRange(0), default=2_000
 )
-@json_option
+@options.json_option
 def synthesize(
     like: str,
     records: int | None,
@@ -298,7 +272,7 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
         raise StandoutError(f"{output} exists and is not overwritten: name another file")
     from standout.data.store import is_index
 
-    output_file(output / "manifest.json" if is_index(output) else output, "--output")
+    options.output_file(output / "manifest.json" if is_index(output) else output, "--output")
 
 
 def _show_calibration(calibration: "Calibration") -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from standout._version import __version__
+from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_line, reading_json
-from standout.cli.options import PATH, command, json_option, option, path_argument, threads_option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -38,45 +38,34 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     context.exit()
 
 
-@command()
-@path_argument("data")
-@option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True, type=PATH)
-@option(
-    "--step steps",
-    "STEP",
-    "A change, like 'round-time month'. Repeat for several; they are applied in order.",
-    multiple=True,
+@options.command()
+@options.path_argument("data")
+@options.option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
+@options.option(
+    "--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True
 )
-@option(
+@options.option(
     "--list-steps",
     "",
     "Show all steps and their syntax, and exit.",
-    is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_list_steps,
 )
-@option(
-    "--seed",
-    "N",
-    "Random seed that makes noise repeatable. Keep it secret.",
-    type=int,
-    show_default="a random one, not saved",
+@options.option(
+    "--seed", "N", "Random seed that makes noise repeatable; keep it secret.", type=int, show_default="random"
 )
-@option("--renumber", "", "Give records new ids, 1 to N in random order.", is_flag=True)
-@option(
-    "--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA.", type=PATH
+@options.option("--renumber", "", "Give records new ids, 1 to N in random order.")
+@options.option(
+    "--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA."
 )
-@option("--force", "", "Overwrite existing output.", is_flag=True)
-@option(
-    "--inert",
-    "",
-    "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.",
-    is_flag=True,
+@options.option("--force", "", "Overwrite existing output.")
+@options.option(
+    "--inert", "", "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula."
 )
-@threads_option
+@options.threads_option
 @reading_options
-@json_option
+@options.json_option
 def sanitize(
     data: str,
     source: Source,

@@ -5,33 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from standout.cli import options
 from standout.cli.attack_options import BOTH, AttackOptions, adversary_options, attack_options, within
-from standout.cli.console import (
-    borderless_table,
-    console,
-    percent,
-    print_json,
-    print_table,
-    print_text,
-    reading_json,
-    suggest_index,
-)
+from standout.cli.console import borderless_table, console, percent, print_json, print_table, print_text, reading_json
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.options import (
-    ATTACK,
-    PATH,
-    check_table_path,
-    command,
-    json_option,
-    option,
-    output_file,
-    parse_counts,
-    parse_targets,
-    path_argument,
-    seed_option,
-    table_option,
-    worker_options,
-)
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.progress import progress_bar as progress
 
@@ -62,42 +39,29 @@ NOTE = (
 STRONGER = "The risk is that of the stronger attack. Both attacked the same targets with the same facts. "
 
 
-@command()
-@path_argument("data")
+@options.command()
+@options.path_argument("data")
 @adversary_options
 @attack_options(ATTACKS, BOTH, ATTACK_HELP)
-@option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
-@option("--targets", "N|all", "Number of targets.", default="1000")
-@option(
-    "--precision",
-    "SHARE",
-    "Stop as soon as the interval of the share identified is at most ± SHARE.",
-    type=float,
-    show_default="use all targets",
+@options.option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
+@options.option("--targets", "N|all", "Number of targets.", default="1000")
+@options.option(
+    "--precision", "SHARE", "Stop when the interval of the share identified is ± SHARE.", show_default="use all targets"
 )
-@option("--draws", "N", "Draws of known facts per target.", default=1)
-@option(
-    "--budget",
-    "SHARE",
-    "False claim budget: the largest share of absent targets that may be claimed.",
-    ATTACK,
-    default=0.01,
+@options.option("--draws", "N", "Draws of known facts per target.", default=1)
+@options.budget_option
+@options.option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)
+@options.option("--top", "N", "Length of the lineup.", default=10)
+@options.option(
+    "--absent/--no-absent", "", "Also attack without the target in the data, to count false claims.", default=True
 )
-@option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)
-@option("--top", "N", "Length of the lineup.", default=10)
-@option(
-    "--absent/--no-absent",
-    "",
-    "Also attack with the target removed from the data, to count false claims.",
-    default=True,
-)
-@seed_option
-@worker_options
-@table_option
-@option("--save", "FILE", "Name of the checkpoint files. An interrupted run resumes from them.", type=PATH)
+@options.seed_option
+@options.worker_options
+@options.table_option
+@options.option("--save", "FILE", "Name of the checkpoint files. An interrupted run resumes from them.")
 @original_options
 @reading_options
-@json_option
+@options.json_option
 def simulate(
     data: str,
     source: Source,
@@ -158,10 +122,13 @@ def simulate(
     from standout.evaluate.simulate import simulate as run_simulation
     from standout.evaluate.simulation import write_table
 
-    settings |= {"facts": None if facts is None else parse_counts("--facts", facts), "targets": parse_targets(targets)}
-    check_table_path(output, data)
+    settings |= {
+        "facts": None if facts is None else options.parse_counts("--facts", facts),
+        "targets": options.parse_targets(targets),
+    }
+    options.check_table_path(output, data)
     if save is not None:
-        output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
+        options.output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
     simulations: dict[str, Simulation] = {}
     with progress() as report:
         release = original.read(data, source, report)
@@ -181,7 +148,6 @@ def simulate(
         print_json({"complete": is_complete, **content, "table": table.to_dicts(), "read": reading_json(release)})
     else:
         _show(simulations, is_complete)
-    suggest_index(release, data)
     if not is_complete:
         sys.exit(INTERRUPTED)
 

@@ -4,34 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from standout.cli.console import (
-    borderless_table,
-    percent,
-    percent_interval,
-    print_json,
-    print_table,
-    print_text,
-    suggest_index,
-)
+from standout.cli import options
+from standout.cli.console import borderless_table, percent, percent_interval, print_json, print_table, print_text
 from standout.cli.error_lines import naming_options
-from standout.cli.options import (
-    ADVERSARY,
-    COUNT,
-    check_table_path,
-    command,
-    json_option,
-    option,
-    output_file,
-    parse_counts,
-    parse_number_or_none,
-    path_argument,
-    seed_option,
-    table_option,
-    threads_option,
-    worker_options,
-)
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -51,28 +26,16 @@ VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
 DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
-@command()
-@path_argument("data")
-@option(
-    "--within-value",
-    "E",
-    "Largest difference between values that counts as equal.",
-    type=float,
-    show_default="values do not matter",
-)
-@option(
-    "--within-days",
-    "DAYS",
-    "Largest difference between dates that counts as equal.",
-    type=float,
-    show_default="dates do not matter",
-)
-@option("--sample", "N", "Number of records to examine.", type=COUNT, show_default="all")
-@seed_option
-@worker_options
-@table_option
+@options.command()
+@options.path_argument("data")
+@options.option("--within-value", "E", "Largest difference between equal values.", show_default="values do not matter")
+@options.option("--within-days", "DAYS", "Largest difference between equal dates.", show_default="dates do not matter")
+@options.option("--sample", "N", "Number of records to examine.", show_default="all")
+@options.seed_option
+@options.worker_options
+@options.table_option
 @reading_options
-@json_option
+@options.json_option
 def sparsity(
     data: str,
     source: Source,
@@ -109,7 +72,7 @@ def sparsity(
     from standout.know.similarity import Within
     from standout.measure.sparsity import sparsity as measure_sparsity
 
-    check_table_path(output, data)
+    options.check_table_path(output, data)
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:
@@ -133,53 +96,30 @@ def sparsity(
             f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
             "similar. Any record that is at least half similar to theirs is therefore their own."
         )
-    suggest_index(release, data)
 
 
-@command()
-@path_argument("data")
-@option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
-@option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
-@option(
-    "--bin-days",
-    "DAYS",
-    "Accuracy of known dates: bins of this many days.",
-    type=float,
-    show_default="dates are unknown",
+@options.command()
+@options.path_argument("data")
+@options.option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
+@options.option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
+@options.option(
+    "--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown"
 )
-@option("--targets", "N", "Number of targets.", default=1000)
-@option(
-    "--grid grids",
-    "DEGREES",
-    "Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
-    RESOLUTION,
-    multiple=True,
+@options.option("--targets", "N", "Number of targets.", default=1000)
+@options.option(
+    "--grid grids", "DEGREES", "Items are squares of a grid, like 0.01 degrees; repeatable.", RESOLUTION, multiple=True
 )
-@option(
-    "--geohash geohashes",
-    "N",
-    "Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
-    RESOLUTION,
-    multiple=True,
+@options.option(
+    "--geohash geohashes", "LETTERS", "Items are geohashes of 1 to 12 letters; repeatable.", RESOLUTION, multiple=True
 )
-@option(
-    "--time-bin time_bins",
-    "WIDTH",
-    "Resolution of times: minute, hour, day, week or month, or a width like 15min, 6h or 2d; repeat for several with "
-    "--grid or --geohash.",
-    RESOLUTION,
-    multiple=True,
+@options.option(
+    "--time-bin time_bins", "WIDTH", "Width of times: hour, week, 15min, 2d; repeatable.", RESOLUTION, multiple=True
 )
-@option(
-    "--chart",
-    "FILE",
-    "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
-    type=click.Path(path_type=Path, dir_okay=False),
-)
-@seed_option
-@worker_options
+@options.option("--chart", "FILE", "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.")
+@options.seed_option
+@options.worker_options
 @reading_options
-@json_option
+@options.json_option
 def unicity(
     data: str,
     source: Source,
@@ -217,7 +157,7 @@ def unicity(
       read     how the data was read
       fingerprint, version
     """
-    counts = parse_counts("-k", entry_counts)
+    counts = options.parse_counts("-k", entry_counts)
     if grids or geohashes:
         if bin_days is not None:
             raise ParameterError("--bin-days is not used with places: set --time-bin")
@@ -228,7 +168,7 @@ def unicity(
         if chart is not None and chart.suffix not in CHARTS:
             raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
         if chart is not None:
-            output_file(chart, "--chart", [data])
+            options.output_file(chart, "--chart", [data])
         result = _grid(source, data, grids, geohashes, time_bins, Draw(counts, targets, seed, threads))
         if chart is not None:
             _write_chart(result, chart)
@@ -245,7 +185,7 @@ def unicity(
         source = source.with_settings(time_bin=time_bins[0])
     from standout.measure.unicity import unicity as measure_unicity
 
-    value = parse_number_or_none("--within-value", within_value)
+    value = options.parse_number_or_none("--within-value", within_value)
     with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
         release = source.read([data], report, purpose="unicity")
         known: dict[str, Any] = {"value": value, "time": bin_days, "targets": targets}
@@ -254,7 +194,6 @@ def unicity(
     knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
     rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
     _show_unicity(rows, knowledge, release, as_json)
-    suggest_index(release, data)
 
 
 def _grid(
@@ -319,23 +258,23 @@ def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release"
     print_table(table, f"Records that k of their entries single out, by {knowledge}")
 
 
-@command()
-@path_argument("data", required=False)
-@option("--records", "N", "Number of records, if DATA is not given.", type=COUNT)
-@option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
-@option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
-@option("-k", "N", "Length of the lineup to check on DATA.", default=10)
-@option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
-@option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
-@option("--wrong", "N", "Number of known facts that are wrong.", ADVERSARY, default=0)
-@option("--value-error", "E|none", "Error of known values; none: unknown.", ADVERSARY, default="0")
-@option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", ADVERSARY, default="0")
-@option("--targets", "N", "Number of targets.", default=200)
-@seed_option
-@threads_option
-@table_option
+@options.command()
+@options.path_argument("data", required=False)
+@options.option("--records", "N", "Number of records, if DATA is not given.")
+@options.option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
+@options.option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
+@options.option("-k", "N", "Length of the lineup to check on DATA.", default=10)
+@options.option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
+@options.option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
+@options.option("--wrong", "N", "Number of known facts that are wrong.", options.ADVERSARY, default=0)
+@options.option("--value-error", "E|none", "Error of known values; none: unknown.", options.ADVERSARY, default="0")
+@options.option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", options.ADVERSARY, default="0")
+@options.option("--targets", "N", "Number of targets.", default=200)
+@options.seed_option
+@options.threads_option
+@options.table_option
 @reading_options
-@json_option
+@options.json_option
 def bounds(
     data: str | None,
     source: Source,
@@ -377,7 +316,7 @@ def bounds(
     from standout.measure.theorem_bounds import table
     from standout.measure.theorem_checks import check
 
-    check_table_path(output, data)
+    options.check_table_path(output, data)
     adversary = _adversary(wrong, value_error, time_error)
     if data is None:
         if records is None:
@@ -402,7 +341,10 @@ def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | No
     """Who knows facts with these errors; None: exact facts. The theorems say how many."""
     from standout.know.adversary import Adversary
 
-    errors = [parse_number_or_none("--value-error", value_error), parse_number_or_none("--time-error", time_error)]
+    errors = [
+        options.parse_number_or_none("--value-error", value_error),
+        options.parse_number_or_none("--time-error", time_error),
+    ]
     if not wrong and errors == [0, 0]:
         return None
     return Adversary(knows=max(wrong, 1), wrong=wrong, value_error=errors[0], time_error=errors[1])
