@@ -13,9 +13,8 @@ from pathlib import Path
 
 import standout as so
 from standout.advising.advise import headline_adversary
-from standout.advising.built_in_steps import built_in_steps
-from standout.advising.runner import FIRST_COMBINATIONS, MORE_COMBINATIONS, CandidateRunner
-from standout.advising.search import FRESH_CANDIDATES, FULL_CANDIDATES
+from standout.advising.candidates import built_in_steps
+from standout.advising.search import FRESH_CANDIDATES, FULL_CANDIDATES, ROUNDS, CandidateRunner
 
 STEPS = ("round-time none", "drop-entries 0.5")
 
@@ -39,18 +38,19 @@ def main() -> None:
 
 def run_parts(release: so.Release) -> None:
     """Measure one candidate of each kind, and extrapolate the total."""
-    steps, other = [so.step(text) for text in STEPS], [so.step("cluster-records 5")]
-    runner = CandidateRunner(release, headline_adversary(release), targets=1000, people=1000, seed=0)
-    seconds = {"quick, first": timed(runner.quick, steps)}
-    seconds["quick"] = timed(runner.quick, other)
-    seconds["full, first"] = timed(runner.full, steps)
-    seconds["full"] = timed(runner.full, other)
-    seconds["fresh, first"] = timed(runner.fresh, steps)
+    steps, other = tuple(so.step(text) for text in STEPS), (so.step("cluster-records 5"),)
+    adversary = headline_adversary(release)
+    runner = CandidateRunner(release, adversary, targets=1000, people=1000, seed=0)
+    seconds = {"quick, first": timed(runner.measure, "quick", steps)}
+    seconds["quick"] = timed(runner.measure, "quick", other)
+    seconds["full, first"] = timed(runner.measure, "full", steps)
+    seconds["full"] = timed(runner.measure, "full", other)
+    seconds["fresh, first"] = timed(runner.measure, "fresh", steps)
     first, second = (so.sanitize(release, *steps, seed=seed, renumber=True) for seed in (3, 4))
     seconds["composition"] = timed(so.composition, first, second)
     for name, duration in seconds.items():
         print(f"{name:20} {duration:8.1f} s", flush=True)
-    quick = len(built_in_steps(release, 0.05)) + 1 + FIRST_COMBINATIONS + MORE_COMBINATIONS
+    quick = len(built_in_steps(release, adversary, 0.05)) + 1 + sum(ROUNDS)
     total = seconds["quick, first"] + seconds["quick"] * (quick - 1)
     total += seconds["full, first"] + seconds["full"] * FULL_CANDIDATES
     total += seconds["fresh, first"] * FRESH_CANDIDATES + seconds["composition"]

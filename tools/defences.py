@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import standout as so
-from standout.advising.risk import identification_risk
+from standout.advising.search import identification_risk
 from standout.sanitizing.step import Step
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "defences.md"

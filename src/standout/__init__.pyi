@@ -2,8 +2,7 @@
 
 from standout._version import __version__
 from standout.advising.advice import Advice
-from standout.advising.advise import advise
-from standout.advising.composition import Composition, composition
+from standout.advising.advise import advise, composition
 from standout.attack.any_attack import FactEntries, fact_entries, warm_up
 from standout.attack.likelihood import Likelihood
 from standout.attack.own_attack import Attack
@@ -89,7 +88,6 @@ __all__ = [
     "ColumnSchema",
     "ColumnSimilarity",
     "Comparison",
-    "Composition",
     "Custom",
     "Decay",
     "Entry",

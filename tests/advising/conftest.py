@@ -13,7 +13,7 @@ SETTINGS = {"candidates": CANDIDATES, "targets": 100, "people": 40, "seed": 2, "
 def few_decoys():
     """Link with fewer decoys, which takes most of the time of a composition."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("standout.advising.composition.DECOYS", DECOYS)
+        patch.setattr("standout.advising.advise.DECOYS", DECOYS)
         yield
 
 

@@ -3,8 +3,7 @@
 import math
 
 import standout as so
-from standout.advising.candidate import Candidate
-from standout.advising.risk import IdentificationRisk
+from standout.advising.candidates import Candidate, IdentificationRisk
 from standout.evaluate.estimates import Estimate, rate
 from standout.sanitizing.utility import Utility
 
@@ -35,16 +34,8 @@ class FakeRunner:
         self.known, self.known_fresh, self.calls = known, known | (fresh or {}), []
         self.targets, self.stop_after = 1000, stop_after
 
-    def quick(self, combination):
-        return self._answer("quick", combination, self.known)
-
-    def full(self, combination):
-        return self._answer("full", combination, self.known)
-
-    def fresh(self, combination):
-        return self._answer("fresh", combination, self.known_fresh)
-
-    def _answer(self, stage, combination, known):
+    def measure(self, stage, combination):
+        known = self.known_fresh if stage == "fresh" else self.known
         name = " + ".join(map(str, combination))
         self.calls.append((stage, name))
         if len(self.calls) > self.stop_after:

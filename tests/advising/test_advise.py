@@ -10,7 +10,7 @@ import pytest
 
 import standout as so
 from advising.samples import ADVERSARY, steps
-from standout.advising import runner, search
+from standout.advising import search
 from standout.findings.advice import AdviceFindings
 from standout.findings.schema import schema_of
 
@@ -96,11 +96,10 @@ def test_impossible_parameters_are_refused(small_release):
 
 
 def test_steps_and_combinations_are_tried_by_default(small_release, monkeypatch):
-    monkeypatch.setattr(runner, "FIRST_COMBINATIONS", 2)
-    monkeypatch.setattr(runner, "MORE_COMBINATIONS", 1)
+    monkeypatch.setattr(search, "ROUNDS", (2, 1))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 2)
     built_in = [*steps("round-time none", "drop-entries 0.75", "cluster-records 5")]
-    monkeypatch.setattr(runner, "built_in_steps", lambda *_: built_in)
+    monkeypatch.setattr(search, "built_in_steps", lambda *_: built_in)
     advice = so.advise(small_release, ADVERSARY, 0.02, targets=40, people=30)
     assert any(len(candidate.steps) > 1 for candidate in advice.candidates)
     assert {candidate.stage for candidate in advice.candidates} == {"quick", "full"}

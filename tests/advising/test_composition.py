@@ -8,7 +8,7 @@ import pytest
 
 import standout as so
 from advising.samples import DECOYS
-from standout.advising.composition import _shown_shares
+from standout.advising.advise import _shown_shares
 from standout.data.build import subset
 
 pytestmark = pytest.mark.once

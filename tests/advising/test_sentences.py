@@ -4,10 +4,10 @@ import shlex
 
 import pytest
 
+import standout as so
 from advising.samples import candidate, steps
-from standout.advising.composition import Composition
+from standout.advising.advice import Composition, composition_text, limitations, sanitize_command, summary_sentences
 from standout.advising.search import SearchResult, unproven_candidates
-from standout.advising.sentences import HISTORIES, composition_text, limitations, sanitize_command, summary_sentences
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once
@@ -21,7 +21,7 @@ def result(*candidates, **other):
 
 def summary(search, limit=0.05, people=1_000_000):
     unproven = unproven_candidates(search, limit, people)
-    return " ".join(summary_sentences(search, unproven, "5 items", limit, HISTORIES))
+    return " ".join(summary_sentences(search, unproven, "5 items", limit, has_columns=False))
 
 
 def test_the_recommended_candidate_is_named_with_its_rate_and_utility():
@@ -95,8 +95,9 @@ def test_the_command_has_the_steps_and_no_seed():
 
 
 def test_limitations_mention_times_and_impossible_candidates_only_if_there_are_any():
-    both = limitations(result(UNTOUCHED, impossible={"a": "b"}), has_times=True)
-    neither = limitations(result(UNTOUCHED), has_times=False)
+    timed = so.synthesize(records=9, items=5, entries=20, seed=1)
+    both = limitations(result(UNTOUCHED, impossible={"a": "b"}), timed, so.Adversary())
+    neither = limitations(result(UNTOUCHED), so.sanitize(timed, "round-time none"), so.Adversary())
     assert set(neither) < set(both) and len(both) == len(neither) + 2
     assert "1 candidate was not tried" in both[-1]
 

@@ -5,7 +5,7 @@ import pytest
 
 import standout as so
 from advising.samples import ADVERSARY
-from standout.advising.risk import identification_risk
+from standout.advising.search import identification_risk
 
 pytestmark = pytest.mark.once
 

@@ -10,9 +10,8 @@ import pytest
 import standout as so
 from advising.tables_to_advise import ADVERSARY, MENU, people_table
 from sanitizing.sanitizing_tables import random_table
-from standout.advising import runner as table_runner
 from standout.advising import search
-from standout.advising.risk import COLUMN_ATTACKS as ATTACKS
+from standout.advising.search import COLUMN_ATTACKS as ATTACKS
 from standout.evaluate.estimates import rate
 from standout.know.sanitized import representatives_of
 
@@ -82,12 +81,12 @@ def test_if_nothing_meets_the_limit_the_closest_candidate_is_named(table):
 def test_a_safer_candidate_follows_one_that_fails_when_re_measured(table, monkeypatch):
     failed = []
 
-    class Unlucky(table_runner.CandidateRunner):
-        def fresh(self, steps):
-            if not failed:
+    class Unlucky(search.CandidateRunner):
+        def measure(self, stage, steps):
+            if stage == "fresh" and not failed:
                 failed.append(steps)
-                return self.full(())
-            return super().fresh(steps)
+                return super().measure("full", ())
+            return super().measure(stage, steps)
 
     monkeypatch.setattr("standout.advising.advise.CandidateRunner", Unlucky)
     advice = so.advise(table, ADVERSARY, LIMIT, candidates=MENU, targets=TARGETS, seed=SEED)
@@ -97,18 +96,18 @@ def test_a_safer_candidate_follows_one_that_fails_when_re_measured(table, monkey
 
 
 def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
-    monkeypatch.setattr(table_runner, "COLUMN_ROUNDS", (3, 2))
+    monkeypatch.setattr(search, "COLUMN_ROUNDS", (3, 2))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
     settings = {"limit": 0.2, "targets": 60, "work": tmp_path}
     advice = so.advise(table, ADVERSARY, **settings)
     assert max(len(candidate.steps) for candidate in advice.candidates) >= 2 and not advice.search.impossible
-    monkeypatch.setattr(table_runner, "sanitize", None)  # nothing is measured again
+    monkeypatch.setattr(search, "sanitize", None)  # nothing is measured again
     again = so.advise(table, ADVERSARY, threads=1, **settings)
     assert json.dumps(again.to_dict()) == json.dumps(advice.to_dict())
 
 
 def test_columns_of_every_type_are_searched(monkeypatch):
-    monkeypatch.setattr(table_runner, "COLUMN_ROUNDS", (4,))
+    monkeypatch.setattr(search, "COLUMN_ROUNDS", (4,))
     monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
     table = random_table(120, 1)
     advice = so.advise(table, so.Adversary(knows=2, wrong=1), 0.3, targets=40)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import naive.table_utility as naive
 import standout as so
 from advising.tables_to_advise import people_table
-from standout.advising.runner import ColumnBenchmark
+from standout.advising.search import ColumnBenchmark
 
 STEPS = (
     (),
@@ -73,9 +74,9 @@ def test_information_and_associations_equal_counts_by_hand(steps):
     table = people_table(120)
     safer = so.sanitize(table, *steps, seed=1)
     benchmark = ColumnBenchmark(table, 10_000, 0)
-    utility = benchmark.measure(safer)
+    utility = SimpleNamespace(**benchmark.measures(safer))
     assert np.isclose(utility.information.value, information(table, safer))
-    assert np.isclose(utility.associations.value, associations(table, safer, benchmark._before))
+    assert np.isclose(utility.associations.value, associations(table, safer, benchmark.before))
     assert utility.kept.value == min(utility.information.value, utility.associations.value)
     assert np.isclose(utility.rows_kept.value, safer.n_records / 120)
     assert steps or math.isclose(utility.kept.value, 1.0)
@@ -83,13 +84,13 @@ def test_information_and_associations_equal_counts_by_hand(steps):
 
 def test_only_pairs_that_chance_does_not_explain_count():
     for n_rows in (120, 2_000):
-        assert set(ColumnBenchmark(people_table(n_rows), n_rows, 0)._before) == {("age", "job")}
+        assert set(ColumnBenchmark(people_table(n_rows), n_rows, 0).before) == {("age", "job")}
 
 
 def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
     table = people_table(4_000)
     safer = so.sanitize(table, "swap job 0.5", seed=1)
-    whole, sample = (ColumnBenchmark(table, rows, 0).measure(safer) for rows in (4_000, 2_000))
+    whole, sample = (SimpleNamespace(**ColumnBenchmark(table, rows, 0).measures(safer)) for rows in (4_000, 2_000))
     assert math.isnan(sample.associations.low) and whole.associations.low == whole.associations.value
     assert abs(whole.associations.value - sample.associations.value) < 0.05
 
@@ -97,5 +98,5 @@ def test_a_sample_of_the_rows_has_no_interval_and_is_near_the_whole():
 def test_a_table_without_associations_keeps_what_its_cells_keep():
     table = people_table(5_000)
     table = replace(table, columns=table.columns[:3])  # drawn independently
-    utility = ColumnBenchmark(table, 5_000, 0).measure(so.sanitize(table, "round age 20", seed=1))
+    utility = SimpleNamespace(**ColumnBenchmark(table, 5_000, 0).measures(so.sanitize(table, "round age 20", seed=1)))
     assert utility.associations is None and utility.kept == utility.information

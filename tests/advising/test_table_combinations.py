@@ -8,17 +8,17 @@ import pytest
 
 import standout as so
 from advising.tables_to_advise import MENU
-from standout.advising.built_in_steps import step_family
-from standout.advising.candidate import (
+from standout.advising.candidates import (
     Candidate,
-    _column_frontier,
-    _effects,
-    _families,
-    _point,
-    _slope,
-    propose_column_combinations,
+    IdentificationRisk,
+    effect_slope,
+    expected_frontier,
+    families,
+    log_point,
+    propose_combinations,
+    step_effects,
+    step_family,
 )
-from standout.advising.risk import IdentificationRisk
 from standout.evaluate.estimates import Estimate, rate
 from standout.sanitizing.utility import Utility
 
@@ -45,13 +45,13 @@ TRIED = tried(candidate([], 0.6, 1.0), *SINGLES)
 
 def by_brute_force(effects):
     """All combinations of one step of each family at most that no other dominates."""
-    start = _point(TRIED[()])
+    start = log_point(TRIED[()])
     every = []
-    columns, classes = _families(effects)
+    columns, classes = families(effects)
     for chosen in product(*([None, *family] for family in [*columns, classes])):
         steps = tuple(step for step in chosen if step is not None)
         if not (so.step("drop-column zip") in steps and so.step(MENU[-1]) in steps):
-            odds = start.odds + math.fsum(effects[step].odds for step in steps)
+            odds = start.risk + math.fsum(effects[step].risk for step in steps)
             utility = math.exp(start.utility + math.fsum(effects[step].utility for step in steps))
             every.append((1 / (1 + math.exp(-odds)), utility, steps))
     return {
@@ -61,36 +61,36 @@ def by_brute_force(effects):
     }
 
 
-def test_the_column_frontier_is_that_of_all_combinations():
-    effects = _effects(TRIED, 0.5)
-    expected = {each.steps: each for each in _column_frontier(TRIED, effects)}
+def test_theexpected_frontier_is_that_of_all_combinations():
+    effects = step_effects(TRIED, 0.5)
+    expected = {each.steps: each for each in expected_frontier(TRIED, effects)}
     by_hand = {steps: point for steps, point in by_brute_force(effects).items() if len(steps) >= 2}
     assert expected.keys() == by_hand.keys() and len(expected) >= 3
     for steps, each in expected.items():
-        assert np.allclose((each.identified, each.utility), by_hand[steps])
+        assert np.allclose((each.risk, each.utility), by_hand[steps])
 
 
 def test_proposed_combinations_are_new_and_take_one_step_of_each_family():
-    proposed = propose_column_combinations(TRIED, 0.1, 8, 0.5)
+    proposed = propose_combinations(TRIED, 0.1, 8, 0.5)
     assert 0 < len(proposed) <= 8 and not {*proposed} & {*TRIED}
     for steps in proposed:
         assert len({step_family(step) for step in steps}) == len(steps) >= 2
         assert not {so.step("drop-column zip"), so.step(MENU[-1])} <= {*steps}
     more = TRIED | tried(*(candidate(list(map(str, steps)), 0.2, 0.5) for steps in proposed))
-    assert not {*propose_column_combinations(more, 0.1, 8, 0.5)} & {*proposed}
+    assert not {*propose_combinations(more, 0.1, 8, 0.5)} & {*proposed}
 
 
 def test_measured_combinations_correct_what_is_expected_of_others():
-    effects = _effects(TRIED, 0.5)
-    assert _slope(TRIED, effects) == 1.0
+    effects = step_effects(TRIED, 0.5)
+    assert effect_slope(TRIED, effects) == 1.0
     steps = (so.step(MENU[0]), so.step(MENU[2]))
-    odds = _point(TRIED[()]).odds + 0.5 * sum(effects[step].odds for step in steps)
+    odds = log_point(TRIED[()]).risk + 0.5 * sum(effects[step].risk for step in steps)
     weak = candidate(list(map(str, steps)), 1 / (1 + math.exp(-odds)), 0.8)
-    assert np.isclose(_slope(TRIED | tried(weak), effects), 0.5, atol=0.01)
+    assert np.isclose(effect_slope(TRIED | tried(weak), effects), 0.5, atol=0.01)
 
 
 def test_where_everybody_is_identified_lost_bits_say_which_step_helps():
     saturated = tried(candidate([], 1.0, 1.0), candidate([MENU[0]], 1.0, 0.9, 8.0), candidate([MENU[2]], 1.0, 0.9))
-    effects = _effects(saturated, 0.5)
-    assert np.isclose(effects[so.step(MENU[0])].odds, -math.log(2) * 2 * 0.5)
-    assert effects[so.step(MENU[2])].odds == 0
+    effects = step_effects(saturated, 0.5)
+    assert np.isclose(effects[so.step(MENU[0])].risk, -math.log(2) * 2 * 0.5)
+    assert effects[so.step(MENU[2])].risk == 0

@@ -64,4 +64,4 @@ def test_too_few_people_settle_nothing():
 def test_nothing_is_unproven_after_a_recommendation_an_interruption_or_without_targets():
     nobody = candidate(["sample-records 0.5"], 0.0, 0.5, released=rate(0, 0))
     for result in (unproven(B, recommended=B), unproven(B, complete=False), unproven(nobody), unproven()):
-        assert result.number == 0 and result.closest is None and result.targets_to_settle is None
+        assert result.number == 0 and not result.best and result.targets_to_settle is None

@@ -1,36 +1,27 @@
-"""The result of a search for advice: its candidates, the frontier and the recommendation."""
+"""The result of a search for advice: its candidates, the frontier, the recommendation, and all its sentences."""
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from standout._version import __version__
-from standout.advising.candidate import Candidate, frontier
-from standout.advising.composition import Composition
+from standout.advising.candidates import Candidate, frontier
 from standout.advising.search import SearchResult, UnprovenCandidates, unproven_candidates
-from standout.advising.sentences import (
-    HISTORIES,
-    TABLES,
-    column_limitations,
-    composition_text,
-    known_attributes,
-    limitations,
-    sanitize_command,
-    summary_sentences,
-)
 from standout.auditing.sentences import describe_adversary
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.text import estimate_line, percent
+from standout.core.text import count, estimate_line
 from standout.data.export import ResultView
 from standout.data.release import Release
-from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import Estimate, percent, rate_text
 from standout.evaluate.simulation import TableResult
 from standout.findings.advice import (
     AdviceFindings,
@@ -49,6 +40,25 @@ ENTRY_MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
 COLUMN_MEASURES = ("kept", "information", "associations", "rows_kept")
 """Measures of utility that the table shows."""
 TABLE_OPTION = "--table"
+
+
+class Composition(NamedTuple):
+    """What linking the second release's records to the first release revealed; see `standout.composition`.
+
+    `identified` is the share of people in both releases whose second record's best guess is their first record. The
+    adversary must also be sure that the person is in both, so `correct_claims` is smaller; `wrong_claims` is the share
+    for whom somebody else's record is claimed. The last two are the shares of the original entries of identified people
+    that the first release shows, and that the two can show together at most; None if nobody is identified.
+    """
+
+    identified: Estimate
+    correct_claims: Estimate
+    wrong_claims: Estimate
+    entries_shown_by_one: Estimate | None
+    entries_shown_together: Estimate | None
+
+    def __str__(self) -> str:
+        return f"{self.identified.value:.0%} identified, {self.correct_claims.value:.0%} correct claims"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,8 +136,7 @@ class Advice(ResultView, TableResult):
 
     @property
     def _sentences(self) -> list[str]:
-        wording = TABLES if self.release.columns else HISTORIES
-        return summary_sentences(self.search, self.unproven, self._known, self.limit, wording)
+        return summary_sentences(self.search, self.unproven, self._known, self.limit, bool(self.release.columns))
 
     @property
     def summary(self) -> str:
@@ -158,23 +167,23 @@ class Advice(ResultView, TableResult):
     @cached_property
     def table(self) -> pl.DataFrame:
         """Table with one row per candidate."""
-        rows = [self._row(candidate) for candidate in self.candidates]
+        rows, best = [], self.recommended
+        for candidate in self.candidates:
+            row: dict[str, str | float | None] = {
+                "steps": candidate.name,
+                "stage": candidate.stage,
+                "frontier": candidate.steps in self._frontier_steps,
+                "recommended": best is not None and candidate.steps == best.steps and bool(candidate.steps),
+                "attack": candidate.risk.attack,
+            }
+            estimates = {"identified": candidate.risk.everybody, "identified_in_release": candidate.risk.released}
+            names = COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES
+            for name, estimate in (estimates | {name: getattr(candidate.utility, name) for name in names}).items():
+                for suffix, end in (("", "value"), ("_low", "low"), ("_high", "high")):
+                    number = math.nan if estimate is None else getattr(estimate, end)
+                    row[name + suffix] = number if math.isfinite(number) else None
+            rows.append(row | {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__})
         return pl.DataFrame(rows, infer_schema_length=None)
-
-    def _row(self, candidate: Candidate) -> dict[str, str | float | None]:
-        best = self.recommended
-        row: dict[str, str | float | None] = {
-            "steps": candidate.name,
-            "stage": candidate.stage,
-            "frontier": candidate.steps in self._frontier_steps,
-            "recommended": best is not None and candidate.steps == best.steps and bool(candidate.steps),
-            "attack": candidate.risk.attack,
-        }
-        row |= _columns("identified", candidate.risk.everybody)
-        row |= _columns("identified_in_release", candidate.risk.released)
-        for name in COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES:
-            row |= _columns(name, getattr(candidate.utility, name))
-        return row | {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__}
 
     @cached_property
     def _frontier_steps(self) -> set[tuple[object, ...]]:
@@ -202,10 +211,6 @@ class Advice(ResultView, TableResult):
                 for each in unproven.best
             ),
         )
-
-    def _step_descriptions(self) -> dict[str, str]:
-        used = {step.name: step for candidate in self.candidates for step in candidate.steps}
-        return {f"{name} {used[name].syntax}": used[name].summary for name in sorted(used)}
 
     def to_dict(self) -> JsonObject:
         """Plain values of the findings.
@@ -246,10 +251,9 @@ class Advice(ResultView, TableResult):
 
     def __repr__(self) -> str:
         best = self.recommended
-        answer = f"nothing recommended for a limit of {percent(self.limit)}".replace("\xa0", " ")
+        answer = f"nothing recommended for a limit of {percent(self.limit)}"
         if best is not None:
-            utility = percent(best.utility_kept).replace("\xa0", " ")
-            numbers = f"identified {estimate_line(best.rate)}, {utility} of the utility kept"
+            numbers = f"identified {estimate_line(best.rate)}, {percent(best.utility_kept)} of the utility kept"
             answer = f"recommended: {best.name}; {numbers}"
         state = "" if self.complete else ", interrupted"
         return f"<Advice: {len(self.candidates) - 1} candidates{state}; {answer}>"
@@ -258,10 +262,7 @@ class Advice(ResultView, TableResult):
     def findings(self) -> AdviceFindings:
         """The content of advice.json. It has no ids and no seed."""
         release, best, both = self.release, self.recommended, self.composition
-        if release.columns:
-            limits = column_limitations(self.search, release, self.adversary)
-        else:
-            limits = limitations(self.search, release.span > 0)
+        used = {step.name: step for candidate in self.candidates for step in candidate.steps}
         return AdviceFindings(
             complete=self.complete,
             limit=self.limit,
@@ -275,10 +276,12 @@ class Advice(ResultView, TableResult):
             command=self.command(self.name or "DATA", "OUT.csv" if release.columns else "OUT"),
             recommended=None if best is None else self._candidate_findings(best),
             candidates=tuple(map(self._candidate_findings, self.candidates)),
-            step_descriptions=self._step_descriptions(),
+            step_descriptions={f"{name} {used[name].syntax}": used[name].summary for name in sorted(used)},
             impossible=self.search.impossible,
-            composition=None if both is None else _composition_findings(both),
-            limits=tuple(limits),
+            composition=None
+            if both is None
+            else CompositionFindings(**both._asdict(), explanation=composition_text(both)),
+            limits=tuple(limitations(self.search, release, self.adversary)),
             version=__version__,
             unproven=self._unproven_findings(),
         )
@@ -297,21 +300,214 @@ class Advice(ResultView, TableResult):
         )
 
 
-def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """Three columns: the estimate and the ends of its interval, None where they are not finite."""
-    numbers = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return {
-        name + suffix: number if number is not None and math.isfinite(number) else None
-        for suffix, number in zip(("", "_low", "_high"), numbers, strict=True)
-    }
+# The sentences. What is about columns is said of a table, and the rest of a release.
 
 
-def _composition_findings(composition: Composition) -> CompositionFindings:
-    return CompositionFindings(
-        identified=composition.identified,
-        correct_claims=composition.correct_claims,
-        wrong_claims=composition.wrong_claims,
-        entries_shown_by_one=composition.entries_shown_by_one,
-        entries_shown_together=composition.entries_shown_together,
-        explanation=composition_text(composition),
+def summary_sentences(
+    result: SearchResult, unproven: UnprovenCandidates, adversary: str, limit: float, has_columns: bool
+) -> list[str]:
+    """The answer: the recommended candidate, what would prove one, or that no candidate meets the limit."""
+    untouched, best, data = result.candidates[()], result.recommended, "table" if has_columns else "release"
+    sentences = [
+        f"An adversary who knows a few facts ({adversary}) identifies {rate_text(untouched.rate)} of the "
+        f"people in the untouched {data}."
+    ]
+    if best is not None and not best.steps:
+        sentences.append(f"This meets the limit of {percent(limit)}, so nothing has to be changed.")
+    elif best is not None:
+        people = f"in the sanitized {data}" if best.among == "released" else "in the original"
+        sentences += [
+            f"After {best.name}, the adversary identifies {rate_text(best.rate)} of the people {people}.",
+            "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
+            f"limit of {percent(limit)}.",
+            utility_left(best),
+        ]
+    if best is not None:
+        return [*sentences, *_missing_people(result, best, limit, data)]
+    if not result.complete:
+        return [*sentences, "The search was interrupted before a candidate could be recommended."]
+    failed = []
+    if result.failed:
+        number = count(len(result.failed), "candidate", "candidates")
+        failed = [f"{number} met the limit at first, but not when re-measured on fresh targets."]
+    if unproven.best:
+        return [*sentences, *_unproven(unproven, limit, data), *failed, *_what_settles(unproven, has_columns)]
+    return [*sentences, *_no_recommendation(result, limit, data), *failed, NOTHING_HELPS[has_columns]]
+
+
+NOTHING_HELPS = {
+    False: "Narayanan and Shmatikov (2008) predict this for sparse data.",
+    True: "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
+}
+
+
+def _missing_people(result: SearchResult, best: Candidate, limit: float, data: str) -> list[str]:
+    """A warning if the limit is met for everybody, but not for the people in the sanitized data."""
+    if best.risk.released.high <= limit:
+        return []
+    warning = (
+        f"However, {rate_text(best.risk.released)} of the people in the sanitized {data} are "
+        "identified: the limit is met by leaving people out, not by protecting those who remain."
     )
+    failed = {candidate.steps for candidate in result.failed}
+    others = [
+        candidate
+        for candidate in result.candidates.values()
+        if candidate.risk.released.high <= limit and candidate.steps not in failed
+    ]
+    if not others:
+        return [warning, "No candidate meets the limit for them."]
+    other = max(others, key=lambda candidate: candidate.utility_kept)
+    kept = percent(other.utility_kept)
+    return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
+
+
+def _unproven(unproven: UnprovenCandidates, limit: float, data: str) -> list[str]:
+    """That measured rates are below the limit, and that none is proven to be."""
+    best, number = unproven.best[0].candidate, unproven.number
+    rates = "one measured rate is" if number == 1 else f"{number} measured rates are"
+    text = rate_text(best.rate)
+    if percent(best.rate.value) == percent(limit):  # it is not shown as equal to the limit
+        text = f"slightly less than {text}"
+    sentences = [
+        f"Nothing is proven to meet the limit of {percent(limit)}, although {rates} below it: the upper end "
+        "of the interval must not exceed the limit, also when it is re-measured on fresh targets.",
+        f"The closest is {best.name if best.steps else f'the {data} as it is'}, with {text}.",
+    ]
+    if best.rate.high <= limit:
+        sentences.append("It was not re-measured on fresh targets.")
+    return [*sentences, utility_left(best)] if best.steps else sentences
+
+
+def _what_settles(unproven: UnprovenCandidates, has_columns: bool) -> list[str]:
+    closest, facts = unproven.best[0], "attributes" if has_columns else "entries"
+    needed = f"if the rate stays the same, at least {count(closest.targets_needed)} targets are needed"
+    people = f"only {count(unproven.possible_targets)} people have enough {facts} to be targets"
+    targets = unproven.targets_to_settle
+    if targets is None:
+        return [
+            f"More targets cannot settle this: {needed}, and {people}.",
+            "A stronger change or a larger limit is needed.",
+        ]
+    settling = f"More targets would settle this: {needed}, and {count(targets)} prove it nine times out of ten."
+    if targets < closest.targets_advised:
+        settling = f"More targets may settle this: {needed}, and {people}."
+    return [settling, "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing."]
+
+
+def _no_recommendation(result: SearchResult, limit: float, data: str) -> list[str]:
+    best = min(result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept))
+    tried = len(result.candidates) - 1
+    none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
+    if not tried:
+        none = f"No candidate could be tried, and the untouched {data} does not meet"
+    sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
+    if best.steps:
+        sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", utility_left(best)]
+    return sentences
+
+
+def utility_left(candidate: Candidate) -> str:
+    """What is left of the utility, in one sentence."""
+    utility, kept = candidate.utility, candidate.utility.kept
+    if kept is None:
+        return "The loss of utility is unknown, because a recommender learns nothing from the untouched release either."
+    if utility.information is not None:
+        shares = {
+            "the information in its cells": utility.information,
+            "the associations between its columns": utility.associations,
+            "its rows": utility.rows_kept,
+        }
+        parts = [f"{percent(share.value)} of {what}" for what, share in shares.items() if share is not None]
+        return f"The sanitized table keeps {percent(candidate.utility_kept)} of the utility: {', '.join(parts)}."
+    pairs = {
+        "top-10 hit rate": (utility.hit_rate, utility.hit_rate_before),
+        "RMSE": (utility.rmse, utility.rmse_before),
+    }
+    parts = [f"{name} {new.value:.3f} (before: {old.value:.3f})" for name, (new, old) in pairs.items() if new and old]
+    value, low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.value, kept.low, kept.high))
+    return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
+
+
+def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str, renumber: bool = True) -> str:
+    """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
+    if candidate is None or not candidate.steps:
+        return ""
+    steps = [word for step in candidate.steps for word in ("--step", str(step))]
+    new_ids = ["--renumber"] if renumber else []
+    return shlex.join(["standout", "sanitize", *data, *steps, *new_ids, "-o", output])
+
+
+def composition_text(composition: Composition) -> str:
+    """What two releases reveal together."""
+    text = (
+        "Suppose that two such releases of the same people are published, with different noise and ids. The "
+        "best guess links the two records of a person correctly for "
+        f"{rate_text(composition.identified)} of the people in both. The adversary claims the right record "
+        f"for {rate_text(composition.correct_claims)} and a wrong one for "
+        f"{rate_text(composition.wrong_claims)}."
+    )
+    alone, together = composition.entries_shown_by_one, composition.entries_shown_together
+    if alone is None or together is None:
+        return text
+    return (
+        f"{text} For people who are linked correctly, one release shows {percent(alone.value)} of their "
+        f"entries and both together show {percent(together.value)}."
+    )
+
+
+def limitations(result: SearchResult, release: Release, adversary: Adversary) -> list[str]:
+    """What the numbers do not say."""
+    sentences = [
+        "The risk is that of one adversary and of the attacks that were tried. An adversary who knows more "
+        "identifies more people."
+    ]
+    reason = "nothing would be left of the release"
+    if release.columns:
+        reason = "their steps do not fit the table, or nothing would be left of it"
+        sentences += [
+            "Utility is the information in the cells, mean over the columns, or the associations of pairs of "
+            "columns, whichever is smaller. Every column counts the same. Other uses are not measured: "
+            "so.utility also runs a prediction task.",
+            "The risk is that of finding a person's row. It does not say what rows with equal values have in "
+            "common: standout audit shows what they disclose.",
+        ]
+        if release.n_items:
+            known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
+            sentences.append(f"The steps do not change the history of the people, which {known}.")
+    else:
+        sentences.append(
+            "Utility is measured with a recommender. The data may have other uses, which are not measured."
+        )
+        if release.span:
+            sentences.append("The recommender does not use times, so removing them costs nothing here.")
+    sentences.append(
+        "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "
+        "on fresh targets. Candidates of the quick stage have wide intervals."
+    )
+    if result.impossible:
+        impossible = count(len(result.impossible), "candidate was", "candidates were")
+        sentences.append(f"{impossible} not tried, because {reason}.")
+    return sentences
+
+
+def known_attributes(adversary: Adversary, table: Release) -> str:
+    """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
+    named = adversary.columns
+    total = len(table.attributes) if named is None else len(named)
+    if named is not None and adversary.knows == total:
+        known = ", ".join(named)
+    elif adversary.knows == total:
+        known = count(total, "attribute", "attributes")
+    else:
+        known = f"{adversary.knows} of {total} attributes"
+    parts = [known]
+    if str(adversary.items) == "rarest":
+        parts.append("those whose value fewest people share")
+    errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
+    parts.append("imprecise" if any(errors) else "exact")
+    if adversary.wrong:
+        parts.append(f"{adversary.wrong} wrong")
+    if adversary.entries is not None:
+        parts.append(f"{adversary.entries.knows} entries of the history")
+    return ", ".join(parts)

@@ -1,35 +1,38 @@
-"""`advise`: the smallest change of a release that brings the risk below a limit, or that there is none."""
+"""`advise`: the smallest change of a release that brings the risk below a limit; `composition`: what two reveal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from standout.advising.advice import Advice
-from standout.advising.built_in_steps import step_columns
-from standout.advising.candidate import Steps
-from standout.advising.composition import Composition, composition, have_people_in_common
-from standout.advising.risk import COLUMN_ATTACKS
-from standout.advising.runner import CandidateRunner
-from standout.advising.search import SearchResult, search_candidates
+import numpy as np
+
+from standout.advising.advice import Advice, Composition
+from standout.advising.candidates import Steps, step_columns
+from standout.advising.search import COLUMN_ATTACKS, CandidateRunner, SearchResult, search_candidates
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.auditing.ladder import headline_adversary
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, whole_number
 from standout.core.files import make_folder
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.rng import check_seed
+from standout.core.rng import check_seed, generator
 from standout.core.text import printable
 from standout.core.threads import thread_count
+from standout.data.build import subset
 from standout.data.release import Release
+from standout.evaluate.estimates import mean, rate
 from standout.findings.advice import Among
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
+from standout.linking.links import link
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import step as parse_step
+from standout.sanitizing.steps import parse_steps
 
 COMPOSITION_SEEDS = (3, 4)
 """Added to the seed: the noise of the two releases that are linked with each other."""
+PEOPLE, DECOYS = 300, 300
 
 
 @with_progress
@@ -64,7 +67,7 @@ def advise(
     release
         Original release. A path or frame is read with the default options of `standout.read`.
     adversary
-        Adversary to protect against, for a table a `Adversary`; default: the headline adversary of the
+        Adversary to protect against, for a table too; default: the headline adversary of the
         audit's ladder.
     limit
         Largest acceptable share of identified people, above 0 and below 1. The upper end of the interval
@@ -109,7 +112,10 @@ def advise(
     >>> [candidate.name for candidate in advice.candidates], advice.recommended
     (['as it is', 'drop-entries 0.5'], None)
     """
-    _check_limit(limit, among)
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1:
+        raise ParameterError(f"limit must be above 0 and below 1, got {limit!r:.100}")
+    if among not in get_args(Among):
+        raise ParameterError(f"among must be 'everybody' or 'released', got {among!r:.100}")
     release = as_release(release)
     if isinstance(release, Sanitized):
         raise ParameterError("release is sanitized already: give advise the original")
@@ -148,13 +154,6 @@ def advise(
     )
 
 
-def _check_limit(limit: Any, among: Any) -> None:
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1:
-        raise ParameterError(f"limit must be above 0 and below 1, got {limit!r}")
-    if among not in get_args(Among):
-        raise ParameterError(f"among must be 'everybody' or 'released', got {among!r}")
-
-
 def _parse_candidates(candidates: Any, release: Release) -> list[Steps]:
     """Candidates as tuples of steps, without duplicates."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
@@ -162,24 +161,18 @@ def _parse_candidates(candidates: Any, release: Release) -> list[Steps]:
             "candidates must be a list of steps or of sequences of steps, like ['round-time month', …], "
             f"got {type(candidates).__name__}"
         )
-    parsed = [_parse_candidate(candidate, release) for candidate in candidates]
+    parsed: dict[Steps, None] = {}
+    for candidate in candidates:
+        several = [candidate] if isinstance(candidate, (str, Step)) else candidate
+        steps = tuple(parse_steps(several)) if isinstance(several, Iterable) else ()
+        if not steps:
+            raise ParameterError("candidates must be steps or sequences of steps, got one without steps")
+        for name in {name for step in steps for name in step_columns(step)}:
+            release.column_position(name)
+        parsed[steps] = None
     if not parsed:
         raise ParameterError("candidates must have at least one candidate; default: built-in steps")
-    return list(dict.fromkeys(parsed))
-
-
-def _parse_candidate(candidate: Any, release: Release) -> Steps:
-    several = [candidate] if isinstance(candidate, (str, Step)) else candidate
-    if not isinstance(several, Iterable):
-        raise ParameterError(
-            f"candidates must be steps or sequences of steps, got one that is a {type(candidate).__name__}"
-        )
-    steps = tuple(parse_step(step) if isinstance(step, str) else step for step in several)
-    if not steps or not all(isinstance(step, Step) for step in steps):
-        raise ParameterError("candidates must be steps or sequences of steps, got one without steps")
-    for name in {name for step in steps for name in step_columns(step)}:
-        release.column_position(name)
-    return steps
+    return list(parsed)
 
 
 def _composition(runner: CandidateRunner, result: SearchResult, progress: Progress) -> Composition | None:
@@ -193,8 +186,113 @@ def _composition(runner: CandidateRunner, result: SearchResult, progress: Progre
             sanitize(runner.release, *steps, seed=runner.seed + more, renumber=True, threads=runner.threads)
             for more in COMPOSITION_SEEDS
         )
-        if have_people_in_common(first, second):
+        if len(_people_in_both(first, second)):
             return composition(first, second, seed=runner.seed, threads=runner.threads)
     except KeyboardInterrupt:
         result.complete = False
     return None
+
+
+@with_progress
+def composition(
+    first: Sanitized,
+    second: Sanitized,
+    *,
+    people: int = PEOPLE,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: ProgressOption = no_progress,
+) -> Composition:
+    """Measure what two releases that were made from the same original reveal together.
+
+    Records of people in the second release are linked to the first by `standout.link`, which knows neither
+    the original nor which record represents whom. The result is then compared with the truth.
+
+    Parameters
+    ----------
+    first, second
+        Releases that `standout.sanitize` made from one original, with different seeds and `renumber=True`.
+    people
+        Number of people whose records are linked; fewer if fewer are in both releases.
+    seed
+        Seed of the choice of people and of the decoys.
+    threads
+        Number of threads; default: all cores.
+    progress
+        True shows a bar; a function is called with (stage, done, total).
+
+    Returns
+    -------
+    Composition
+        Shares of identified people, of correct and wrong claims, and of the entries that are shown.
+
+    Raises
+    ------
+    ParameterError
+        If the releases are not sanitized, have different originals, or share nobody.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
+    >>> one, two = (so.sanitize(release, so.steps.DropEntries(0.2), seed=s, renumber=True) for s in (1, 2))
+    >>> so.composition(one, two, people=5).identified.n
+    5
+    """
+    if not (isinstance(first, Sanitized) and isinstance(second, Sanitized)):
+        raise ParameterError("first and second must be releases that so.sanitize made")
+    if first.original.fingerprint != second.original.fingerprint:
+        raise ParameterError("first and second were made from different originals: give two of the same one")
+    whole_number("people", people, 1)
+    # No two people are represented by the same record of the second.
+    order = generator(check_seed(seed), "composition").permutation(_people_in_both(first, second))
+    _, first_of_record = np.unique(second.mapping.representatives[order], return_index=True)
+    drawn = order[np.sort(first_of_record)][:people]
+    if not len(drawn):
+        raise ParameterError("first and second have nobody in common")
+    is_public = np.zeros(second.n_records, np.bool_)
+    is_public[second.mapping.representatives[drawn]] = True
+    public = subset(second, is_public)
+    table = link(first, public, decoys=DECOYS, seed=seed, threads=threads, progress=progress).table
+    row_of = {profile: row for row, profile in enumerate(table["profile"])}
+    position = (np.cumsum(is_public) - 1)[second.mapping.representatives[drawn]]
+    rows = [row_of[public.records[int(at)]] for at in position]
+    guesses, records = table["record"].to_list(), first.mapping.representatives[drawn].tolist()
+    right = np.array([guesses[row] == first.records[at] for row, at in zip(rows, records, strict=True)])
+    claimed = table["claimed"].to_numpy()[rows].astype(np.bool_)
+    identified, n = drawn[right], len(drawn)
+    return Composition(
+        identified=rate(int(right.sum()), n, 1 / first.n_records),
+        correct_claims=rate(int((right & claimed).sum()), n),
+        wrong_claims=rate(int((~right & claimed).sum()), n),
+        entries_shown_by_one=mean(_shown_shares([first], identified)) if len(identified) else None,
+        entries_shown_together=mean(_shown_shares([first, second], identified)) if len(identified) else None,
+    )
+
+
+def _people_in_both(first: Sanitized, second: Sanitized) -> Ints:
+    """People, as positions in the original, whom a record represents in each release."""
+    return np.flatnonzero((first.mapping.representatives >= 0) & (second.mapping.representatives >= 0))
+
+
+def _shown_shares(releases: list[Sanitized], people: Ints) -> Floats:
+    """Share of each person's original entries that the releases show: Σ min(entries, shown entries) by item.
+
+    Two releases may show different entries of an item or the same: the larger share counts.
+    """
+    shares = []
+    for person in people.tolist():
+        items, entries = np.unique(_items(releases[0].original, person), return_counts=True)
+        shown = np.zeros(len(items), np.int64)
+        for release in releases:
+            record = int(release.mapping.representatives[person])
+            released = np.bincount(_items(release, record), minlength=release.n_items)
+            codes = release.mapping.item_codes[items]
+            shown += np.where(codes >= 0, released[codes], 0)
+        shares.append(float(np.minimum(entries, shown).sum() / entries.sum()))
+    return np.array(shares)
+
+
+def _items(release: Release, record: int) -> Ints:
+    start = release.by_record.start
+    return release.by_record.item[start[record] : start[record + 1]].astype(np.int64)

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import standout as so
-from standout.advising import runner, search
+from standout.advising import search
 
 pytestmark = pytest.mark.once
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "findings.schema.json").read_text())
@@ -31,7 +31,7 @@ def test_an_interrupted_search_resumes_and_its_command_makes_the_recommended_rel
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_full_stage", interrupt)
+        patch.setattr(search, "select_for_full_stage", interrupt)
         interrupted = run(*command)
     assert interrupted.code == 3 and "Interrupted" in interrupted.out and (folder / "checkpoints").is_dir()
     outcome = run(*command)
@@ -88,8 +88,8 @@ def test_impossible_options_are_errors_without_a_traceback(data, run, tmp_path):
 
 def test_an_audit_can_include_advice(no_charts, data, run, tmp_path, monkeypatch):
     built_in = [so.step("drop-entries 0.9"), so.step("round-time none")]
-    monkeypatch.setattr(runner, "built_in_steps", lambda *_: built_in)
-    monkeypatch.setattr(runner, "FIRST_COMBINATIONS", 1)
+    monkeypatch.setattr(search, "built_in_steps", lambda *_: built_in)
+    monkeypatch.setattr(search, "ROUNDS", (1, 0))
     outcome = run("audit", data, "-o", tmp_path, "--quick", "--targets", 30, "--advise", "--fail-above", 0.7)
     findings = json.loads((tmp_path / "findings.json").read_text())
     jsonschema.validate(findings, SCHEMA)
