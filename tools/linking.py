@@ -107,7 +107,7 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         f"In truth, {absent_claims.n:,} profiles belong to absent people: fewer than estimated, because "
         f"profiles with few facts look absent. {_percent(absent_claims.value)} of them "
         f"are claimed ({_percent(absent_claims.low)} to {_percent(absent_claims.high)}), and the budget is "
-        f"{_percent(links.budget)}. Decoys are random: with {SEEDS} seeds, of which this is the first, "
+        f"{_percent(links.settings.budget)}. Decoys are random: with {SEEDS} seeds, of which this is the first, "
         f"recall lies between {_percent(min(recalls))} and {_percent(max(recalls))}. The learned probability "
         f"that a fact is in the person's own record is {links.model.coverage:.2f}.\n"
     )

@@ -62,14 +62,3 @@ def test_a_bad_map_is_an_error_in_one_line(put):
         with pytest.raises(so.StandoutError, match=message) as caught:
             align_by(put(content, "map.csv"))
         assert "\n" not in str(caught.value)
-
-
-def test_a_map_that_fits_in_both_directions_must_name_its_columns(put):
-    both = ["1", "2", "3"]
-    with pytest.raises(so.SourceError, match="name its columns public and release"):
-        align_by(put("a,b\n1,2\n2,3\n", "map.csv"), both, both)
-    assert align_by(put("public,release\n1,2\n2,3\n", "map.csv"), both, both)[0] == {"1": "2", "2": "3"}
-    with pytest.raises(so.SourceError, match="cannot be read"):
-        align_by(put("", "map.csv").with_name("none.csv"))
-    with pytest.raises(so.ParameterError, match="items must be"):
-        align_by(7)

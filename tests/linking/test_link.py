@@ -113,7 +113,7 @@ def test_a_given_attack_decides_which_record_is_best(pair, dates):
                 assert row["evidence"] == pytest.approx(np.log2(chance / (1 - chance)), abs=1e-4)
             else:
                 assert row["eccentricity"] == pytest.approx(verdict.eccentricity, rel=1e-5, abs=1e-9)
-            assert not row["claimed"] or row[links.by] >= links.phi
+            assert not row["claimed"] or row[links.settings.by] >= links.phi
     assert so.link(release, public, attack=MostItems(), **FEW).table["strongest_part"].null_count() == len(links.table)
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 def test_a_given_phi_is_used_and_decoys_are_optional(pair):
     links = so.link(*pair, phi=1.5, decoys=0)
     table = links.table
-    assert links.phi == 1.5 and links.by == "eccentricity"
+    assert links.phi == 1.5 and links.settings.by == "eccentricity"
     assert (table["claimed"] == ((table["eccentricity"] >= 1.5) & (table["ties"] == 1))).all()
     assert table["false_claim"].null_count() == len(table) and math.isnan(links.expected_false_claims)
     assert "the number of false claims is unknown" in links.summary

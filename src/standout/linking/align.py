@@ -16,16 +16,15 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, take_rows
 from standout.core.errors import NotFoundError, ParameterError, SourceError
 from standout.core.files import write_atomically
-from standout.core.text import printable
+from standout.core.text import count, printable
 from standout.data.export import exact_text, inert
 from standout.data.labels import SECONDS, Labels
 from standout.data.release import Release
 from standout.findings.links import AlignmentCounts
 from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
-from standout.linking import sentences
 from standout.linking.titles import LISTED, RIVAL, Pair, Titles, accept_pairs, similar_titles, similarity
 
 Codes = Mapping[str, int]
@@ -86,7 +85,7 @@ def _write_rows(table: pl.DataFrame, path: str | PathLike[str]) -> None:
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the column names, and the line number and cells of every row that is not empty."""
+    """The column names, and the line number and cells of every row that is not empty."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
         separator = max(",;\t", key=text.split("\n", 1)[0].count)  # the comma if there is none
@@ -110,12 +109,8 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 # A map of items made by hand: a file or a dict that pairs public items with items of the release.
 
 
-AMBIGUOUS = 0.1
-"""If this share of rows fits in the other direction too, the file must name its columns."""
-
-
 def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[int, int], dict[str, int]]:
-    """Return the pairs of items that both data sets have, and counts of rows and of unknown items."""
+    """The pairs of items that both data sets have, and counts of rows and of unknown items."""
     if isinstance(source, Mapping):
         if not all(isinstance(text, str) for pair in source.items() for text in pair):
             raise ParameterError("items must map text to text: convert the ids with str()")
@@ -139,24 +134,20 @@ def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[in
 
 
 def _read_map(path: Path, public: Codes, release: Codes) -> list[tuple[str, str]]:
-    """(public item, release item) of each row: by the column names, else the first two as they fit."""
+    """(public item, release item) of each row: by the column names, else the first two."""
     header, rows = read_rows(path)
     plain = [re.sub("[^a-z]", "", name.lower()) for name in header]
     names = ("public", "publicitem", "publicid", "from"), ("release", "releaseitem", "releaseid", "to")
     named = [[at for at, name in enumerate(plain) if name in side] for side in names]
-    if all(len(columns) == 1 for columns in named):
-        (public_column,), (release_column,) = named
-        return [(cells[public_column], cells[release_column]) for _, cells in rows]
-    if all(name in public or name in release for name in header[:2]):
-        raise SourceError(f"{path}: the first line must name the columns, for example public,release")
-    pairs = [(cells[0], cells[1]) for _, cells in rows]
+    if not all(len(columns) == 1 for columns in named):
+        if all(name in public or name in release for name in header[:2]):
+            raise SourceError(f"{path}: the first line must name the columns, for example public,release")
+        named = [[0], [1]]
+    (public_column,), (release_column,) = named
+    pairs = [(cells[public_column], cells[release_column]) for _, cells in rows]
     forward = sum(first in public and second in release for first, second in pairs)
     backward = sum(second in public and first in release for first, second in pairs)
-    if min(forward, backward) > AMBIGUOUS * max(forward, backward):
-        raise SourceError(
-            f"{path} fits in both directions ({forward:,} and {backward:,} rows): name its columns public and release"
-        )
-    return pairs if forward >= backward else [(second, first) for first, second in pairs]
+    return pairs if named != [[0], [1]] or forward >= backward else [(second, first) for first, second in pairs]
 
 
 def _refuse_duplicates(pairs: Iterable[tuple[int, int]], public: list[str], release: list[str], name: str) -> None:
@@ -201,7 +192,7 @@ class Decisions:
 
 
 def read_decisions(path: Path, public: Codes, release: Codes) -> Decisions:
-    """Return the decisions of a review file as codes, or raise if they map an item twice."""
+    """The decisions of a review file as codes, or raise if they map an item twice."""
     decisions = _read_review(path)
     coded = {
         (public[public_item], release[release_item]): decision
@@ -306,11 +297,7 @@ def _has_text(labels: Labels | None) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _AlignedItems:
-    """The release's item for each public item (-1 for none), and the pairs that somebody should review.
-
-    `accepted` pairs were aligned although not identical, `doubtful` ones were not. `scored` has every pair whose
-    titles were compared, and `facts` what else the counts say about the alignment.
-    """
+    """The release's item for each public item (-1 for none), and the pairs that somebody should review."""
 
     method: Literal["id", "map", "title"]
     item: Ints
@@ -413,7 +400,7 @@ CHUNK = 1 << 24
 
 
 def check_values(values: Any) -> Values:
-    """Return how values are aligned, or raise a ParameterError."""
+    """How values are aligned, or raise a ParameterError."""
     if isinstance(values, str) and values in METHODS:
         return values  # type: ignore[return-value]
     is_pair = isinstance(values, (tuple, list)) and len(values) == 2
@@ -427,11 +414,7 @@ def check_values(values: Any) -> Values:
 
 
 def _align_values(release: Release, public: Release, item: Ints, values: Values) -> tuple[Floats, str]:
-    """Each public level on the release's scale, NaN where it cannot be compared, and a sentence about it.
-
-    Numbers become numbers within the release's range, which need not be one of its levels. Categories become
-    the code of the same text.
-    """
+    """Each public level on the release's scale, NaN where it cannot be compared, and a sentence about it."""
     not_compared, ours, theirs = np.full(public.n_levels, np.nan), release.levels, public.levels
     if values == "none":
         return not_compared, "Values are not compared."
@@ -477,7 +460,7 @@ def _align_numbers(release: Release, public: Release, item: Ints, values: Values
             f"values=({scale:g}, {shift:g}) puts every public value outside the release's range, "
             f"{ours[0]:g} to {ours[-1]:g}: choose another scale and shift"
         )
-    return value, sentences.rescaled_values(scale, shift, reason, outside, len(theirs))
+    return value, rescaled_values(scale, shift, reason, outside, len(theirs))
 
 
 def _same_scale(ours: Floats, theirs: Floats) -> bool:
@@ -490,10 +473,7 @@ def _same_scale(ours: Floats, theirs: Floats) -> bool:
 
 
 def _match_quantiles(release: Release, public: Release, item: Ints) -> Floats:
-    """The level of the release with the same share of values below it, over the shared items.
-
-    Half of a level's own share counts as below. Between levels the result is interpolated.
-    """
+    """The level of the release, interpolated, with the same share of values below it (and half of its own)."""
     shared = np.zeros(release.n_items, np.bool_)
     shared[item[item >= 0]] = True
     counts = _level_counts(release, shared), _level_counts(public, item >= 0)
@@ -525,10 +505,8 @@ FAR_DAYS = 1_000
 class Alignment:
     """A public data set expressed in the codes of a release.
 
-    `item` is the release's code for each public item, -1 if it has none; no code occurs twice. `value` is each
-    public level on the release's scale, NaN if it cannot be compared: it may lie between levels, and for categories
-    it is the code of the release's level. `doubtful` are pairs of items for review: open ("?"), accepted although
-    not identical ("yes"), rejected ("no"). `value_explanation` says how values were aligned.
+    `item` is the release's code for each public item, -1 for none; `value` is each public level on the release's
+    scale, or the code of a category, NaN if it cannot be compared; `doubtful` are pairs of items for review.
     """
 
     release: Release = field(repr=False)
@@ -541,12 +519,11 @@ class Alignment:
     @property
     def explanation(self) -> str:
         """How items and values were aligned, in a few sentences."""
-        return sentences.alignment(self.counts, self.value_explanation)
+        return explain_alignment(self.counts, self.value_explanation)
 
     def known(self, public: Release, profiles: Sequence[int] | Ints, used: Bools | None = None) -> KnownFacts:
-        """Return what these profiles say, as facts in the release's codes; `used` entries only, by record.
+        """What these profiles say about items of the release, as facts in its codes; `used` entries only, by record.
 
-        Entries about items that the release does not have are omitted; missing values and times stay missing.
         Times are moved to the release's clock: a day becomes its first hour or minute. `values` is the same for
         all profiles, so the facts of several calls can be combined.
         """
@@ -555,9 +532,8 @@ class Alignment:
         position = np.asarray(profiles, np.int64).reshape(-1)
         if len(position) and not (0 <= position.min() and position.max() < public.n_records):
             raise NotFoundError(f"profiles must be positions from 0 to {public.n_records - 1:,}")
-        side, counts = public.check().by_record, public.lengths[position]
-        first = offsets(counts)
-        entry = np.arange(first[-1]) + np.repeat(side.start[position] - first[:-1], counts)
+        side = public.check().by_record
+        first, entry = take_rows(side.start, position)
         item = self.item[side.item[entry]]
         shared = np.flatnonzero(item >= 0 if used is None else (item >= 0) & used[entry])
         entry, first = entry[shared], np.searchsorted(shared, first).astype(np.int64)
@@ -588,10 +564,7 @@ class Alignment:
         return index
 
     def _times(self, public: Release, entry: Ints) -> tuple[Ints, Bools]:
-        """Times on the release's clock, 0 where unknown, and where they are known.
-
-        Time zones are not converted: both are wall clocks, and a day stays.
-        """
+        """Times on the release's clock, 0 where unknown, and where they are known; both are wall clocks."""
         ours, theirs, column = self.release.clock, public.clock, public.by_record.time
         if ours is None or theirs is None or column is None or not (ours.span and theirs.span):
             return np.zeros(len(entry), np.int64), np.zeros(len(entry), np.bool_)
@@ -600,3 +573,38 @@ class Alignment:
         converted = (theirs.origin + code) * SECONDS[theirs.unit] // SECONDS[ours.unit] - ours.origin
         reach = max(ours.span, FAR_DAYS * SECONDS["day"] // SECONDS[ours.unit])
         return np.where(timed, np.clip(converted, -reach, ours.span + reach), 0), timed
+
+
+def rescaled_values(scale: float, shift: float, reason: str, outside: int, levels: int) -> str:
+    """Explain how numbers are rescaled; `outside` of the public levels lie outside the release's range."""
+    formula = f"Values become {scale:g} · value {'−' if shift < 0 else '+'} {abs(shift):g}"
+    unchanged = (scale, shift) == (1.0, 0.0)
+    clipped = f" {outside:,} of {levels:,} public values lie outside the release's range and count as its ends."
+    return f"{'Values are used unchanged' if unchanged else formula}: {reason}.{clipped if outside else ''}"
+
+
+def explain_alignment(counts: AlignmentCounts, values: str) -> str:
+    """Explain how items and values were aligned."""
+    methods = {"id": counts.by_id, "map": counts.by_map, "title": counts.by_title, "review": counts.by_review}
+    by_method = ", ".join(f"{items:,} by {method}" for method, items in methods.items() if items)
+    entries = f"{100 * counts.aligned_entries / counts.entries:.1f} %" if counts.entries else "0 %"
+    texts = [
+        f"The release has {counts.aligned:,} of {counts.items:,} public items ({by_method}). "
+        f"They cover {entries} of the public entries."
+    ]
+    map_rows, decisions = ("row of the map names", "rows of the map name"), "of the review"
+    notes = (
+        (counts.doubtful, ("more public item resembles", "more public items resemble"),
+         "items of the release, but only a review can decide."),
+        (counts.ambiguous, ("of them fits", "of them fit"),
+         "several items equally well, or an item that another one fits equally well."),
+        (counts.titles_differ, ("aligned item has", "aligned items have"),
+         "a different title in the release and should be reviewed."),
+        (counts.map_unknown_public, map_rows, "an item that the public data does not have."),
+        (counts.map_unknown_release, map_rows, "an item that the release does not have."),
+        (counts.review_unknown, (f"decision {decisions} names", f"decisions {decisions} name"), "an unknown item."),
+    )  # fmt: skip
+    sentences = [f"{count(number, *verb)} {rest}" if number else "" for number, verb, rest in notes]
+    if counts.ids_unchecked:
+        sentences.insert(3, "There were no titles to check whether the same id means the same item.")
+    return " ".join(text for text in (*texts, *sentences, values) if text)

@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.data.release import Release
@@ -39,7 +39,7 @@ BATCH_FACTS, BATCH_PROFILES = 20_000, 256
 
 
 def latest_entries(release: Release) -> Bools | None:
-    """Return which entries, by record, are the latest of their record and item; None: all are.
+    """Which entries, by record, are the latest of their record and item; None: all are.
 
     Without a time, an entry counts only if no entry of the item has one. In a tie the highest value counts.
     """
@@ -97,14 +97,14 @@ class Profiles:
         return np.asarray(self.public.distinct_items - self.shared)
 
     def items(self, profile: int) -> Ints:
-        """Return the release's items that the used facts of a profile name."""
+        """The release's items that the used facts of a profile name."""
         entries = slice(*self.public.by_record.start[profile : profile + 2])
         item = self.alignment.item[self.public.by_record.item[entries]]
         item = item if self.latest is None else item[self.latest[entries]]
         return item[self._used_facts(item, np.zeros(len(item), np.int64))]
 
     def known(self, chosen: Ints) -> KnownFacts:
-        """Return the facts of the chosen profiles, without items that the release does not have."""
+        """The facts of the chosen profiles, without items that the release does not have."""
         facts = self.alignment.known(self.public, chosen, self.latest)
         person = np.repeat(np.arange(len(chosen)), np.diff(facts.first))
         used = self._used_facts(facts.item, person)
@@ -147,8 +147,7 @@ from."""
 class FactPool:
     """Facts to draw from, sorted by bands of popularity: band b begins at first[b].
 
-    `donor` is the profile that a fact comes from, or a negative number for a person of the release. `fact`
-    is its index in `known`, and `donors` the number of donors.
+    `donor` is the profile that a fact comes from, negative for a person of the release; `fact` its index in `known`.
     """
 
     known: KnownFacts
@@ -160,7 +159,7 @@ class FactPool:
     donors: int
 
     def recombine(self, profiles: Profiles, templates: Ints, seed: int) -> KnownFacts:
-        """Return a decoy for each template; its facts depend on the seed and its number only."""
+        """A decoy for each template; its facts depend on the seed and its number only."""
         drawn = [
             self.draw(profiles.items(template), template, generator(seed, "recombined", number))
             for number, template in enumerate(templates.tolist())
@@ -171,10 +170,7 @@ class FactPool:
         )
 
     def draw(self, items: Ints, template: int, random: np.random.Generator) -> Ints:
-        """Return positions of facts for one decoy: as many as there are items, in the same bands.
-
-        No item is drawn twice, and no donor as long as there are enough of them.
-        """
+        """Positions of facts for one decoy, in the bands of the items; no item twice, nor a donor if they suffice."""
         band = self.band[items]
         low, size = self.first[band], np.diff(self.first)[band]
         drawn = np.full(len(items), -1, np.int64)
@@ -196,24 +192,26 @@ class FactPool:
 
 def _is_new(label: Ints, proposal: Ints, taken: Ints) -> Bools:
     """Which proposals have a label that neither a taken one nor an earlier proposal has."""
-    proposed = label[proposal]
     is_first = np.zeros(len(proposal), np.bool_)
-    is_first[np.unique(proposed, return_index=True)[1]] = True
-    return np.asarray(is_first & ~np.isin(proposed, label[taken]))
+    is_first[np.unique(label[proposal], return_index=True)[1]] = True
+    return np.asarray(is_first & ~np.isin(label[proposal], label[taken]))
 
 
 def fact_pool(profiles: Profiles, seed: int) -> FactPool:
-    """Return the facts of random profiles or, if there are few profiles, of random records of the release.
+    """The facts of random profiles or, if there are few profiles, of random records of the release.
 
     Items that only one donor has are excluded: they would point to the donor, who may be in the release.
     """
-    release = profiles.release
-    usable, random = np.flatnonzero(profiles.used > 0), generator(seed, "pool")
+    release, usable, random = profiles.release, np.flatnonzero(profiles.used > 0), generator(seed, "pool")
+
+    def until_enough(order: Ints, facts: Ints) -> Ints:
+        return order[: int(np.searchsorted(np.cumsum(facts[order]), POOL_SIZE)) + 1]
+
     if len(usable) >= FEW_DONORS:
-        people = donor = _until_enough(random.permutation(usable), profiles.used)
+        people = donor = until_enough(random.permutation(usable), profiles.used)
         known = profiles.known(people)
     else:
-        people = _until_enough(random.permutation(release.n_records), release.distinct_items)
+        people = until_enough(random.permutation(release.n_records), release.distinct_items)
         known, donor = _facts_of_records(release, people), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
@@ -225,7 +223,7 @@ def fact_pool(profiles: Profiles, seed: int) -> FactPool:
 
 
 def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts, Ints]:
-    """Return facts of a person of the release for each template, as many, and the records to be removed.
+    """As many facts of a person of the release as each template has, and the records to be removed.
 
     Only items that others have too are used: the items of a profile are all in the release.
     """
@@ -253,11 +251,7 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts
 def _draw_entries(
     release: Release, record: int, latest: Bools | None, band_without: Ints, bands: Ints, random: np.random.Generator
 ) -> Ints:
-    """As many entries of a record as there are `bands`, in these bands of popularity where it has them.
-
-    `latest` are the entries to draw from, None: all. `band_without` has the band of each item without the
-    record; -1 if nobody else has the item.
-    """
+    """As many entries of a record as there are `bands`, in these where it has them; `band_without` the record."""
     entry = np.arange(*release.by_record.start[record : record + 2])
     entry = random.permutation(entry if latest is None else entry[latest[entry]])
     band = band_without[release.by_record.item[entry]]
@@ -275,17 +269,9 @@ def _bands(support: Ints) -> Ints:
     return np.where(support > 0, np.frexp(np.maximum(support, 1))[1].astype(np.int64) - 1, -1)
 
 
-def _until_enough(order: Ints, facts: Ints) -> Ints:
-    """The first people in this order who together have enough facts for the pool."""
-    total = np.cumsum(facts[order])
-    return order[: int(np.searchsorted(total, POOL_SIZE)) + 1]
-
-
 def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
     """The entries of these records as facts, one of each item."""
-    counts, latest = release.lengths[records], latest_entries(release)
-    first = offsets(counts)
-    entry = np.arange(int(first[-1])) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    latest, (first, entry) = latest_entries(release), take_rows(release.by_record.start, records)
     if latest is not None:
         first, entry = np.append(0, np.cumsum(latest[entry]))[first], entry[latest[entry]]
     return facts_from_entries(release.check(), entry, first)
@@ -298,10 +284,8 @@ def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
 class DecoyStrengths:
     """How strong the best match of each decoy is: the null distribution that claims must beat.
 
-    `kind` is an index into `decoys.KINDS`, `person` identifies the person a decoy was made from, `strength`
-    is the measure that decides about claims. Only the strongest decoy of a person counts, because decoys of
-    one person are not independent. Strengths that differ by at most a share `slack`, or by rounding, are
-    equal.
+    Only the strongest decoy of a person counts, because decoys of one person are not independent. Strengths that
+    differ by at most a share `slack`, or by rounding, are equal.
     """
 
     kind: Ints
@@ -325,10 +309,7 @@ class DecoyStrengths:
         return thresholds
 
     def false_claim(self, strength: Floats) -> Floats:
-        """Return (1 + decoys at least as strong) / (1 + decoys), the larger share of the two kinds.
-
-        This is a p-value: how likely an absent person would match some record at least as strongly.
-        """
+        """The p-value (1 + decoys at least as strong) / (1 + decoys), the larger of the two kinds."""
         shares = [
             (1.0 + len(kind) - np.searchsorted(kind, strength, "right")) / (1.0 + len(kind))
             for kind in self._thresholds
@@ -336,33 +317,24 @@ class DecoyStrengths:
         return np.max(shares, axis=0) if shares else np.ones(len(strength))
 
     def phi(self, budget: float) -> float:
-        """Return the smallest φ ≥ 0 at which decoys of each kind keep to the budget; ∞ if they are too few.
+        """The smallest φ ≥ 0 at which decoys of each kind keep to the budget; ∞ if they are too few.
 
-        The upper end of the 95 % interval of the share of claimed decoys must not exceed the budget.
+        The upper end of the 95 % interval of the share of claimed decoys must not exceed the budget. With too few
+        decoys for that, φ lies above all of them, provided that one more would fit the budget.
         """
-        return max(0.0, max((_phi_for(kind, budget) for kind in self._thresholds), default=math.inf))
+        phi = 0.0 if self._thresholds else math.inf
+        for thresholds in self._thresholds:
+            n, allowed = len(thresholds), 0
+            while allowed < n and rate(allowed + 1, n).high <= budget:
+                allowed += 1
+            least = float(thresholds[n - 1 - allowed]) if allowed < n else 0.0
+            phi = max(phi, math.inf if 1.0 > budget * (1 + n) + 1e-9 else least)
+        return phi
 
     def expected_claims(self, phi: float, profiles: int) -> float:
-        """Return how many of `profiles` absent profiles would be claimed at φ.
-
-        Ties are never claimed, not even at φ = 0.
-        """
-        least = np.array([max(phi, math.ulp(0.0))])
+        """How many of `profiles` absent profiles would be claimed at φ."""
+        least = np.array([max(phi, math.ulp(0.0))])  # ties are never claimed, not even at φ = 0
         return profiles * float(self.false_claim(least)[0]) if math.isfinite(phi) else 0.0
-
-
-def _phi_for(thresholds: Floats, budget: float) -> float:
-    """The smallest φ at which so few decoys are claimed that the budget is kept with confidence.
-
-    With too few decoys for that, φ lies above all of them, provided that one more would fit the budget.
-    """
-    n = len(thresholds)
-    if 1.0 > budget * (1 + n) + 1e-9:
-        return math.inf
-    allowed = 0
-    while allowed < n and rate(allowed + 1, n).high <= budget:
-        allowed += 1
-    return float(thresholds[n - 1 - allowed]) if allowed < n else 0.0
 
 
 def absent_share(false_claim: Floats) -> float:
@@ -390,28 +362,28 @@ class Decoys:
     slack: float
 
     def sample(self, facts: int) -> "Decoys":
-        """Return the first decoys of each kind, with at most about this many facts."""
+        """The first decoys of each kind, with at most about this many facts."""
         n = min(max(int(np.searchsorted(known.first, facts, "right")) - 1, 1) for known, _, _ in self.kinds)
         kinds = tuple(
-            (_facts_of_people(known, 0, n), person[:n], None if removed is None else removed[:n])
+            (known.of(np.arange(n)), person[:n], None if removed is None else removed[:n])
             for known, person, removed in self.kinds
         )
         return Decoys(kinds, self.slack)
 
     def best(self, search: RecordSearch, progress: Progress = no_progress) -> BestRecords:
-        """Return the best record of each decoy."""
+        """The best record of each decoy."""
         best: list[BestRecords] = []
         done, total = 0, sum(len(person) for _, person, _ in self.kinds)
         for known, _, removed in self.kinds:
             for low, high in batches(np.diff(known.first)):
                 without = None if removed is None else removed[low:high]
-                best.append(search.find(_facts_of_people(known, low, high), without, full=False))
+                best.append(search.find(known.of(np.arange(low, high)), without, full=False))
                 done += high - low
                 progress("decoys", done, total)
         return concatenate(best)
 
     def strengths(self, best: BestRecords) -> DecoyStrengths:
-        """Return how strongly the decoys match their best records."""
+        """How strongly the decoys match their best records."""
         people = [person for _, person, _ in self.kinds]
         number = np.repeat(np.arange(len(people)), [len(person) for person in people])
         return DecoyStrengths(number, np.concatenate(people), best.strength, self.slack)
@@ -429,12 +401,6 @@ def draw_decoys(profiles: Profiles, settings: LinkSettings) -> Decoys:
     )
 
 
-def _facts_of_people(known: KnownFacts, low: int, high: int) -> KnownFacts:
-    """The facts of the people from `low` up to `high`."""
-    first = known.first[low : high + 1]
-    return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
-
-
 # Learning the evidence model from the profiles that match more strongly than decoys do.
 
 
@@ -449,11 +415,7 @@ def learn_model(
     search: RecordSearch,
     progress: Progress = no_progress,
 ) -> EvidenceModel:
-    """Return the model after a few rounds of expectation and maximisation.
-
-    Each round attacks the profiles and the decoys with the model so far, and weighs every profile by the
-    probability that it is present.
-    """
+    """The model after rounds that attack profiles and decoys, and weigh profiles by how likely they are present."""
     for number in range(ROUNDS):
         found = [search.find(known, full=False) for known in profiles]
         best = concatenate(found)
@@ -468,7 +430,7 @@ def learn_model(
 
 
 def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> Floats:
-    """Return the probability that each profile is present: 1 − the share of absent ones at its strength."""
+    """The probability that each profile is present: 1 − the share of absent ones at its strength."""
     false_claim = decoys.false_claim(strength)
     ordered = np.sort(strength[has_candidate])
     n = max(len(ordered), 1)

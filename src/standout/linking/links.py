@@ -1,7 +1,7 @@
 """Linking two data sets: which record each public profile belongs to, and what claims are worth [the IMDb section]."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -22,25 +22,25 @@ from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
+from standout.core.text import count
 from standout.data.export import FrameExport, ResultView, inert
 from standout.data.labels import id_text
 from standout.data.release import Release
 from standout.evaluate.claims import ROUNDING
-from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.estimates import percent, rate, rate_text
 from standout.findings import links as schema
 from standout.findings.json_types import json_text, to_json_object
-from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
+from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkingText, LinkSettings, TruthFindings
 from standout.ingest.read import as_release
 from standout.know.facts import KnownFacts
 from standout.linking import decoys as decoys_of
-from standout.linking import sentences
 from standout.linking.align import Alignment, Items, Values, align, read_rows
 from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
 from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
 
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
+MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
 MAX_DECOYS = 1_000_000
-
 LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
 """The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
@@ -120,14 +120,25 @@ def link(
     >>> links.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
     0
     """
-    measure = _check_measure(by, phi, None if attack is None else check_attack(attack))
+    default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
+    if attack is not None:
+        default = "evidence" if isinstance(check_attack(attack), Likelihood) else "eccentricity"
+    measure: ClaimMeasure = default if by is None else _one_of("by", by, MEASURES)
+    if attack is not None and measure != default:
+        raise ParameterError(f"by must be {default} with {type(attack).__name__} as attack, got {measure}")
+    if phi is not None and measure == "evidence":
+        raise ParameterError(
+            "phi is an eccentricity and cannot be used with by='evidence' or Likelihood: leave one out"
+        )
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
+        raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     default_name = "likelihood" if measure == "evidence" else "paper"
     settings = LinkSettings(
         dates=_one_of("dates", dates, get_args(Dates)),
         by=measure,
         attack=default_name if attack is None else type(attack).__name__,
         phi=None if phi is None else check_phi(phi),
-        budget=_check_budget(budget),
+        budget=float(budget),
         decoys=_check_decoys(decoys, budget if phi is None else None),
         assign=bool(assign),
         seed=check_seed(seed),
@@ -141,32 +152,21 @@ def link(
     if not profiles.used.any():
         raise ParameterError("no profile has an item of the release: nothing can be linked")
     chosen = WITH_DATES if attack is None and measure == "eccentricity" else attack
-    return _link(profiles, settings, chosen, known_truth, threads, progress)
-
-
-def _link(
-    profiles: Profiles,
-    settings: LinkSettings,
-    attack: AnyAttack | None,
-    truth: "Truth | None",
-    threads: int | None,
-    progress: Progress,
-) -> "Links":
-    agreement = Agreement(profiles.release.check())
+    agreement = Agreement(release.check())
     model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
-    search = RecordSearch(agreement, settings.dates, model, attack, threads)
+    search = RecordSearch(agreement, settings.dates, model, chosen, threads)
     best_of_decoys, strengths = None, DecoyStrengths(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     if settings.decoys:
-        decoys = draw_decoys(profiles, settings)
-        if attack is None:
-            sample = decoys.sample(DECOY_FACTS)
+        drawn = draw_decoys(profiles, settings)
+        if chosen is None:
+            sample = drawn.sample(DECOY_FACTS)
             learning = _learning_profiles(profiles, settings.seed)
             model = learn_model(learning, lambda search: sample.strengths(sample.best(search)), search, progress)
             search = replace(search, model=model)
-        best_of_decoys = decoys.best(search, progress)
-        strengths = decoys.strengths(best_of_decoys)
+        best_of_decoys = drawn.best(search, progress)
+        strengths = drawn.strengths(best_of_decoys)
     best, complete = _best_of_profiles(profiles, search, progress)
-    return Links(profiles, settings, model, best, best_of_decoys, strengths, truth, complete)
+    return Links(profiles, settings, model, best, best_of_decoys, strengths, known_truth, complete)
 
 
 def _learning_profiles(profiles: Profiles, seed: int) -> list[KnownFacts]:
@@ -198,29 +198,8 @@ def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
     return given
 
 
-def _check_measure(by: Any, phi: float | None, attack: AnyAttack | None) -> ClaimMeasure:
-    default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
-    if attack is not None:
-        default = "evidence" if isinstance(attack, Likelihood) else "eccentricity"
-    measure: ClaimMeasure = default if by is None else _one_of("by", by, get_args(ClaimMeasure))
-    if attack is not None and measure != default:
-        raise ParameterError(f"by must be {default} with {type(attack).__name__} as attack, got {measure}")
-    if phi is not None and measure == "evidence":
-        raise ParameterError(
-            "phi is an eccentricity and cannot be used with by='evidence' or Likelihood: leave one out"
-        )
-    return measure
-
-
-def _check_budget(budget: Any) -> float:
-    """Return the budget, or raise a ParameterError."""
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
-        raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
-    return float(budget)
-
-
 def _check_decoys(decoys: Any, budget: float | None) -> int:
-    """Return the number of decoys of each kind, or raise: a φ for a budget needs 1/budget − 1 of them."""
+    """The number of decoys of each kind, or raise: a φ for a budget needs 1/budget − 1 of them."""
     whole = isinstance(decoys, (int, np.integer)) and not isinstance(decoys, bool)
     if not whole or not 0 <= decoys <= MAX_DECOYS:
         raise ParameterError(f"decoys must be a whole number from 0 to {MAX_DECOYS:,}, got {decoys!r}")
@@ -236,13 +215,13 @@ def _check_decoys(decoys: Any, budget: float | None) -> int:
 
 
 def rival_claims(record: Ints, claimed: Bools) -> Ints:
-    """Return how many other profiles claim the same record; 0 where no record is claimed."""
+    """How many other profiles claim the same record; 0 where no record is claimed."""
     counts = np.bincount(record[claimed], minlength=int(record.max(initial=0)) + 1)
     return np.where(claimed, counts[np.maximum(record, 0)] - 1, 0)
 
 
 def one_to_one(record: Ints, strength: Floats, claimed: Bools) -> tuple[Bools, Bools]:
-    """Return which claims are kept and which tie: for each record the strongest claim is kept.
+    """Which claims are kept and which tie: for each record the strongest claim is kept.
 
     If the two strongest claims are equal up to rounding, neither is kept: the record could be either's.
 
@@ -262,11 +241,7 @@ def one_to_one(record: Ints, strength: Floats, claimed: Bools) -> tuple[Bools, B
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """`record` is the position of each profile's record in the release, -1 for profiles that are absent.
-
-    `pairs` were given; `unknown_profiles` of them name a profile that does not exist, `unknown_records` a
-    record that does not exist.
-    """
+    """The position of each profile's record, -1 for none; the number of pairs, and of unknown ids in them."""
 
     record: Ints
     pairs: int
@@ -275,7 +250,7 @@ class Truth:
 
 
 def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
-    """Return the truth as record positions; profiles that no pair names, or without a record, are absent."""
+    """The truth as record positions; profiles that no pair names, or without a record, are absent."""
     pairs = list(_pairs(source))
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
@@ -329,7 +304,6 @@ def _pairs(source: TruthSource) -> list[tuple[str, str]]:
         raise ParameterError(f"truth: {error}") from None
 
 
-MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
 EDGES = np.array([0.0, *(0.25 * 1.5**k for k in range(25))])
 """The bins of histograms grow by half; the first one holds everything below 0."""
 POINTS = 400
@@ -372,21 +346,11 @@ class Links(ResultView, FrameExport):
         """How many facts of each profile were used."""
         return self.profiles.used[: len(self)]
 
-    @property
-    def budget(self) -> float:
-        """The largest share of absent people that may be claimed."""
-        return self.settings.budget
-
-    @property
-    def by(self) -> ClaimMeasure:
-        """The measure that decides about claims: evidence or eccentricity."""
-        return self.settings.by
-
     @cached_property
     def phi(self) -> float:
         """The minimum strength of a claim: as given, or from the decoys; ∞ if they are too few."""
         given = self.settings.phi
-        return self.decoy_strengths.phi(self.budget) if given is None else given
+        return self.decoy_strengths.phi(self.settings.budget) if given is None else given
 
     @property
     def claimed(self) -> Bools:
@@ -475,20 +439,9 @@ class Links(ResultView, FrameExport):
             present=int(np.count_nonzero(truth.record >= 0)),
         )
 
-    @property
-    def precision(self) -> Estimate | None:
-        """The share of claims that are correct; None without truth."""
-        return None if self.truth_findings is None else self.truth_findings.precision
-
-    @property
-    def recall(self) -> Estimate | None:
-        """The share of present profiles that are claimed correctly; None without truth."""
-        return None if self.truth_findings is None else self.truth_findings.recall
-
-    @property
-    def absent_claims(self) -> Estimate | None:
-        """The share of absent profiles that are claimed; None without truth."""
-        return None if self.truth_findings is None else self.truth_findings.absent_claims
+    precision = property(lambda self: self.truth_findings and self.truth_findings.precision)
+    recall = property(lambda self: self.truth_findings and self.truth_findings.recall)
+    absent_claims = property(lambda self: self.truth_findings and self.truth_findings.absent_claims)
 
     @cached_property
     def curve(self) -> pl.DataFrame:
@@ -536,10 +489,7 @@ class Links(ResultView, FrameExport):
 
     @cached_property
     def by_facts_used(self) -> pl.DataFrame:
-        """By number of facts used (1, 2–3, 4–7 …): min_facts, max_facts, profiles, claims.
-
-        With truth also present, correct_claims.
-        """
+        """Profiles and claims by number of facts used (1, 2–3, 4–7 …); with truth also those present and correct."""
         groups, facts = {"profiles": self.facts > 0, "claims": self.claimed}, self.facts
         if self.is_present is not None and self.identified is not None:
             groups |= {"present": self.is_present, "correct_claims": self.claimed & self.identified}
@@ -562,12 +512,9 @@ class Links(ResultView, FrameExport):
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """A row for each profile, in the order of `public`.
+        """A row for each profile, in the order of `public`; `contested` is the number of rival claims.
 
-        profile, record (best guess), runner_up, evidence, eccentricity, score, runner_up_score, ties,
-        bits_left, facts_used, facts_unknown, claimed, false_claim, contested (number of rival claims),
-        by_values, by_dates, by_items (the lead over the runner-up: evidence in bits, or σ), strongest_part,
-        dates; with truth also identified.
+        by_values, by_dates and by_items are the lead over the runner-up: evidence in bits, or σ.
         """
         best, profiles, n = self.best, self.profiles, len(self)
 
@@ -600,11 +547,7 @@ class Links(ResultView, FrameExport):
         return pl.DataFrame(columns, schema_overrides={"strongest_part": pl.String})
 
     def histogram(self, measure: ClaimMeasure = "eccentricity") -> pl.DataFrame:
-        """Count profiles and decoys by the strength of their best match.
-
-        bin_start, bin_end, claims, others, recombined, withheld. The bins grow by half; the first one holds
-        everything below 0.
-        """
+        """Count profiles and decoys by the strength of their best match; bins grow by half, the first is below 0."""
         if measure not in MEASURES:
             raise ParameterError(not_one_of("measure", measure, MEASURES))
 
@@ -624,10 +567,10 @@ class Links(ResultView, FrameExport):
     @property
     def summary(self) -> str:
         """What was found, in a few sentences that name nobody."""
-        return sentences.summary(self, decoys_of.MAX_FACTS, decoys_of.FEW_DONORS)
+        return " ".join(_summary_sentences(self))
 
     def findings(self, data: str = "", public: str = "") -> LinkFindings:
-        """Return what was found, with names for the two data sets, but without the table: it names nobody."""
+        """What was found, with names for the two data sets, but without the table: it names nobody."""
 
         def size(data: Release) -> tuple[str, int, int, int]:
             return data.fingerprint, data.n_records, data.n_items, data.n_entries
@@ -663,22 +606,22 @@ class Links(ResultView, FrameExport):
             truth=self.truth_findings,
             curve=rows(schema.PhiPoint, self.curve) if has_truth else None,
             by_budget=rows(schema.BudgetPoint, self.by_budget) if has_truth and has_decoys else None,
-            limits=sentences.LIMITS,
+            limits=LIMITS,
             version=__version__,
         )
 
     def to_dict(self) -> JsonObject:
-        """Return the findings and the table, which names records, as a JSON object."""
+        """The findings and the table, which names records, as a JSON object."""
         rows: list[Any] = self.table.to_dicts()
         return to_json_object(self.findings()) | {"table": rows}
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as a CSV file that only its owner can read: it names records."""
-        write_atomically(Path(path), lambda file: inert(self.table).write_csv(file), private=True)
+        write_atomically(Path(path), inert(self.table).write_csv, private=True)
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the table as a Parquet file that only its owner can read: it names records."""
-        write_atomically(Path(path), lambda file: self.table.write_parquet(file), private=True)
+        write_atomically(Path(path), self.table.write_parquet, private=True)
 
     def to_json(self, path: str | Path) -> None:
         """Write findings and table as a JSON file that only its owner can read: it names records."""
@@ -693,7 +636,7 @@ class Links(ResultView, FrameExport):
         from standout.report.linking_page import page  # loads Altair
 
         findings = self.findings(data, public)
-        text = page(findings, sentences.report_text(findings))
+        text = page(findings, report_text(findings))
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def _frame(self) -> pl.DataFrame:
@@ -701,3 +644,168 @@ class Links(ResultView, FrameExport):
 
     def _shown(self) -> LinkFindings:
         return self.findings()
+
+
+# Every sentence about a linking.
+
+
+LIMITS = (
+    "A claim is a statistical conclusion. Nobody has confirmed it with the person concerned.",
+    "Decoys represent absent people. If the people behind the public profiles differ from the decoys, more "
+    "claims may be false than this report says.",
+    "People who are not claimed here may still be identified by somebody who knows other facts or uses another method.",
+)
+
+
+GLOSSARY = (
+    ("Release", "the data set that would be published. Each person in it has one record."),
+    ("Record", "the entries of one person in the release: items, with values and dates if there are any."),
+    ("Public profile", "what a person says about the same kind of items elsewhere, under another name."),
+    ("Fact", "one item of a profile that the release also has, with its value and date if they are known."),
+    ("Claim", "the statement that a profile and a record belong to the same person."),
+    ("Correct claim", "a claim that names the right record."),
+    ("False claim", "a claim about somebody who is absent from the release, or about the wrong record."),
+    ("Decoy", "a profile that imitates an absent person. Every claim about it is false."),
+    ("False claim budget", "the largest share of absent people that may be claimed."),
+    ("φ", "the minimum strength of a match for a claim. The decoys determine it from the budget."),
+    (
+        "Evidence",
+        "the strength of a match in bits: the odds that the best record belongs to the person. Each bit "
+        "doubles the odds.",
+    ),
+    (
+        "Eccentricity",
+        "another measure of strength: the lead of the best score over the second best, in standard "
+        "deviations of all scores.",
+    ),
+)
+
+
+CAPTIONS = {
+    "strength": "Each panel shows one group, and each bar its share of the group. Bars further to the right "
+    "are stronger matches. The bins grow by half from one to the next.",
+    "eccentricity": "The same for eccentricity: the lead of the best score, in standard deviations of all "
+    "scores of the attack.",
+    "truth": "Precision is the share of claims that are correct. Recall is the share of present people who "
+    "are claimed correctly. A higher φ leads to fewer claims, and a larger share of them is correct.",
+}
+
+
+def _summary_sentences(links: Links) -> Iterator[str]:
+    """What was found, in a few sentences that name nobody."""
+    profiles, n = links.profiles, len(links)
+    if n < len(profiles):
+        yield f"Linking was interrupted after {n:,} of {len(profiles):,} profiles."
+    yield f"A record is claimed for {links.claims:,} of {n:,} profiles ({percent(links.claims / max(n, 1))})."
+    without_facts = n - int((links.facts > 0).sum())
+    if without_facts:
+        yield f"{count(without_facts, 'profile shares', 'profiles share')} no item with the release."
+    if not len(links.decoy_strengths):
+        yield "Without decoys, the number of false claims is unknown."
+    elif math.isinf(links.phi):
+        yield _too_few_people(links.settings.budget)
+        yield "This does not show that the people are safe: use a larger budget, or set φ."
+    else:
+        most, likely = _about(links.expected_false_claims), _about(links.likely_false_claims)
+        yield f"If none of these people were in the release, about {most} would still be claimed."
+        yield (
+            f"About {percent(links.absent_share)} of the profiles seem to belong to absent people, so "
+            f"about {likely} of the claims are likely false."
+        )
+    contested = int((links.contested > 0).sum())
+    if contested and links.settings.assign:
+        yield f"{contested:,} claims competed for the same records, and only the strongest was kept for each."
+        if links.tied_claims:
+            yield f"{links.tied_claims:,} of them were equally strong and were dropped."
+    elif contested:
+        yield f"{contested:,} claims name a record that another profile also claims."
+    if (profiles.shared > decoys_of.MAX_FACTS).any():
+        yield f"Profiles with more than {decoys_of.MAX_FACTS:,} facts were reduced to their rarest items."
+    if len(links.decoy_strengths) and int((profiles.used > 0).sum()) < decoys_of.FEW_DONORS:
+        yield "There are few profiles, so decoys were recombined from entries of the release."
+    truth = links.truth_findings
+    if truth is not None:
+        yield f"Compared with the truth: precision {truth.precision}, recall {truth.recall}."
+        pairs = ((truth.unknown_profiles, "profile"), (truth.unknown_records, "record"))
+        unknown = [f"{count(n, 'names', 'name')} an unknown {noun}" for n, noun in pairs if n]
+        if unknown:
+            yield f"The truth has {truth.pairs:,} pairs: {' and '.join(unknown)}."
+
+
+def _too_few_people(budget: float) -> str:
+    """Explain why nothing is claimed."""
+    return f"The release has too few people for a budget of {percent(budget)}, so nothing is claimed."
+
+
+def _about(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 or number < 0.05 else f"{number:.1f}"
+
+
+def report_text(findings: LinkFindings) -> LinkingText:
+    """Everything that the report says in sentences."""
+    claims, of_profiles = (
+        findings.claims,
+        f"{findings.profiles:,} public profiles could be linked to a record of the release.",
+    )
+    headline = f"{claims:,} of {of_profiles}" if claims else f"None of the {of_profiles}"
+    if findings.phi is None:
+        budget = percent(findings.settings.budget)
+        headline = f"Nothing can be claimed: the release has too few people for a budget of {budget}."
+    parts = findings.strongest_parts
+    leads = (
+        f"The claimed record leads the runner-up mainly because of its values in {parts.values:,} claims, "
+        f"because of its dates in {parts.dates:,}, and because of its items alone in {parts.items:,}."
+    )
+    return LinkingText(
+        headline=headline,
+        summary=findings.summary,
+        claim_rule=" ".join(_claim_rule(findings.settings, findings.phi)),
+        strongest_parts=leads if claims else "",
+        truth="" if findings.truth is None else " ".join(_truth_report(findings.truth)),
+        alignment=findings.alignment.explanation,
+        limits=findings.limits,
+        glossary=GLOSSARY,
+        captions=CAPTIONS,
+    )
+
+
+MEASURE_RULES = {
+    "eccentricity": "A record is claimed if its score exceeds the second-best score by at least φ standard "
+    "deviations of all scores.",
+    "evidence": "A record is claimed only if the evidence for it is at least φ. Evidence asks how much likelier the "
+    "agreement between a profile and a record is if they belong to one person than to two, "
+    "and compares this with all other records and with the case that the person is absent.",
+}
+
+
+def _claim_rule(settings: LinkSettings, phi: float | None) -> Iterator[str]:
+    if settings.decoys:
+        yield (
+            "The same attack was run on decoys: artificial profiles of people who are not in the release. "
+            "Every claim about a decoy is false."
+        )
+    yield MEASURE_RULES[settings.by]
+    if settings.phi is not None:
+        yield f"φ was set to {settings.phi:g}."
+    elif phi is None:
+        yield _too_few_people(settings.budget)
+    else:
+        unit = " bits" if settings.by == "evidence" else ""
+        yield (
+            f"φ is {phi:,.1f}{unit}. This is the smallest value at which, judging by the decoys, at most "
+            f"{percent(settings.budget)} of absent people are claimed."
+        )
+
+
+def _truth_report(truth: TruthFindings) -> Iterator[str]:
+    if truth.precision.n:
+        yield f"{rate_text(truth.precision)} of the claims are correct."
+    if truth.recall.n:
+        yield (
+            f"{truth.present:,} profiles belong to people in the release: {rate_text(truth.recall)} of them "
+            "are claimed correctly."
+        )
+    if truth.absent_claims.n:
+        absent = truth.absent_claims
+        yield f"{absent.n:,} profiles belong to absent people: {rate_text(absent)} of them are claimed."
+    yield "Brackets give 95 % confidence intervals."

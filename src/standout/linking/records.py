@@ -39,7 +39,7 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints, take_rows
 from standout.core.rng import generator
 from standout.data.entries import BLOCK_BITS, locate, unpack_attributes
 from standout.data.release import Release
@@ -61,10 +61,7 @@ ATTEMPTS = 20
 
 
 class Agreement:
-    """Compares facts with records of one release, in counts: everything that the model is learned from.
-
-    `possible` says which columns can occur.
-    """
+    """Compares facts with records of one release, in counts: everything that the model is learned from."""
 
     def __init__(self, release: Release) -> None:
         self.release, self.classes = release, DistanceClasses(release)
@@ -72,16 +69,15 @@ class Agreement:
         self.possible[VALUES], self.possible[TIMES] = self.classes.possible_values, self.classes.possible_times
 
     def counts(self, known: KnownFacts, query: Ints, record: Ints, ratios: Floats | None = None) -> Floats:
-        """Return a row of COLUMNS for each pair of query[i] and record[i].
+        """A row of COLUMNS for each pair of query[i] and record[i].
 
         If a record has the item of a fact n times, its entries share the weight of one: each counts with the
-        probability that the fact is about it, given that both are of one person. `ratios`, ln(m/u) of the
-        columns VALUES and TIMES, say how likely that is; default: 1/n.
+        probability that the fact is about it, which `ratios`, ln(m/u), decide; default: 1/n.
         """
         release = self.release
-        facts = np.diff(known.first)[query]
-        pair, ends = np.repeat(np.arange(len(query)), facts), np.cumsum(facts)
-        fact = np.arange(len(pair)) + np.repeat(known.first[query] - (ends - facts), facts)
+        first, fact = take_rows(known.first, query)
+        facts = np.diff(first)
+        pair = np.repeat(np.arange(len(query)), facts)
         entry, number = entry_ranges(release, record[pair], known.item[fact])
         has = number > 0
         counts = np.zeros((len(query), COLUMNS))
@@ -94,7 +90,16 @@ class Agreement:
             row = np.repeat(row, number)
             entry = entry[row] + np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         pair, fact = pair[row], fact[row]
-        values, times = self._value_classes(known, fact, entry), self._time_classes(known, fact, entry)
+        # The class of distance of the values, and of the times, of each fact and entry; -1 where it is not known.
+        values = times = np.full(len(fact), -1)
+        _, _, value_codes, time_codes = release.by_record
+        if value_codes is not None and release.n_levels:
+            value = self.classes.numbers(known.values)[known.value[fact]]
+            values = self.classes.of_values(value, value_codes[entry].astype(np.int64))
+        if time_codes is not None and release.span:
+            code = time_codes[entry].astype(np.int64)
+            both_timed = known.timed[fact] & (code < release.span)
+            times = self.classes.of_times(np.where(both_timed, np.abs(code - known.time[fact]), -1))
         weight = np.ones(len(row))
         if release.has_repeats:
             ratios = np.zeros(COLUMNS) if ratios is None else ratios
@@ -104,25 +109,8 @@ class Agreement:
         counts[:, TIMES] = _count_columns(pair, times, len(query), N_TIMES, weight * date_weight[fact])
         return counts
 
-    def _value_classes(self, known: KnownFacts, fact: Ints, entry: Ints) -> Ints:
-        """The class of distance of the values of each fact and entry; -1 where it is not known."""
-        column = self.release.by_record.value
-        if column is None or not self.release.n_levels:
-            return np.full(len(fact), -1)
-        value = self.classes.numbers(known.values)[known.value[fact]]
-        return self.classes.of_values(value, column[entry].astype(np.int64))
-
-    def _time_classes(self, known: KnownFacts, fact: Ints, entry: Ints) -> Ints:
-        """The class of distance of the times of each fact and entry; -1 where it is not known."""
-        column = self.release.by_record.time
-        if column is None or not self.release.span:
-            return np.full(len(fact), -1)
-        code = column[entry].astype(np.int64)
-        both_timed = known.timed[fact] & (code < self.release.span)
-        return self.classes.of_times(np.where(both_timed, np.abs(code - known.time[fact]), -1))
-
     def stranger_counts(self, seed: int) -> Floats:
-        """Return the VALUES and TIMES counts of many random pairs of people with a common item, added up."""
+        """The VALUES and TIMES counts of many random pairs of people with a common item, added up."""
         release, postings = self.release, self.release.by_item
         draw, counts = generator(seed, "strangers"), np.zeros(COLUMNS)
         item = release.by_record.item[draw.integers(release.n_entries, size=STRANGER_PAIRS)].astype(np.int64)
@@ -202,10 +190,7 @@ TINY_EVIDENCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class EvidenceModel:
-    """The parameters of evidence: c, and ln(m / u) for the columns VALUES and TIMES.
-
-    `strangers` counts distances between two people, `possible` says which columns can occur.
-    """
+    """The parameters of evidence: c, and ln(m / u) for the columns VALUES and TIMES that are possible."""
 
     coverage: float
     values: Floats
@@ -215,12 +200,12 @@ class EvidenceModel:
 
     @classmethod
     def prior(cls, strangers: Floats, possible: Bools) -> "EvidenceModel":
-        """Return the model before anything is learned."""
+        """The model before anything is learned."""
         unset = np.zeros(0)
         return cls(PRIOR_COVERAGE, unset, unset, strangers, possible).updated(np.zeros(len(strangers)))
 
     def updated(self, counts: Floats) -> "EvidenceModel":
-        """Return the prior model updated with counts of people and their own records."""
+        """The prior model updated with counts of people and their own records."""
         shared, facts = float(counts[SHARED]), float(counts[SHARED] + counts[MISSING])
         values, times = (
             self._log_ratios(part, counts[part], np.maximum(elementary.exp(-distance / scale), MIN_PRIOR))
@@ -230,7 +215,7 @@ class EvidenceModel:
         return EvidenceModel(coverage, values, times, self.strangers, self.possible)
 
     def _log_ratios(self, part: slice, counts: Floats, prior: Floats) -> Floats:
-        """ln(m / u), made non-increasing: a larger distance never suggests one person more strongly."""
+        """Ln(m / u), made non-increasing: a larger distance never suggests one person more strongly."""
         prior, strangers = prior * self.possible[part], self.strangers[part] + 1.0
         m = (counts + PRIOR_FACTS * prior / prior.sum()) / (counts.sum() + PRIOR_FACTS)
         u = strangers / strangers.sum()
@@ -239,22 +224,21 @@ class EvidenceModel:
 
     @property
     def ratios(self) -> Floats:
-        """ln(m / u) of the columns VALUES and TIMES, in a row of counts."""
+        """Ln(m / u) of the columns VALUES and TIMES, in a row of counts."""
         ratios = np.zeros(len(self.strangers))
         ratios[VALUES], ratios[TIMES] = self.values, self.times
         return ratios
 
     def errors(self, classes: DistanceClasses, dated: bool) -> LearnedErrors:
-        """Return the error model; without `dated`, dates are not compared."""
+        """The error model; without `dated`, dates are not compared."""
         return LearnedErrors(classes, self.coverage, self.values, self.times if dated else None)
 
 
 def _evidence_parts(queries: LikelihoodQueries, record: Ints, floor: bool) -> Floats:
-    """The scores of records, split into PARTS that add up.
+    """The scores of records, a row for each query, split into PARTS that add up; 0 for a record of -1.
 
-    `record` has a row for each query. A record of -1 has 0. With `floor`, a fact never counts against a
-    record more than the lack of its item does. If a record has an item several times, dates are what adds to
-    the mean over its entries by values alone.
+    With `floor`, a fact never counts against a record more than the lack of its item does. If a record has an item
+    several times, dates are what adds to the mean over its entries by values alone.
     """
     query, column = np.nonzero(record >= 0)
     pair, fact, terms = queries.pairs(query, record[query, column])
@@ -272,10 +256,9 @@ def _evidence_parts(queries: LikelihoodQueries, record: Ints, floor: bool) -> Fl
 
 
 def log_odds(evidence: Floats, records: int) -> Floats:
-    """Return ln of the odds of each candidate against the other candidates of its row and nobody.
+    """Ln of the odds of each candidate against the other candidates of its row (−∞ for none) and nobody.
 
-    The prior probability that the person is in the release is ½, equally divided among its records. A row
-    has the evidence of each candidate, −∞ where there is none.
+    The prior probability that the person is in the release is ½, equally divided among its records.
     """
     posterior = evidence - math.log(records)
     odds = np.empty_like(posterior)
@@ -301,14 +284,11 @@ DIGITS = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestRecords:
-    """The best record of each profile, a row each.
+    """The best record of each profile, a row each; -1 for none.
 
-    `record` and `runner_up` are record positions in the release, -1 for none; `score` and `runner_up_score`
-    their scores. `ties` is the number of records as good as the best. `eccentricity` is the lead of its score
-    over all others in units of σ, `evidence` the log₂ odds that it is the person. `strength` is the one of
-    the two that decides about claims, and `margin` its lead over the runner-up, split into PARTS; it is 0 if
-    it was not requested, or if scores have no parts. `bits` is the entropy left to name the record. `dated`
-    says whether dates were compared.
+    `eccentricity` is the lead of its score over all others in units of σ, `evidence` the log₂ odds that it is the
+    person. `strength` is the one of the two that decides about claims, `margin` its lead over the runner-up, split
+    into PARTS. `bits` is the entropy left to name the record; `dated` whether dates were compared.
     """
 
     record: Ints
@@ -332,7 +312,7 @@ class BestRecords:
         return len(self.record)
 
     def stronger(self, other: "BestRecords") -> "BestRecords":
-        """Return the stronger row of the two for each profile; this one if they are equal."""
+        """The stronger row of the two for each profile; this one if they are equal."""
         equal = np.isclose(self.strength, other.strength, rtol=EQUAL, atol=EQUAL)
         keep = (self.strength > other.strength) | equal
         pairs = {field.name: (getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
@@ -347,10 +327,7 @@ def concatenate(batches: Sequence[BestRecords]) -> BestRecords:
 
 
 def _best_by_evidence(queries: LikelihoodQueries, columns: VerdictColumns, *, dated: bool, floor: bool) -> BestRecords:
-    """The most likely records; their strength is the odds against all other records and nobody.
-
-    The TOP records with the best scores are weighed again, without `floor` as in `_evidence_parts`.
-    """
+    """The most likely records; their strength is the odds against all other records and nobody."""
     record, score = _best_of(columns)
     parts, rows = _evidence_parts(queries, record, floor), np.arange(len(record))
     evidence = np.where(record >= 0, parts.sum(axis=-1), -np.inf)
@@ -398,10 +375,7 @@ def _log_sum(terms: Floats) -> Floats:
 
 
 def _best_by_score(verdicts: Verdicts, evidence: LikelihoodQueries, *, dated: bool, full: bool) -> BestRecords:
-    """The records with the best scores; their strength is the eccentricity.
-
-    `evidence` judges the TOP best records, so that evidence is shown too.
-    """
+    """The records with the best scores; their strength is the eccentricity. Evidence of the TOP best is shown too."""
     columns = verdicts.columns
     record, score = _best_of(columns)
     facts = np.diff(evidence.known.first) * math.log1p(-evidence.coverage)
@@ -456,10 +430,7 @@ VARIANTS: dict[Dates, tuple[bool, ...]] = {"use": (True,), "ignore": (False,), "
 
 @dataclass(frozen=True, eq=False)
 class RecordSearch:
-    """Finds the best record of each profile.
-
-    `attack` decides which record is best: None for `Likelihood` with the learned `model`.
-    """
+    """Finds the best record of each profile by an attack; None for `Likelihood` with the learned `model`."""
 
     agreement: Agreement
     dates: Dates
@@ -468,11 +439,9 @@ class RecordSearch:
     threads: int | None
 
     def find(self, known: KnownFacts, removed: Ints | None = None, *, full: bool = True) -> BestRecords:
-        """Return the best record of each profile.
+        """The best record of each profile, with a record `removed` for each; without `full`, no margins.
 
-        `removed` is the record that is removed from the release for each profile. Without `full`, margins
-        are not computed. With dates="learn" there are two variants, and the stronger one counts. Decoys make
-        the same choice, so φ accounts for it.
+        With dates="learn" there are two variants, and the stronger one counts. Decoys make the same choice.
         """
         exclude = np.full(len(known), -1, np.int64) if removed is None else removed
         variants = [self._find(known, exclude, dated, full) for dated in VARIANTS[self.dates]]

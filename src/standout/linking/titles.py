@@ -46,7 +46,7 @@ class Title(NamedTuple):
 
 
 def parse_title(title: str) -> Title:
-    """Return the names and the year of a title.
+    """The names and the year of a title.
 
     Brackets hold an alternative name, unless they count parts. Roman numerals become numbers where they can
     hardly be anything else: not at the beginning, and single letters only after "part" and similar words or,
@@ -117,8 +117,7 @@ MIN_END = 5
 class Titles:
     """The titles of a catalogue, in columns with a row for each name; an item may have several.
 
-    `owner` is the item of each name, `is_main` says whether it is the item's first name, `squeezed` are the names
-    without blanks (Spider-Man equals Spiderman), and `words` are all words of all names.
+    `squeezed` are the names without blanks: Spider-Man equals Spiderman.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -174,7 +173,7 @@ class Pair(NamedTuple):
 
 
 def similarity(title: Title, other: Title) -> float:
-    """Return how similar two titles are at best, whatever speaks against accepting the pair."""
+    """How similar two titles are at best, whatever speaks against accepting the pair."""
     from rapidfuzz.distance import OSA
 
     if title.year and other.year and abs(title.year - other.year) > 1:
@@ -189,7 +188,7 @@ def similarity(title: Title, other: Title) -> float:
 
 
 def similar_titles(public: Titles, release: Titles) -> list[Pair]:
-    """Return pairs of items that may be the same, each once, with its best score."""
+    """Pairs of items that may be the same, each once, with its best score."""
     best: dict[tuple[int, int], Pair] = {}
     for pair in _scored_pairs(public, release):
         known = best.get(pair.ends)
@@ -199,7 +198,7 @@ def similar_titles(public: Titles, release: Titles) -> list[Pair]:
 
 
 def accept_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Return the accepted pairs and the doubtful ones; no item is in two accepted pairs.
+    """The accepted pairs and the doubtful ones; no item is in two accepted pairs.
 
     Titles that are identical including the year come first, if they are unique; other pairs of their items
     are then dropped. Of the rest, a pair is accepted if it is the best of both its items by a margin.
@@ -294,7 +293,7 @@ def _is_informative(public: Titles, release: Titles, name: int, other: int) -> b
 
 
 def _name_similarity(public: Titles, release: Titles, name: Ints, other: Ints) -> Floats:
-    """Return 1 − edits / length of each pair of names; 0 where that is too low to matter."""
+    """1 − edits / length of each pair of names; 0 where that is too low to matter."""
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cpdist
 
@@ -384,7 +383,7 @@ class _TrigramIndex:
         self.count = np.diff(self.start, append=len(trigram))
 
     def partners(self, name: Ints, trigram: Ints) -> tuple[Ints, Ints]:
-        """Return (name, indexed name) of pairs that share some of the name's rarest trigrams."""
+        """(name, indexed name) of pairs that share some of the name's rarest trigrams."""
         if not len(self.trigram):
             return name[:0], name[:0]
         index = np.minimum(np.searchsorted(self.trigram, trigram), len(self.trigram) - 1)
@@ -403,7 +402,7 @@ class _TrigramIndex:
 
 
 def _trigrams(names: list[str]) -> tuple[Ints, Ints]:
-    """Return (name, trigram as one number), each pair once, in the order of names."""
+    """(name, trigram as one number), each pair once, in the order of names."""
     text = "".join(f" {name} \n" for name in names)
     signs = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32).astype(np.int64)
     if len(signs) < 3:
