@@ -1,10 +1,15 @@
 """Random releases from rows, shared by the tests of nearest neighbours and of sparsity."""
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 import polars as pl
 
 import standout as so
+from standout.data.build import arrange
+from standout.know.facts import level_values
+from standout.know.sanitized import OriginalMapping
 
 FIRST = pd.Timestamp("2005-01-01")
 
@@ -31,3 +36,14 @@ def random_rows(records, items, seed, length=6, missing=0.0, levels=5, days=20):
             day = None if draw.random() < missing else int(draw.integers(days))
             rows.append((f"{record}", f"{item}", value, day))
     return rows
+
+
+def sanitized_rows(original, rows, columns, **parts):
+    """A sanitized table whose row j is row rows[j] of the original, with new ids and the same entries."""
+    arranged = arrange(original, rows)
+    fields_of = {field.name: getattr(arranged, field.name) for field in fields(so.Release)}
+    fields_of |= {"columns": columns, "has_ids": original.has_ids} | parts
+    representatives = np.full(original.n_records, -1)
+    representatives[rows] = np.arange(len(rows))
+    mapping = OriginalMapping(representatives, np.arange(original.n_items), level_values(original))
+    return so.Sanitized(**fields_of, original=original, mapping=mapping, renumbered=True)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from random_releases import sanitized_rows
 from standout.data.column import Column, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.release import Release
-from standout.know.sanitized import Channel, sanitized_rows
+from standout.know.sanitized import Channel
 
 GROUPS = np.array([[0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +14,7 @@ from standout.core.text import is_near_limit
 from standout.core.text import percent as typeset_percent
 
 CONFIDENCE = 0.95
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 NORMAL_FROM = 1000
 """From this many values on, the interval of a median uses the normal approximation."""
 
@@ -59,7 +59,7 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
-def rate(successes: float, n: int, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+def rate(successes: float, n: int, baseline: float | None = None) -> Estimate:
     """The share of n trials that succeeded, with Wilson's interval.
 
     (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
@@ -74,16 +74,15 @@ def rate(successes: float, n: int, baseline: float | None = None, confidence: fl
         raise ParameterError(f"successes must be from 0 to n = {n:,}, got {successes!r}")
     if n == 0:
         return Estimate(0.0, 0.0, 1.0, 0, baseline)
-    z = NormalDist().inv_cdf((1 + _checked(confidence)) / 2)
-    share, z2_over_n = successes / n, z * z / n
+    share, z2_over_n = successes / n, Z * Z / n
     middle = share + z2_over_n / 2
-    reach = z * math.sqrt(share * (1 - share) / n + z2_over_n / (4 * n))
+    reach = Z * math.sqrt(share * (1 - share) / n + z2_over_n / (4 * n))
     low = 0.0 if successes == 0 else (middle - reach) / (1 + z2_over_n)
     high = 1.0 if successes == n else (middle + reach) / (1 + z2_over_n)
     return Estimate(share, max(low, 0.0), min(high, 1.0), n, baseline)
 
 
-def mean(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+def mean(values: ArrayLike, baseline: float | None = None) -> Estimate:
     """The mean of numbers, with Student's interval: x̄ ± t s/√n.
 
     The interval of fewer than two numbers is (−∞, ∞).
@@ -96,7 +95,7 @@ def mean(values: ArrayLike, baseline: float | None = None, confidence: float = C
     middle = float(numbers.mean()) if n else 0.0
     if n < 2:
         return Estimate(middle, -math.inf, math.inf, n, baseline)
-    reach = student(n - 1, _checked(confidence)) * float(numbers.std(ddof=1)) / math.sqrt(n)
+    reach = student(n - 1) * float(numbers.std(ddof=1)) / math.sqrt(n)
     return Estimate(middle, middle - reach, middle + reach, n, baseline)
 
 
@@ -119,7 +118,7 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike, baseline: float | None 
     if n == 1:
         return Estimate(middle, -math.inf, math.inf, 1, baseline)
     spread = math.sqrt(math.fsum((weight * (number - middle)) ** 2) * n / (n - 1)) / total
-    reach = student(n - 1, CONFIDENCE) * spread
+    reach = student(n - 1) * spread
     return Estimate(middle, middle - reach, middle + reach, n, baseline)
 
 
@@ -134,23 +133,21 @@ def difference(first: Estimate, second: Estimate, correlation: float = 0.0) -> E
     -0.100 (-0.404 to 0.189, n = 10)
     """
     value = first.value - second.value
-    below = _reach(first.value - first.low, second.high - second.value, correlation)
-    above = _reach(first.high - first.value, second.value - second.low, correlation)
+    below, above = (
+        math.sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0)) if math.isfinite(a + b) else math.inf
+        for a, b in (
+            (first.value - first.low, second.high - second.value),
+            (first.high - first.value, second.value - second.low),
+        )
+    )
     return Estimate(value, value - below, value + above, min(first.n, second.n))
 
 
-def _reach(first: float, second: float, correlation: float) -> float:
-    if math.isinf(first) or math.isinf(second):
-        return math.inf
-    return math.sqrt(max(first * first - 2 * correlation * first * second + second * second, 0.0))
-
-
-def median(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+def median(values: ArrayLike, baseline: float | None = None) -> Estimate:
     """The median of numbers, with an interval that holds for any distribution.
 
-    The ends of the interval are two of the numbers. The k-th smallest of n lies above the median with the
-    probability that a fair coin shows heads fewer than k times in n throws. The interval is the shortest
-    whose ends both leave at most (1 − confidence)/2 outside.
+    The k-th smallest of n lies above the median with the probability that a fair coin shows heads fewer than k
+    times in n throws. The interval is the shortest whose ends both leave at most 2.5 % outside.
 
     >>> print(median([1, 1, 2, 3, 5, 8, 13, 21, 34]))
     5.0 (1.0 to 21.0, n = 9)
@@ -159,59 +156,30 @@ def median(values: ArrayLike, baseline: float | None = None, confidence: float =
     n = len(ordered)
     if not n:
         return Estimate(0.0, -math.inf, math.inf, 0, baseline)
-    k = _median_rank(n, (1 - _checked(confidence)) / 2)
+    k, exactly, tail = 0, 0.5**n, (1 - CONFIDENCE) / 2
+    if n >= NORMAL_FROM:
+        k = max(0, math.floor(n / 2 - Z * math.sqrt(n) / 2))
+    else:  # the largest k such that fewer than k heads in n throws have at most the probability `tail`
+        at_most = exactly
+        while at_most <= tail:
+            k += 1
+            exactly *= (n - k + 1) / k
+            at_most += exactly
     low = float(ordered[k - 1]) if k else -math.inf
     high = float(ordered[n - k]) if k else math.inf
     return Estimate(float(np.median(ordered)), low, high, n, baseline)
 
 
-def _median_rank(n: int, tail: float) -> int:
-    """The largest k such that fewer than k heads in n throws have at most the probability `tail`."""
-    if n >= NORMAL_FROM:
-        return max(0, math.floor(n / 2 - NormalDist().inv_cdf(1 - tail) * math.sqrt(n) / 2))
-    k, exactly = 0, 0.5**n
-    at_most = exactly
-    while at_most <= tail:
-        k += 1
-        exactly *= (n - k + 1) / k
-        at_most += exactly
-    return k
-
-
 @lru_cache(maxsize=1 << 12)
-def student(freedom: int, confidence: float) -> float:
+def student(freedom: int, confidence: float = CONFIDENCE) -> float:
     """The t such that a Student variable lies within ± t with this probability.
 
-    >>> round(student(9, 0.95), 5)
+    >>> round(student(9), 5)
     2.26216
     """
     from scipy.special import stdtrit  # importing it takes longer than most commands need to start
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
-
-
-def _checked(confidence: Any) -> float:
-    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-    return confidence
-
-
-# Estimates in JSON: a plain object without the infinities and NaNs that JSON lacks.
-
-
-def estimate_json(estimate: Estimate) -> dict[str, float | None]:
-    """An estimate as findings.json stores it; an interval end that is not finite becomes None."""
-    return {
-        "value": estimate.value,
-        "low": _finite(estimate.low),
-        "high": _finite(estimate.high),
-        "n": estimate.n,
-        "baseline": estimate.baseline,
-    }
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 # Rates as text for sentences: 84 % (82 % to 86 %).
@@ -237,7 +205,7 @@ def rate_text(estimate: Estimate) -> str:
 # The difference of two rates on the same targets, with its interval.
 
 
-def paired_difference(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> Estimate:
+def paired_difference(first: Floats, second: Floats) -> Estimate:
     """Mean of first − second over the same targets, with the interval of Bonett and Price (2012).
 
     Each number is between 0 and 1. The interval is Wald's of the differences and two more, +1 and −1:
@@ -245,8 +213,6 @@ def paired_difference(first: Floats, second: Floats, confidence: float = CONFIDE
     above 0 where no target differs. Student's interval would then be a point, and McNemar's test gives no
     interval. It holds for differences that are not −1, 0 or 1, as in ties.
 
-    Examples
-    --------
     >>> print(paired_difference(np.array([1.0] * 60 + [0.0] * 40), np.array([1.0] * 50 + [0.0] * 50)))
     0.100 (0.034 to 0.162, n = 100)
     """
@@ -257,7 +223,7 @@ def paired_difference(first: Floats, second: Floats, confidence: float = CONFIDE
     total, squares = math.fsum(differences), math.fsum(differences * differences)
     middle = total / (n + 2)
     variance = max((squares + 2) / (n + 2) - middle * middle, 0.0) / (n + 2)
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance)
+    reach = Z * math.sqrt(variance)
     return Estimate(total / n, max(middle - reach, -1.0), min(middle + reach, 1.0), n)
 
 
@@ -271,8 +237,6 @@ def trials_to_prove(share: float, limit: float, chance: float = 0.5) -> int:
     interval, and y the quantile of the chance. At a chance of one half (y = 0) the measured share equals p;
     at a higher chance it may be above p by sampling error, and the interval still ends below the limit.
 
-    Examples
-    --------
     >>> n = trials_to_prove(0.04, 0.05)
     >>> n, rate(0.04 * n, n).high <= 0.05, rate(0.04 * (n - 1), n - 1).high <= 0.05
     (1825, True, False)
@@ -283,9 +247,8 @@ def trials_to_prove(share: float, limit: float, chance: float = 0.5) -> int:
         raise ParameterError(f"share must be at least 0 and below the limit {limit!r}, got {share!r}")
     if not 0.5 <= chance < 1:
         raise ParameterError(f"chance must be at least 0.5 and below 1, got {chance!r}")
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     y = NormalDist().inv_cdf(chance)
-    reach = z * math.sqrt(limit * (1 - limit)) + y * math.sqrt(share * (1 - share))
+    reach = Z * math.sqrt(limit * (1 - limit)) + y * math.sqrt(share * (1 - share))
     n = max(1, math.ceil((reach / (limit - share)) ** 2))
     # The formula is exact, but its rounding may differ from that of the interval.
     return n if chance > 0.5 or rate(share * n, n).high <= limit else n + 1

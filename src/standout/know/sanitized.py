@@ -7,7 +7,6 @@ are liked or not.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +15,6 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
-from standout.data.build import arrange
-from standout.data.column import Column
 from standout.data.labels import SECONDS, Bins, StepReport, TimeUnit
 from standout.data.release import Release
 from standout.know.facts import ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
@@ -74,13 +71,6 @@ class OriginalMapping:
     item_codes: Ints
     released_values: tuple[float | str | None, ...]
     rounding_periods: tuple[Period, ...] = ()
-
-    @classmethod
-    def of_rows(cls, original: Release, rows: Ints) -> "OriginalMapping":
-        """The mapping of a release whose row j is row rows[j] of the original; its entries are unchanged."""
-        representatives = np.full(original.n_records, -1)
-        representatives[rows] = np.arange(len(rows))
-        return cls(representatives, np.arange(original.n_items), level_values(original))
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,14 +285,6 @@ def original_of(release: Release) -> Release:
 def representatives_of(release: Release) -> Ints:
     """For each record of the original, the released one that represents it; -1 if none does."""
     return release.mapping.representatives if isinstance(release, Sanitized) else np.arange(release.n_records)
-
-
-def sanitized_rows(original: Release, rows: Ints, columns: tuple[Column, ...], **fields: Any) -> Sanitized:
-    """A sanitized table whose row j is row rows[j] of the original, with new ids and the same entries."""
-    arranged = arrange(original, rows)
-    parts = {field.name: getattr(arranged, field.name) for field in dataclass_fields(Release)}
-    parts |= {"columns": columns, "has_ids": original.has_ids} | fields
-    return Sanitized(**parts, original=original, mapping=OriginalMapping.of_rows(original, rows), renumbered=True)
 
 
 def _widen(bounds: Ints, rows: Bools, included: Ints) -> None:

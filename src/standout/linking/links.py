@@ -1,7 +1,7 @@
 """Linking two data sets: which record each public profile belongs to, and what claims are worth [the IMDb section]."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -20,7 +20,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, not_one_of
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.core.text import count
 from standout.data.export import FrameExport, ResultView, inert
@@ -32,7 +32,6 @@ from standout.findings import links as schema
 from standout.findings.json_types import json_text, to_json_object
 from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkingText, LinkSettings, TruthFindings
 from standout.ingest.read import as_release
-from standout.know.facts import KnownFacts
 from standout.linking import decoys as decoys_of
 from standout.linking.align import Alignment, Items, Values, align, read_rows
 from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
@@ -160,25 +159,14 @@ def link(
         drawn = draw_decoys(profiles, settings)
         if chosen is None:
             sample = drawn.sample(DECOY_FACTS)
-            learning = _learning_profiles(profiles, settings.seed)
+            order = generator(settings.seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
+            enough = int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1
+            some = np.sort(order[:enough])
+            learning = [profiles.known(some[low:high]) for low, high in batches(profiles.used[some])]
             model = learn_model(learning, lambda search: sample.strengths(sample.best(search)), search, progress)
             search = replace(search, model=model)
         best_of_decoys = drawn.best(search, progress)
         strengths = drawn.strengths(best_of_decoys)
-    best, complete = _best_of_profiles(profiles, search, progress)
-    return Links(profiles, settings, model, best, best_of_decoys, strengths, known_truth, complete)
-
-
-def _learning_profiles(profiles: Profiles, seed: int) -> list[KnownFacts]:
-    """The facts of all profiles or, if there are many facts, of random profiles."""
-    order = generator(seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
-    enough = int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1
-    chosen = np.sort(order[:enough])
-    return [profiles.known(chosen[low:high]) for low, high in batches(profiles.used[chosen])]
-
-
-def _best_of_profiles(profiles: Profiles, search: RecordSearch, progress: Progress) -> tuple[BestRecords, bool]:
-    """The best records of the profiles, and whether all profiles were attacked."""
     best: list[BestRecords] = []
     done, total = 0, len(profiles)
     try:
@@ -189,7 +177,8 @@ def _best_of_profiles(profiles: Profiles, search: RecordSearch, progress: Progre
     except KeyboardInterrupt:
         if not best:
             raise
-    return concatenate(best), done == total
+    linked = concatenate(best)
+    return Links(profiles, settings, model, linked, best_of_decoys, strengths, known_truth, done == total)
 
 
 def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
@@ -251,21 +240,37 @@ class Truth:
 
 def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
     """The truth as record positions; profiles that no pair names, or without a record, are absent."""
-    pairs = list(_pairs(source))
+    pairs: list[tuple[Any, Any]]
+    rows: list[tuple[int, Any]]
+    if isinstance(source, Mapping):
+        pairs = list(source.items())
+    elif isinstance(source, (pl.DataFrame, str, PathLike)):
+        if isinstance(source, pl.DataFrame):
+            names, rows, called = source.columns, list(enumerate(source.rows())), "truth"
+        else:
+            (names, rows), called = read_rows(Path(source)), str(source)
+        if not {"profile", "record"} <= set(names) and (len(names) != 2 or len(set(names)) != 2):
+            raise SourceError(f"{called}: the columns profile and record are required")
+        at = [names.index(name) if name in names else place for place, name in enumerate(("profile", "record"))]
+        pairs = [(cells[at[0]], cells[at[1]]) for _, cells in rows]
+    else:
+        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
-    record = np.full(public.n_records, -1, np.int64)
-    named: set[int] = set()
+    record, named = np.full(public.n_records, -1, np.int64), set()
     unknown_profiles = unknown_records = 0
     for profile_id, record_id in pairs:
-        profile = public.records.find(profile_id)
+        try:
+            profile = public.records.find(id_text(profile_id, "profile"))
+            own_record = release.records.find(id_text(record_id)) if record_id not in (None, "") else -1
+        except ParameterError as error:
+            raise ParameterError(f"truth: {error}") from None
         if profile is None:
             unknown_profiles += 1
             continue
         if profile in named:
             raise ParameterError("truth names a profile twice: keep one pair for each profile")
         named.add(profile)
-        own_record = release.records.find(record_id) if record_id else -1
         unknown_records += own_record is None
         record[profile] = -1 if own_record is None else own_record
     if unknown_profiles + unknown_records == len(pairs):
@@ -274,34 +279,6 @@ def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
             "ids are text, so 007 is not 7"
         )
     return Truth(record, len(pairs), unknown_profiles, unknown_records)
-
-
-def _pairs(source: TruthSource) -> list[tuple[str, str]]:
-    """(profile, record) of each pair, as ids; whole numbers are ids too."""
-
-    def columns(names: list[str], source: str) -> list[str]:
-        """The columns of profile and record: by name, or the first and second of two."""
-        if {"profile", "record"} <= set(names):
-            return ["profile", "record"]
-        if len(names) != 2 or len(set(names)) != 2:
-            raise SourceError(f"{source}: the columns profile and record are required")
-        return names
-
-    pairs: Iterable[tuple[Any, Any]]
-    if isinstance(source, Mapping):
-        pairs = source.items()
-    elif isinstance(source, pl.DataFrame):
-        pairs = source.select(pl.col(columns(source.columns, "truth")).cast(pl.String)).iter_rows()
-    elif isinstance(source, (str, PathLike)):
-        names, rows = read_rows(Path(source))
-        profile, record = (names.index(name) for name in columns(names, str(source)))
-        return [(cells[profile], cells[record]) for _, cells in rows]
-    else:
-        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
-    try:
-        return [(id_text(profile, "profile"), "" if record is None else id_text(record)) for profile, record in pairs]
-    except ParameterError as error:
-        raise ParameterError(f"truth: {error}") from None
 
 
 EDGES = np.array([0.0, *(0.25 * 1.5**k for k in range(25))])
@@ -352,6 +329,15 @@ class Links(ResultView, FrameExport):
         given = self.settings.phi
         return self.decoy_strengths.phi(self.settings.budget) if given is None else given
 
+    @cached_property
+    def _assigned(self) -> tuple[Bools, Bools, Ints]:
+        """Which claims are made, which are dropped as ties, and how many rivals each had."""
+        wanted = np.asarray(self.best.claimable & (self.best.strength >= self.phi))
+        rivals = rival_claims(self.best.record, wanted)
+        if not self.settings.assign:
+            return wanted, np.zeros(len(self), np.bool_), rivals
+        return *one_to_one(self.best.record, self.best.strength, wanted), rivals
+
     @property
     def claimed(self) -> Bools:
         """Which profiles claim a record."""
@@ -370,19 +356,7 @@ class Links(ResultView, FrameExport):
     @property
     def contested(self) -> Ints:
         """How many other profiles claim the same record, before `assign` drops any claim."""
-        return rival_claims(self.best.record, self._wanted)
-
-    @property
-    def _wanted(self) -> Bools:
-        """Claims before `assign` drops any of them."""
-        return np.asarray(self.best.claimable & (self.best.strength >= self.phi))
-
-    @cached_property
-    def _assigned(self) -> tuple[Bools, Bools]:
-        """Which claims are made, and which are dropped as ties."""
-        if not self.settings.assign:
-            return self._wanted, np.zeros(len(self), np.bool_)
-        return one_to_one(self.best.record, self.best.strength, self._wanted)
+        return self._assigned[2]
 
     @cached_property
     def false_claim(self) -> Floats:
@@ -446,10 +420,15 @@ class Links(ResultView, FrameExport):
     @cached_property
     def curve(self) -> pl.DataFrame:
         """With truth: phi, claims, correct_claims, precision, recall, absent_claims."""
-        levels = np.unique(self.best.strength[self._claimable])
+        levels = np.unique(self.best.strength[self._claimable()])
         phi = np.concatenate([[0.0], np.nextafter(levels * (1.0 + ROUNDING), np.inf)])
         phi = phi[np.unique(np.linspace(0, len(phi) - 1, min(POINTS, len(phi))).astype(np.int64))]
         return self._rates("phi", phi, phi)
+
+    def _claimable(self) -> Bools:
+        """Which profiles can claim a record at all, at some φ."""
+        claimable = self.best.claimable
+        return one_to_one(self.best.record, self.best.strength, claimable)[0] if self.settings.assign else claimable
 
     @cached_property
     def by_budget(self) -> pl.DataFrame:
@@ -458,21 +437,16 @@ class Links(ResultView, FrameExport):
         phis = {budget: phi for budget, phi in phis.items() if np.isfinite(phi)}
         return self._rates("budget", np.array(list(phis)), np.array(list(phis.values())))
 
-    @cached_property
-    def _claimable(self) -> Bools:
-        """Which profiles can claim a record at all, at some φ."""
-        if not self.settings.assign:
-            return self.best.claimable
-        return one_to_one(self.best.record, self.best.strength, self.best.claimable)[0]
-
     def _rates(self, name: str, setting: Floats, phi: Floats) -> pl.DataFrame:
         """Precision and recall of the claims at each φ."""
         present, identified = self.is_present, self.identified
         if present is None or identified is None:
             raise ParameterError("precision and recall need the truth: call link(…, truth=…)")
 
+        claimable = self._claimable()
+
         def claimed(group: Bools | bool) -> Ints:
-            ordered = np.sort(self.best.strength[self._claimable & group])
+            ordered = np.sort(self.best.strength[claimable & group])
             return np.asarray(len(ordered) - np.searchsorted(ordered, phi), np.int64)
 
         claims, correct, absent = claimed(True), claimed(identified), claimed(~present)
@@ -657,6 +631,7 @@ LIMITS = (
 )
 
 
+TOO_FEW = "The release has too few people for a budget of {}, so nothing is claimed."
 GLOSSARY = (
     ("Release", "the data set that would be published. Each person in it has one record."),
     ("Record", "the entries of one person in the release: items, with values and dates if there are any."),
@@ -668,16 +643,8 @@ GLOSSARY = (
     ("Decoy", "a profile that imitates an absent person. Every claim about it is false."),
     ("False claim budget", "the largest share of absent people that may be claimed."),
     ("φ", "the minimum strength of a match for a claim. The decoys determine it from the budget."),
-    (
-        "Evidence",
-        "the strength of a match in bits: the odds that the best record belongs to the person. Each bit "
-        "doubles the odds.",
-    ),
-    (
-        "Eccentricity",
-        "another measure of strength: the lead of the best score over the second best, in standard "
-        "deviations of all scores.",
-    ),
+    ("Evidence", "the strength of a match in bits: the odds that it is the same person. Each bit doubles the odds."),
+    ("Eccentricity", "another strength: the lead of the best score over the second, in standard deviations of all."),
 )
 
 
@@ -703,7 +670,7 @@ def _summary_sentences(links: Links) -> Iterator[str]:
     if not len(links.decoy_strengths):
         yield "Without decoys, the number of false claims is unknown."
     elif math.isinf(links.phi):
-        yield _too_few_people(links.settings.budget)
+        yield TOO_FEW.format(percent(links.settings.budget))
         yield "This does not show that the people are safe: use a larger budget, or set φ."
     else:
         most, likely = _about(links.expected_false_claims), _about(links.likely_false_claims)
@@ -732,21 +699,14 @@ def _summary_sentences(links: Links) -> Iterator[str]:
             yield f"The truth has {truth.pairs:,} pairs: {' and '.join(unknown)}."
 
 
-def _too_few_people(budget: float) -> str:
-    """Explain why nothing is claimed."""
-    return f"The release has too few people for a budget of {percent(budget)}, so nothing is claimed."
-
-
 def _about(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 or number < 0.05 else f"{number:.1f}"
 
 
 def report_text(findings: LinkFindings) -> LinkingText:
     """Everything that the report says in sentences."""
-    claims, of_profiles = (
-        findings.claims,
-        f"{findings.profiles:,} public profiles could be linked to a record of the release.",
-    )
+    claims = findings.claims
+    of_profiles = f"{findings.profiles:,} public profiles could be linked to a record of the release."
     headline = f"{claims:,} of {of_profiles}" if claims else f"None of the {of_profiles}"
     if findings.phi is None:
         budget = percent(findings.settings.budget)
@@ -788,7 +748,7 @@ def _claim_rule(settings: LinkSettings, phi: float | None) -> Iterator[str]:
     if settings.phi is not None:
         yield f"φ was set to {settings.phi:g}."
     elif phi is None:
-        yield _too_few_people(settings.budget)
+        yield TOO_FEW.format(percent(settings.budget))
     else:
         unit = " bits" if settings.by == "evidence" else ""
         yield (
