@@ -119,7 +119,7 @@ $(DOCS): $(READY)
 
 docs: $(DOCS) ## write docs/cli.md from the commands, the JSON schemas from the types, and the site to build/site
 	$(BIN)/python -m tools.cli_reference
-	$(BIN)/python -m standout.findings.schema docs
+	$(BIN)/python -m standout.findings.json_types docs
 	$(BIN)/python -m tools.docs_site
 
 clean: ## remove everything that the targets created

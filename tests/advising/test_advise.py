@@ -12,7 +12,7 @@ import standout as so
 from advising.samples import ADVERSARY, steps
 from standout.advising import search
 from standout.findings.advice import AdviceFindings
-from standout.findings.schema import schema_of
+from standout.findings.json_types import schema_of
 
 pytestmark = pytest.mark.once
 

@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from standout.attack.attack_base import first_facts
-from standout.auditing.risk_table import risk_table
+from standout.auditing.exposure import risk_table
 from standout.evaluate.simulate import success_rates
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)

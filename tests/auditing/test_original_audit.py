@@ -14,7 +14,7 @@ from auditing.audit_samples import valid
 from standout.attack.pairs import first_times
 from standout.attack.reference import scores_1b
 from standout.attack.reference_arrays import known_items_of_query
-from standout.auditing.risk_table import risk_table
+from standout.auditing.exposure import risk_table
 from standout.data.labels import StepReport
 from standout.data.release import Release
 from standout.evaluate.targets import Population, sample_release

@@ -10,7 +10,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import identified, people
-from standout.auditing.risk_table import risk_table
+from standout.auditing.exposure import risk_table
 from standout.core.rng import key
 from standout.evaluate.estimates import rate
 
@@ -50,7 +50,7 @@ def test_the_risk_table_has_every_record_and_is_the_same_in_any_batches(monkeypa
     assert table["record"].to_list() == list(short.records)
     assert table.filter(pl.col("probability").is_null())["length"].max() == 3
     assert table.filter(pl.col("probability").is_not_null())["length"].min() == 4
-    monkeypatch.setattr("standout.auditing.risk_table.BATCH", 7)
+    monkeypatch.setattr("standout.auditing.exposure.RISK_BATCH", 7)
     assert short_table(progress=lambda *call: calls.append(call), threads=1).equals(table)
     assert calls[:2] == [("risk table", 7, 40), ("risk table", 14, 40)] and calls[-1][1] == 40
     sample = short_table(records=9)

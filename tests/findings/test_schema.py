@@ -12,8 +12,7 @@ from standout.core.json_files import JsonObject
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.findings import adversaries, advice, audit, links, reading, sections
 from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION
-from standout.findings.json_types import Count, Day, Rate, to_json
-from standout.findings.schema import attribute_descriptions, schema_of, schema_texts
+from standout.findings.json_types import Count, Day, Rate, attribute_descriptions, schema_of, schema_texts, to_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 

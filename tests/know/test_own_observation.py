@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.auditing.risk_table import risk_table
+from standout.auditing.exposure import risk_table
 from standout.know.facts import encode_auxes
 
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)

@@ -9,8 +9,8 @@ import pytest
 from linking_data import FEW
 
 import standout as so
+from standout.findings.json_types import schema_of
 from standout.findings.links import SCHEMA_TITLE, LinksFile
-from standout.findings.schema import schema_of
 
 pytestmark = pytest.mark.once
 

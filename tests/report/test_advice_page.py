@@ -10,8 +10,7 @@ from report.advice_samples import advice_findings, candidate_findings, recommend
 from report.sample_findings import HOSTILE
 from standout.core.text import estimate_text
 from standout.findings.advice import AdviceFindings
-from standout.findings.json_types import to_json
-from standout.findings.schema import schema_of
+from standout.findings.json_types import schema_of, to_json
 from standout.report.advice_page import advice_page, advice_section
 
 pytestmark = pytest.mark.once

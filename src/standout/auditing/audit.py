@@ -15,9 +15,8 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import check_phi
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.data_measures import measure_columns
-from standout.auditing.exposure import read_sensitive_list
+from standout.auditing.exposure import read_sensitive_list, risk_table
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
-from standout.auditing.risk_table import risk_table
 from standout.auditing.runs import (
     AdversaryRun,
     AuditPlan,

@@ -1,25 +1,34 @@
-"""Who is exposed: with how few facts, and by length, known items and first date of the record."""
+"""Who is exposed: with how few facts, in which groups, with which sensitive items; and the risk of each person."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 
+from standout.attack.any_attack import AnyAttack, fit_attack
+from standout.attack.likelihood import Likelihood
 from standout.attack.pairs import first_times
 from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError, whole_number
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import check_seed, generator, key
 from standout.core.text import printable
 from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulate import success_rates
 from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.sections import FactsNeeded, Group, SensitiveCategory
+from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
+from standout.report.page import private_table, table_form
 
 NEVER = np.iinfo(np.int64).max
 """In place of a number of facts: not identified with any number that was tried."""
@@ -189,17 +198,7 @@ MOST_LINES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SensitiveList:
-    """Sensitive items of a file.
-
-    Attributes
-    ----------
-    lines
-        Number of lines that name an item.
-    matched
-        Number of these lines whose item is in the release.
-    categories
-        Codes of the items by category.
-    """
+    """Sensitive items of a file: lines that name an item, how many are in the release, and codes by category."""
 
     file: str
     lines: int
@@ -259,48 +258,119 @@ def revealed_categories(
 
     `eligible` says who has enough entries to be a target. Item codes and `known` are those of the original.
     """
-    return tuple(_category(people, name, codes, cell, known, eligible) for name, codes in sensitive.categories.items())
+    original, correct, categories = people.original, _correct(cell), []
+    side = original.by_record
+    for name, codes in sensitive.categories.items():
+        having, is_sensitive = np.zeros(original.n_records, np.bool_), np.zeros(original.n_items, np.bool_)
+        for code in codes.tolist():
+            having[unpack_item(original.by_item, code, original.n_levels, original.span)[0]] = True
+        is_sensitive[codes] = True
+        has_new = []  # whether the record that represents a target shows a sensitive item of theirs that was not known
+        for q, row in enumerate(cell.targets.tolist()):
+            items = side.item[int(side.start[row]) : int(side.start[row + 1])].astype(np.int64)
+            own = items[is_sensitive[items]]
+            new = own[~np.isin(own, known.item[known.first[q] : known.first[q + 1]])]
+            has_new.append(bool(people.items_in_record(row, new).any()))
+        has = having[cell.targets]
+        revealed = rate(min(float(correct[has & np.array(has_new)].sum()), int(has.sum())), int(has.sum()))
+        total, targets = int(having.sum()), int((having & eligible).sum())
+        people_revealed = round(revealed.value * targets)
+        categories.append(
+            SensitiveCategory(
+                category=name,
+                items=len(codes),
+                people_with=total,
+                revealed=revealed,
+                people_revealed=people_revealed,
+                explanation=(
+                    f"{total:,} people have such an item, and {targets:,} of them have enough entries to be targets. "
+                    f"About {people_revealed:,} of these would have one revealed."
+                ),
+            )
+        )
+    return tuple(categories)
 
 
-def _category(
-    people: Population, name: str, codes: Ints, cell: SimulationCell, known: KnownFacts, eligible: Bools
-) -> SensitiveCategory:
-    having = _records_with(people.original, codes)
-    is_sensitive = np.zeros(people.original.n_items, np.bool_)
-    is_sensitive[codes] = True
-    has_new = [_has_new_item(people, known, q, int(row), is_sensitive) for q, row in enumerate(cell.targets)]
-    has = having[cell.targets]
-    correct = cell.outcomes.identified.mean(axis=1)
-    hits, n = float(correct[has & np.array(has_new)].sum()), int(has.sum())
-    revealed = rate(min(hits, n), n)
-    total, targets = int(having.sum()), int((having & eligible).sum())
-    people_revealed = round(revealed.value * targets)
-    explanation = (
-        f"{total:,} people have such an item, and {targets:,} of them have enough entries to be targets. "
-        f"About {people_revealed:,} of these would have one revealed."
+# The risk table: how likely each person is to be identified, and with how few facts.
+
+
+RISK_BATCH = 256
+"""Number of records that are attacked at a time; it changes no result."""
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def risk_table(
+    release: Release,
+    adversary: Adversary,
+    *,
+    records: str | int = "all",
+    draws: int = 8,
+    facts: Sequence[int] | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+    path: str | Path | None = None,
+    attack: AnyAttack | None = None,
+) -> pl.DataFrame:
+    """Risk of each person: one row for each record, in the order of the release.
+
+    `facts_needed` is the smallest number of facts at which the best guess is right in more than half of the
+    draws, at this and every larger number; it is empty if there is none. A record with too few entries or
+    cells has only its length, the number of these. If the release was sanitized, the rows are the records of
+    the original, and a person missing from the release has probability 0.
+    """
+    file = None if path is None else Path(path)
+    if file is not None:
+        table_form(file)
+    draws, seed = whole_number("draws", draws, 1), check_seed(seed)
+    fitted, sizes = fit_attack(Likelihood() if attack is None else attack, adversary), _sizes(facts, adversary)
+    people = Population.of(release)
+    original = people.original
+    rows = _rows(original, records, seed)
+    eligible = adversary.eligible(original, rows)
+    lengths = np.sum([original.lengths, *(~column.is_missing for column in original.columns)], axis=0)[rows]
+    needed, risk = np.full(len(rows), NEVER), np.full((len(rows), 3), np.nan)
+    for low in range(0, len(rows), RISK_BATCH):
+        at = low + np.flatnonzero(eligible[low : low + RISK_BATCH])
+        correct = np.zeros((len(at), draws, len(sizes)))  # by person, draw and number of facts
+        for draw in range(draws if len(at) else 0):
+            known = people.known_facts(adversary, rows[at], int(key(seed, "risk", draw) >> np.uint64(1)))
+            correct[:, draw] = success_rates(release, known, rows[at], sizes, threads, fitted)
+        of_draws = smallest_sufficient(correct.reshape(len(at) * draws, -1), sizes).reshape(len(at), draws)
+        needed[at] = np.sort(of_draws, axis=1)[:, draws // 2]
+        is_present = people.record_of(rows[at]) >= 0
+        for person, hits, present in zip(at, correct[:, :, -1].sum(axis=1).tolist(), is_present, strict=True):
+            found = rate(min(hits, draws), draws)
+            risk[person] = found.value, found.low, found.high if present else 0.0
+        progress("risk table", min(low + RISK_BATCH, len(rows)), len(rows))
+    table = pl.DataFrame(
+        {
+            "record": [original.records[row] for row in rows.tolist()],
+            "length": lengths.astype(np.int64),
+            "facts_needed": pl.Series(needed).replace(NEVER, None),
+            **{name: pl.Series(risk[:, at]).fill_nan(None) for at, name in enumerate(("probability", "low", "high"))},
+        }
     )
-    return SensitiveCategory(
-        category=name,
-        items=len(codes),
-        people_with=total,
-        revealed=revealed,
-        people_revealed=people_revealed,
-        explanation=explanation,
-    )
+    if file is not None:
+        private_table(table, file)
+    return table
 
 
-def _records_with(release: Release, codes: Ints) -> Bools:
-    """Which records have at least one of these items."""
-    having = np.zeros(release.n_records, np.bool_)
-    for code in codes.tolist():
-        having[unpack_item(release.by_item, code, release.n_levels, release.span)[0]] = True
-    return having
+def _sizes(facts: Sequence[int] | None, adversary: Adversary) -> list[int]:
+    """Numbers of facts in order; the last is everything the adversary knows."""
+    sizes = [size for size in SIZES if size < adversary.knows] if facts is None else list(facts)
+    sizes = sorted({*(whole_number("facts", size, 1) for size in sizes), adversary.knows})
+    if sizes[-1] > adversary.knows:
+        raise ParameterError(
+            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {sizes[-1]}"
+        )
+    return sizes
 
 
-def _has_new_item(people: Population, known: KnownFacts, q: int, row: int, is_sensitive: Bools) -> bool:
-    """Whether the record that represents a person shows a sensitive item of theirs that was not known."""
-    side = people.original.by_record
-    items = side.item[int(side.start[row]) : int(side.start[row + 1])].astype(np.int64)
-    sensitive = items[is_sensitive[items]]
-    new = sensitive[~np.isin(sensitive, known.item[known.first[q] : known.first[q + 1]])]
-    return bool(people.items_in_record(row, new).any())
+def _rows(release: Release, records: Any, seed: int) -> Ints:
+    if records == "all":
+        return np.arange(release.n_records)
+    if isinstance(records, str):
+        raise ParameterError(f'records must be a whole number or "all", got {records!r}')
+    count = whole_number("records", records, 1)
+    return np.sort(generator(check_seed(seed), "risk table").permutation(release.n_records)[:count])

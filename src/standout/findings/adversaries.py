@@ -2,22 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from standout.core.arrays import Bools, Floats
 from standout.evaluate.estimates import Estimate, paired_difference, rate, rate_text
-from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
+from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share, about, finding
 
 LINEUP_MASS = 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class CurvePoint:
     """Measures with one number of known facts; what an attack does not measure is null.
 
-    facts: Number of known facts
-    enough_for: The point covers people about whom this many facts can be known
     identified: Share of targets whose best guess is the right record. If t records tie, the guess counts 1/t.
     correct_claims: Share of targets for whom the right record is claimed, at `threshold`
     absent_claims: Share of absent targets for whom a record is claimed, at `threshold`
@@ -25,208 +22,162 @@ class CurvePoint:
         targets
     correct_claims_at_budget: Share of targets for whom the right record is claimed, each at the threshold that the
         other targets choose
-    bits_gained: Mean information gained about who the target is, in bits
     lineup_size: Median number of the likeliest records that share 90 % of the probability
     """
 
-    facts: PositiveCount
-    enough_for: PositiveCount
+    facts: PositiveCount = about("Number of known facts")
+    enough_for: PositiveCount = about("The point covers people about whom this many facts can be known")
     identified: Rate
     correct_claims: Rate | None = None
     absent_claims: Rate | None = None
     threshold_at_budget: NonNegative | None = None
     correct_claims_at_budget: Rate | None = None
-    bits_gained: Estimate | None = None
+    bits_gained: Estimate | None = about("Mean information gained about who the target is, in bits", default=None)
     lineup_size: Estimate | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class PopulationClaims:
-    """Claims if the target may be anybody of a population, of which the release is a sample.
+    """Claims if the target may be anybody of a population, of which the release is a sample."""
 
-    in_release: Share of the people in the release who are claimed correctly
-    identified: Share of the population that is claimed correctly
-    confidence: Share of claims that are correct
-    """
-
-    in_release: Rate
-    identified: Rate
-    confidence: Rate
+    in_release: Rate = about("Share of the people in the release who are claimed correctly")
+    identified: Rate = about("Share of the population that is claimed correctly")
+    confidence: Rate = about("Share of claims that are correct")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Measures:
     """Measures of one attack with exactly the facts that the adversary's description names.
 
-    facts: Number of known facts
-    targets: Number of targets
     claims_by: What a claim needs at least: "phi", an eccentricity, or "posterior", a probability
-    threshold: The least eccentricity or posterior for a claim
     identified: Share of targets whose best guess is the right record. If t records tie, the guess counts 1/t.
-    identified_in_release: The same among targets who are in the release
-    in_top: Share of targets whose record is among the first `top` of the settings
-    correct_claims: Share of targets for whom the right record is claimed, at `threshold`
-    wrong_claims: Share of targets for whom a wrong record is claimed, at `threshold`
-    absent_claims: Share of absent targets for whom a record is claimed, at `threshold`
     threshold_at_budget: The least threshold that keeps claims about absent targets within the budget, chosen on all
         targets
     correct_claims_at_budget: Share of targets for whom the right record is claimed, each at the threshold that the
         other targets choose
-    absent_claims_at_budget: Share of absent targets for whom a record is claimed, each at the threshold that the
-        other targets choose
-    bits_gained: Mean information gained about who the target is, in bits
-    bits_left: Mean information that is still missing, in bits
+    absent_claims_at_budget: Share of absent targets for whom a record is claimed, each at the threshold that the other
+        targets choose
     lineup_size: Median number of the likeliest records that share `lineup_mass` of the probability
     revealed: Mean number of items of the best guess that the adversary did not know; null without entries
-    revealed_correct: Mean number of these items that are true of the target
-    revealed_correct_share: Share of these items that are true of the target
-    stated_probability: Mean probability that the attack itself gives its best guess
     calibration_bias: `stated_probability` minus `identified`: above 0 if the attack is surer than it should be
     population: Claims if the target may not be in the release; null if no population was given
     """
 
-    facts: PositiveCount
-    targets: PositiveCount
+    facts: PositiveCount = about("Number of known facts")
+    targets: PositiveCount = about("Number of targets")
     claims_by: Literal["phi", "posterior"]
-    threshold: NonNegative
+    threshold: NonNegative = about("The least eccentricity or posterior for a claim")
     identified: Rate
-    identified_in_release: Rate
-    in_top: Rate | None = None
-    correct_claims: Rate
-    wrong_claims: Rate
-    absent_claims: Rate
+    identified_in_release: Rate = about("The same among targets who are in the release")
+    in_top: Rate | None = about("Share of targets whose record is among the first `top` of the settings", default=None)
+    correct_claims: Rate = about("Share of targets for whom the right record is claimed, at `threshold`")
+    wrong_claims: Rate = about("Share of targets for whom a wrong record is claimed, at `threshold`")
+    absent_claims: Rate = about("Share of absent targets for whom a record is claimed, at `threshold`")
     threshold_at_budget: NonNegative
     correct_claims_at_budget: Rate
     absent_claims_at_budget: Rate
-    bits_gained: Estimate
-    bits_left: Estimate
+    bits_gained: Estimate = about("Mean information gained about who the target is, in bits")
+    bits_left: Estimate = about("Mean information that is still missing, in bits")
     lineup_size: Estimate | None = None
     lineup_mass: Share = LINEUP_MASS
     revealed: Estimate | None = None
-    revealed_correct: Estimate | None = None
-    revealed_correct_share: Rate | None = None
-    stated_probability: Share
+    revealed_correct: Estimate | None = about("Mean number of these items that are true of the target", default=None)
+    revealed_correct_share: Rate | None = about("Share of these items that are true of the target", default=None)
+    stated_probability: Share = about("Mean probability that the attack itself gives its best guess")
     calibration_bias: Estimate | None = None
     population: PopulationClaims | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class AttackFindings:
-    """What one attack of an adversary achieves.
+    """What one attack of an adversary achieves."""
 
-    name: Name of the attack: "likelihood", "paper", or another that was stronger
-    as_named: Measures with exactly the facts that the adversary's description names
-    curve: Measures with other numbers of facts
-    """
-
-    name: str
-    as_named: Measures
-    curve: tuple[CurvePoint, ...]
+    name: str = about('Name of the attack: "likelihood", "paper", or another that was stronger')
+    as_named: Measures = about("Measures with exactly the facts that the adversary's description names")
+    curve: tuple[CurvePoint, ...] = about("Measures with other numbers of facts")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Control:
     """The attack on people in the data compared with the same attack on people who are not in it.
 
-    main: Share of targets for whom the right record is claimed, at the threshold
     control: Share of the same targets for whom a record is claimed after their own is removed. A claim about somebody
         who is not in the data is always wrong.
-    difference: `main` minus `control`, by target
     residual: (main − control) / (1 − control), at least 0: the risk as Anonymeter defines it. Null if `control` is 1.
     """
 
-    main: Rate
+    main: Rate = about("Share of targets for whom the right record is claimed, at the threshold")
     control: Rate
-    difference: Estimate
+    difference: Estimate = about("`main` minus `control`, by target")
     residual: Rate | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ColumnError:
     """How inaccurate an adversary's knowledge of one column is.
 
     error: Largest error of a known value that is not wrong, in the units of the column; 0 if it is exact
-    text: The same in words
     """
 
     column: str
     error: NonNegative
-    text: str
+    text: str = about("The same in words")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class AdversaryFindings:
     """One adversary: what it knows and what it achieves.
 
-    description: What the adversary knows, in words
-    gate: Whether the adversary counts for the threshold
-    knows: Number of known facts: entries, or attributes if the release has columns
-    wrong: Number of known facts that are wrong
-    wrong_facts: What is wrong in a wrong fact
     value_error: Largest error of a known value of an entry; null if values are not known
     time_error: Largest error of a known date in days; null if dates are not known
-    items: Which entries or attributes of the target's record are known
     length_error: Largest relative error of the record's length; null if it is not known
     joined_error: Largest error of the first date in days; null if it is not known
-    columns: The attributes that may be known; null for all
-    errors: How inaccurate known values of columns are
-    note: How the adversary was adapted to the data
-    too_few_items: Number of people about whom too little can be known for them to be targets
-    attack: Name of the strongest attack, chosen on other targets than those reported
-    as_named: Measures of this attack with exactly `knows` facts, `wrong` of them wrong
     control: This attack on people in the data, compared with the same attack on people who are not in it
     curve: Measures of this attack with other numbers of facts, the same share of them wrong
     attacks: All attacks on the same targets with the same facts, the strongest first
-    curve_note: Whom the curve is about, and how it differs from the description
-    curve_too_few_items: Number of people about whom too little can be known for the curve
     """
 
     name: str
     title: str
-    description: str
-    gate: bool
-    knows: PositiveCount
-    wrong: Count
-    wrong_facts: Literal["values", "items", "any items"] = "values"
+    description: str = about("What the adversary knows, in words")
+    gate: bool = about("Whether the adversary counts for the threshold")
+    knows: PositiveCount = about("Number of known facts: entries, or attributes if the release has columns")
+    wrong: Count = about("Number of known facts that are wrong")
+    wrong_facts: Literal["values", "items", "any items"] = about("What is wrong in a wrong fact", default="values")
     value_error: NonNegative | None = None
     time_error: NonNegative | None = None
-    items: str
+    items: str = about("Which entries or attributes of the target's record are known")
     length_error: NonNegative | None = None
     joined_error: NonNegative | None = None
-    columns: tuple[str, ...] | None = None
-    errors: tuple[ColumnError, ...] = ()
-    note: str
-    too_few_items: Count
-    attack: str
-    as_named: Measures
+    columns: tuple[str, ...] | None = about("The attributes that may be known; null for all", default=None)
+    errors: tuple[ColumnError, ...] = about("How inaccurate known values of columns are", default=())
+    note: str = about("How the adversary was adapted to the data")
+    too_few_items: Count = about("Number of people about whom too little can be known for them to be targets")
+    attack: str = about("Name of the strongest attack, chosen on other targets than those reported")
+    as_named: Measures = about("Measures of this attack with exactly `knows` facts, `wrong` of them wrong")
     control: Control | None = None
     curve: tuple[CurvePoint, ...]
     attacks: tuple[AttackFindings, ...]
-    curve_note: str
-    curve_too_few_items: Count = 0
+    curve_note: str = about("Whom the curve is about, and how it differs from the description")
+    curve_too_few_items: Count = about("Number of people about whom too little can be known for the curve", default=0)
 
     def by(self, attack: str) -> Measures | None:
         """Measures of the attack of this name; None if it was not tried."""
         return next((each.as_named for each in self.attacks if each.name == attack), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class EnvelopePoint:
     """The strongest adversary with one number of known facts.
 
-    facts: Number of known facts
-    adversary: Name of the adversary that identifies most targets with this number of facts
-    identified: Share of targets whom this adversary identifies
-    gate_adversary: Name of the strongest adversary that counts for the threshold; null if none has this number of
-        facts
-    gate_identified: Share of targets whom this adversary identifies
+    gate_adversary: Name of the strongest adversary that counts for the threshold; null if none has this number of facts
     """
 
-    facts: PositiveCount
-    adversary: str
-    identified: Rate
+    facts: PositiveCount = about("Number of known facts")
+    adversary: str = about("Name of the adversary that identifies most targets with this number of facts")
+    identified: Rate = about("Share of targets whom this adversary identifies")
     gate_adversary: str | None
-    gate_identified: Rate | None
+    gate_identified: Rate | None = about("Share of targets whom this adversary identifies")
 
 
 # What each adversary identifies before and after sanitizing, on the same targets with the same facts.
@@ -236,7 +187,7 @@ SMALL_POINTS = 10.0
 """Changes below this many percentage points have one decimal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Successes:
     """How often an attack identifies each target, from 0 to 1, and the chance of a random guess."""
 
@@ -245,45 +196,33 @@ class Successes:
     baseline: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class AdversaryBeforeAfter:
     """One adversary on the original and on the sanitized data.
 
-    name: Name of the adversary
-    attack_before, attack_after: The strongest attack on each, chosen on other targets
-    before: Share of targets who are identified in the original
     after: Share of the same targets who are identified in the sanitized data. Those who are missing from it cannot be
         identified.
-    difference: after − before, with the interval of paired trials
-    before_in_release, after_in_release, difference_in_release: The same for the targets whom the sanitized data
-        represent
-    explanation: The difference in a sentence
     """
 
-    name: str
-    attack_before: str
-    attack_after: str
-    before: Rate
+    name: str = about("Name of the adversary")
+    attack_before: str = about("The strongest attack on each, chosen on other targets")
+    attack_after: str = about("The strongest attack on each, chosen on other targets")
+    before: Rate = about("Share of targets who are identified in the original")
     after: Rate
-    difference: Estimate
-    before_in_release: Rate
-    after_in_release: Rate
-    difference_in_release: Estimate
-    explanation: str
+    difference: Estimate = about("after − before, with the interval of paired trials")
+    before_in_release: Rate = about("The same for the targets whom the sanitized data represent")
+    after_in_release: Rate = about("The same for the targets whom the sanitized data represent")
+    difference_in_release: Estimate = about("The same for the targets whom the sanitized data represent")
+    explanation: str = about("The difference in a sentence")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class BeforeAfter:
-    """The adversaries before and after sanitizing.
+    """The adversaries before and after sanitizing."""
 
-    adversaries: One comparison for each adversary
-    some_missing: Whether some targets are missing from the sanitized data
-    summary: What changed for the headline adversary, in sentences
-    """
-
-    adversaries: tuple[AdversaryBeforeAfter, ...]
-    some_missing: bool
-    summary: str
+    adversaries: tuple[AdversaryBeforeAfter, ...] = about("One comparison for each adversary")
+    some_missing: bool = about("Whether some targets are missing from the sanitized data")
+    summary: str = about("What changed for the headline adversary, in sentences")
 
 
 def compare_before_after(name: str, before: Successes, after: Successes, is_present: Bools) -> AdversaryBeforeAfter:

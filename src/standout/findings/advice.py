@@ -4,11 +4,10 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.json_types import Count, PositiveCount, Rate, Share
+from standout.findings.json_types import Count, PositiveCount, Rate, Share, about, finding
 from standout.findings.links import ReleaseSize
 
 SCHEMA_TITLE = "Advice of Standout (advice.json)"
@@ -16,7 +15,7 @@ Among = Literal["everybody", "released"]
 Stage = Literal["quick", "full", "fresh"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class UtilityFindings:
     """Utility of a candidate's release compared with the untouched one; null where it cannot be measured.
 
@@ -26,64 +25,49 @@ class UtilityFindings:
         / bits of the original one. Mean over all columns that vary.
     associations: 1 − sum of the changes of the associations of pairs of columns / sum of the associations, over all
         pairs that are associated beyond what chance gives
-    rows_kept: Share of the rows that are left
     hit_rate: Share of held-out items among the ten recommended ones. Baseline: recommending popular items.
-    hit_rate_before: Hit rate of the untouched release
-    hit_rate_loss: hit_rate_before − hit_rate
-    kept_hit_rate: hit_rate / hit_rate_before
     rmse: Root mean square error of predicted values. Baseline: the mean of a person's own values.
-    rmse_before: RMSE of the untouched release
-    rmse_increase: rmse − rmse_before
-    kept_rmse: (baseline − rmse) / (baseline − rmse_before)
     popularity_change: Half of the sum of |change of an item's share of all entries|
     popularity_correlation: Rank correlation of the items' supports before and after
-    similarity_change: Root mean square change of the cosine of two items
     entries_kept: Share of a person's entries in the record that represents the person
-    value_difference: Mean absolute difference of their values
-    time_difference: Mean absolute difference of their times in days
     """
 
     kept: Estimate | None = None
     information: Estimate | None = None
     associations: Estimate | None = None
-    rows_kept: Estimate | None = None
+    rows_kept: Estimate | None = about("Share of the rows that are left", default=None)
     hit_rate: Rate | None = None
-    hit_rate_before: Rate | None = None
-    hit_rate_loss: Estimate | None = None
-    kept_hit_rate: Estimate | None = None
+    hit_rate_before: Rate | None = about("Hit rate of the untouched release", default=None)
+    hit_rate_loss: Estimate | None = about("hit_rate_before − hit_rate", default=None)
+    kept_hit_rate: Estimate | None = about("hit_rate / hit_rate_before", default=None)
     rmse: Estimate | None = None
-    rmse_before: Estimate | None = None
-    rmse_increase: Estimate | None = None
-    kept_rmse: Estimate | None = None
+    rmse_before: Estimate | None = about("RMSE of the untouched release", default=None)
+    rmse_increase: Estimate | None = about("rmse − rmse_before", default=None)
+    kept_rmse: Estimate | None = about("(baseline − rmse) / (baseline − rmse_before)", default=None)
     popularity_change: Estimate | None = None
     popularity_correlation: Estimate | None = None
-    similarity_change: Estimate | None = None
+    similarity_change: Estimate | None = about("Root mean square change of the cosine of two items", default=None)
     entries_kept: Estimate | None = None
-    value_difference: Estimate | None = None
-    time_difference: Estimate | None = None
+    value_difference: Estimate | None = about("Mean absolute difference of their values", default=None)
+    time_difference: Estimate | None = about("Mean absolute difference of their times in days", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class CandidateFindings:
     """One combination of steps, its risk and its utility.
 
-    steps: The steps in order; none for the untouched release
-    name: The steps as one text
-    stage: How well the numbers are known: from the quick stage with few targets, from the full stage, or re-measured
-        on fresh targets with fresh noise
-    attack: The attack that identifies most, chosen on other targets than those reported
+    stage: How well the numbers are known: from the quick stage with few targets, from the full stage, or re-measured on
+        fresh targets with fresh noise
     identified: Share of targets who are identified. People missing from the sanitized release count as not identified.
-    identified_in_release: Share of targets in the sanitized release who are identified
-    frontier: Whether no other candidate has both a lower risk and a higher utility
     """
 
-    steps: tuple[str, ...]
-    name: str
+    steps: tuple[str, ...] = about("The steps in order; none for the untouched release")
+    name: str = about("The steps as one text")
     stage: Stage
-    attack: str
+    attack: str = about("The attack that identifies most, chosen on other targets than those reported")
     identified: Rate
-    identified_in_release: Rate
-    frontier: bool
+    identified_in_release: Rate = about("Share of targets in the sanitized release who are identified")
+    frontier: bool = about("Whether no other candidate has both a lower risk and a higher utility")
     utility: UtilityFindings
 
     def rate(self, among: Among) -> Estimate:
@@ -91,111 +75,86 @@ class CandidateFindings:
         return self.identified if among == "everybody" else self.identified_in_release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class CompositionFindings:
     """What two releases that are made with the recommended steps reveal together.
 
-    identified: Share of people in both releases whose second record's best guess is their first record
-    correct_claims: Share for whom the right record is claimed
-    wrong_claims: Share for whom a wrong record is claimed
     entries_shown_by_one: Share of the original entries of identified people that the first release shows; null if
         nobody is identified
-    entries_shown_together: The same for the two releases together
-    explanation: These numbers in sentences
     """
 
-    identified: Rate
-    correct_claims: Rate
-    wrong_claims: Rate
+    identified: Rate = about("Share of people in both releases whose second record's best guess is their first record")
+    correct_claims: Rate = about("Share for whom the right record is claimed")
+    wrong_claims: Rate = about("Share for whom a wrong record is claimed")
     entries_shown_by_one: Estimate | None
-    entries_shown_together: Estimate | None
-    explanation: str
+    entries_shown_together: Estimate | None = about("The same for the two releases together")
+    explanation: str = about("These numbers in sentences")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class UnprovenCandidateFindings:
     """A candidate whose measured rate is below the limit, although it is not proven to meet the limit.
 
-    steps: The steps in order; none for the untouched data
-    name: The steps as one text
-    stage: The stage that measured the rate
-    rate: Share of identified people among those whom the limit applies to
-    kept: Share of the utility that is left
-    targets: Number of targets so far. Those missing from the sanitized data count too.
     targets_needed: Smallest number of targets with which the interval would end at or below the limit, if the rate
         stays the same
     targets_advised: Number of targets with which a search proves it nine times out of ten, if this is the true rate
     """
 
-    steps: tuple[str, ...]
-    name: str
-    stage: Stage
-    rate: Rate
-    kept: Estimate | None
-    targets: PositiveCount
+    steps: tuple[str, ...] = about("The steps in order; none for the untouched data")
+    name: str = about("The steps as one text")
+    stage: Stage = about("The stage that measured the rate")
+    rate: Rate = about("Share of identified people among those whom the limit applies to")
+    kept: Estimate | None = about("Share of the utility that is left")
+    targets: PositiveCount = about("Number of targets so far. Those missing from the sanitized data count too.")
     targets_needed: PositiveCount
     targets_advised: PositiveCount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class UnprovenFindings:
     """What is measured below the limit if nothing is proven to meet it, and what would settle it.
 
-    number: Number of measured rates below the limit
     candidates: Those for which no other has both a lower risk and a higher utility, the fewest targets needed first
-    possible_targets: Number of people who can be targets
     targets: Number of targets that would settle whether the first candidate meets the limit; null if there are too few
         people
-    command: Command that settles it; empty if there is none
     """
 
-    number: PositiveCount
+    number: PositiveCount = about("Number of measured rates below the limit")
     candidates: tuple[UnprovenCandidateFindings, ...]
-    possible_targets: Count
+    possible_targets: Count = about("Number of people who can be targets")
     targets: PositiveCount | None
-    command: str = ""
+    command: str = about("Command that settles it; empty if there is none", default="")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class AdviceFindings:
     """Everything that a search for the smallest sufficient change found.
 
-    complete: Whether the search finished
-    limit: Largest acceptable share of identified people
     among: Whom the limit applies to: everybody in the original, or the people whom the sanitized release represents
-    adversary: What the adversary knows, in one line
-    data: The original
-    summary: The answer in sentences
-    sentences: The same, one by one
     command: Command that makes the recommended release; empty if nothing has to be changed or can be recommended
     recommended: The candidate that keeps most of the utility among those that meet the limit, re-measured on fresh
         targets; null if there is none
-    candidates: All candidates: the untouched release, then by increasing risk
-    step_descriptions: What the steps of the candidates do, by the syntax of the step
-    impossible: Candidates that could not be tried, and why
     composition: What two releases reveal together; null if nothing is recommended, or for a table
-    limits: What the findings do not say, in sentences
-    version: Version of the program
     unproven: What is measured below the limit although nothing is proven to meet it; null if a candidate is
         recommended, or no rate is below the limit
     """
 
     schema: Literal["standout-advice"] = "standout-advice"
-    complete: bool
-    limit: Share
+    complete: bool = about("Whether the search finished")
+    limit: Share = about("Largest acceptable share of identified people")
     among: Among
-    adversary: str
-    data: ReleaseSize
-    summary: str
-    sentences: tuple[str, ...]
+    adversary: str = about("What the adversary knows, in one line")
+    data: ReleaseSize = about("The original")
+    summary: str = about("The answer in sentences")
+    sentences: tuple[str, ...] = about("The same, one by one")
     command: str
     recommended: CandidateFindings | None
-    candidates: tuple[CandidateFindings, ...]
-    step_descriptions: Mapping[str, str]
-    impossible: Mapping[str, str]
+    candidates: tuple[CandidateFindings, ...] = about("All candidates: the untouched release, then by increasing risk")
+    step_descriptions: Mapping[str, str] = about("What the steps of the candidates do, by the syntax of the step")
+    impossible: Mapping[str, str] = about("Candidates that could not be tried, and why")
     composition: CompositionFindings | None = None
-    limits: tuple[str, ...]
-    version: str
+    limits: tuple[str, ...] = about("What the findings do not say, in sentences")
+    version: str = about("Version of the program")
     unproven: UnprovenFindings | None = None
 
     @property

@@ -5,7 +5,6 @@ no cell of the data.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from standout.core.text import interval_text
@@ -15,21 +14,14 @@ from standout.evaluate.estimates import Estimate, percent, rate_text
 from standout.findings.adversaries import LINEUP_MASS, AdversaryFindings
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Threshold
+from standout.findings.json_types import finding
 
 Rule = Literal["share-above-limit", "no-sufficient-change", "self-check-failed", "not-decided"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class GateCondition:
-    """One condition of a gate.
-
-    rule: What is wrong if the condition is not met
-    about: What the condition is about: the name of an adversary, or of a part of the run
-    title: The condition in words
-    passed: Whether it is met
-    message: What was found, in sentences: the rate, its interval and the limit
-    rate: The measured share, if the condition is about one
-    """
+    """One condition of a gate: what is wrong if it is not met, about whom, and what was found."""
 
     rule: Rule
     about: str
@@ -39,16 +31,9 @@ class GateCondition:
     rate: Estimate | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Gate:
-    """What a command checked.
-
-    command: Name of the command
-    limit: Largest acceptable share of identified people; None if it is not known
-    conditions: All conditions; the gate passes if they are met
-    sentences: The results in sentences
-    finished_at: Time at which the results were written; empty if they were not
-    """
+    """What a command checked; `finished_at` is empty if the results were not written."""
 
     command: str
     limit: float | None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from standout.findings.json_types import Count, NonNegative, Rate, Share
+from standout.findings.json_types import Count, NonNegative, Rate, Share, finding
 
 SCHEMA_TITLE = "Findings of standout link (links.json)"
 Dates = Literal["use", "ignore", "learn"]
@@ -55,7 +55,7 @@ class PublicSize:
     entries: Count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class AlignmentCounts:
     """How many public items were aligned, and how.
 
@@ -232,7 +232,7 @@ class LinksFile(LinkFindings):
     table: tuple[Mapping[str, str | bool | float | None], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class LinkingText:
     """The sentences of the report. An empty text is not shown; captions are by chart."""
 

@@ -4,152 +4,111 @@ It has counts, ranges and the names of columns and files, and never the content 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from standout.data.column import Column
 from standout.data.labels import UnusedColumn
 from standout.data.release import Release
-from standout.findings.json_types import Count
+from standout.findings.json_types import Count, about, finding
 
 OWN_FIELDS = {"encoding", "max rejects", "separator", "header", "time format", "time unit", "zone", "repeats"}
 """Settings of the provenance that have a place of their own in a reading."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ColumnRole:
-    """A column that the release was made from.
+    """A column that the release was made from."""
 
-    role: record (the person), item, value or time; or another part of an item, such as a coordinate
-    column: Name of the column, or its number where the file has no header
-    reason: Why this column was chosen; empty if unknown
-    """
-
-    role: str
-    column: str
-    reason: str
+    role: str = about("record (the person), item, value or time; or another part of an item, such as a coordinate")
+    column: str = about("Name of the column, or its number where the file has no header")
+    reason: str = about("Why this column was chosen; empty if unknown")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ColumnReading:
     """One column with a cell for each person.
 
-    kind: Type of the column
-    levels: Number of different values
-    missing: Number of empty cells
-    similarity: How two values are compared
-    error: How far an imprecise adversary is off, at most, in words
     role: quasi-identifier (others may know it), sensitive (must not be learned), or other
-    attribute: The attribute that the column is part of
-    note: How its cells were read
     """
 
     name: str
-    kind: Literal["number", "ordered", "category", "date", "boolean", "set"]
-    levels: Count
-    missing: Count
-    similarity: str
-    error: str
+    kind: Literal["number", "ordered", "category", "date", "boolean", "set"] = about("Type of the column")
+    levels: Count = about("Number of different values")
+    missing: Count = about("Number of empty cells")
+    similarity: str = about("How two values are compared")
+    error: str = about("How far an imprecise adversary is off, at most, in words")
     role: Literal["quasi-identifier", "sensitive", "other"]
-    attribute: str
-    note: str
+    attribute: str = about("The attribute that the column is part of")
+    note: str = about("How its cells were read")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ValueReading:
-    """How values were read.
-
-    levels: Number of different values
-    low, high: Smallest and largest number; null for categories
-    missing: Number of entries without a value
-    """
+    """How values were read."""
 
     type: Literal["numbers", "categories"]
-    levels: Count
-    low: float | None
-    high: float | None
-    missing: Count
+    levels: Count = about("Number of different values")
+    low: float | None = about("Smallest and largest number; null for categories")
+    high: float | None = about("Smallest and largest number; null for categories")
+    missing: Count = about("Number of entries without a value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class TimeReading:
-    """How times were read.
+    """How times were read."""
 
-    format: Format of the times in the source
-    zone: Zone that Unix times and times with a zone were converted to. Other times are taken as written.
-    unit: Resolution of the times in the release
-    first, last: Earliest and latest time
-    missing: Number of entries without a time
-    """
-
-    format: str | None
-    zone: str
-    unit: str
-    first: str | None
-    last: str | None
-    missing: Count
+    format: str | None = about("Format of the times in the source")
+    zone: str = about("Zone that Unix times and times with a zone were converted to. Other times are taken as written.")
+    unit: str = about("Resolution of the times in the release")
+    first: str | None = about("Earliest and latest time")
+    last: str | None = about("Earliest and latest time")
+    missing: Count = about("Number of entries without a time")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class RejectedReason:
-    """Rows that were left out for one reason.
-
-    lines: Lines of the first of these rows; empty if unknown
-    """
+    """Rows that were left out for one reason."""
 
     reason: str
     rows: Count
-    lines: str
+    lines: str = about("Lines of the first of these rows; empty if unknown")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class RepeatedRows:
     """Rows with the record and item of an earlier row.
 
-    rows: Number of these rows
-    merged: Number of these rows that were dropped
     rule: What was done with them: keep (all), or which row was kept (last, first, max); null if unknown
     """
 
-    rows: Count
-    merged: Count
+    rows: Count = about("Number of these rows")
+    merged: Count = about("Number of these rows that were dropped")
     rule: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Reading:
     """How a data set was read.
 
-    of: The release that was audited, or the original that it was made from
-    synthetic: Whether the data is synthetic, so that there is no source
-    format: Format of the source, such as MovieLens or Parquet
-    encoding: Text encoding; null if the source is not text
-    separator: Separator of the columns; null if the source has none
     header: Whether the first line has the names of the columns; null if the source has no such line
-    columns: The columns of the source that have a part in records and entries
-    attributes: The columns with one cell for each person; none for a history
-    unused: The columns that were not used
-    rows: Number of rows of the source
-    rejected: Rows that were left out, by reason
-    settings: Further settings of the reader
     """
 
-    of: Literal["release", "original"]
-    synthetic: bool
-    format: str
+    of: Literal["release", "original"] = about("The release that was audited, or the original that it was made from")
+    synthetic: bool = about("Whether the data is synthetic, so that there is no source")
+    format: str = about("Format of the source, such as MovieLens or Parquet")
     files: tuple[str, ...]
-    encoding: str | None
-    separator: str | None
+    encoding: str | None = about("Text encoding; null if the source is not text")
+    separator: str | None = about("Separator of the columns; null if the source has none")
     header: bool | None
-    columns: tuple[ColumnRole, ...]
-    attributes: tuple[ColumnReading, ...]
-    unused: tuple[UnusedColumn, ...]
+    columns: tuple[ColumnRole, ...] = about("The columns of the source that have a part in records and entries")
+    attributes: tuple[ColumnReading, ...] = about("The columns with one cell for each person; none for a history")
+    unused: tuple[UnusedColumn, ...] = about("The columns that were not used")
     values: ValueReading | None
     times: TimeReading | None
-    rows: Count
-    rejected: tuple[RejectedReason, ...]
+    rows: Count = about("Number of rows of the source")
+    rejected: tuple[RejectedReason, ...] = about("Rows that were left out, by reason")
     repeated: RepeatedRows
-    settings: Mapping[str, str]
+    settings: Mapping[str, str] = about("Further settings of the reader")
 
     @property
     def rows_rejected(self) -> int:

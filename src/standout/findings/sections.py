@@ -1,83 +1,68 @@
 """The sections of an audit's findings that not every release has: grids, exposure, theory, classes of equal rows."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
+from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share, about, finding
 
 # Grids of an audit: the share of identified people by number of known facts and by error.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class GridCell:
     """One cell of a grid: one number of known facts with one error.
 
-    facts: Number of known facts
-    identified: Share of targets whom the strongest attack identifies
-    attack: Name of the strongest attack. It is chosen for each half of the targets on the other half; both names if
-        the halves differ.
+    attack: Name of the strongest attack. It is chosen for each half of the targets on the other half; both names if the
+        halves differ.
     """
 
-    facts: PositiveCount
-    identified: Rate
+    facts: PositiveCount = about("Number of known facts")
+    identified: Rate = about("Share of targets whom the strongest attack identifies")
     attack: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ErrorRow:
     """The cells with one error.
 
     error: Largest error of a known date in days, or of a known value; null if it is not known
-    label: The error in words
     is_own: Whether this is the adversary's own error, so that the last cell is the adversary as it is named
-    cells: The cells in the order of the numbers of facts
     """
 
     error: NonNegative | None
-    label: str
+    label: str = about("The error in words")
     is_own: bool
-    cells: tuple[GridCell, ...]
+    cells: tuple[GridCell, ...] = about("The cells in the order of the numbers of facts")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ErrorGrid:
     """Share of identified people by number of known facts and by one error of the adversary.
 
     varies: The error that differs between the rows: of dates or of values
-    fixed: What is the same in all cells, in a sentence
-    targets: Number of targets of each cell: the same people in all cells
-    rows: One row for each error, the smallest first and "not known" last
     """
 
     varies: Literal["time_error", "value_error"]
-    fixed: str
-    targets: PositiveCount
-    rows: tuple[ErrorRow, ...]
+    fixed: str = about("What is the same in all cells, in a sentence")
+    targets: PositiveCount = about("Number of targets of each cell: the same people in all cells")
+    rows: tuple[ErrorRow, ...] = about('One row for each error, the smallest first and "not known" last')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ErrorGrids:
-    """How much depends on the number of known facts, and how much on their accuracy.
+    """How much depends on the number of known facts, and how much on their accuracy."""
 
-    adversary: Name of the adversary whose facts and errors vary
-    at_least: Number of entries that everybody in the grids has at least
-    too_few_items: Number of people whose records are too short for the grids
-    grids: A grid for dates and a grid for values, as far as the data has them
-    note: Why a grid is missing; empty if none is
-    """
-
-    adversary: str
-    at_least: PositiveCount
-    too_few_items: Count
-    grids: tuple[ErrorGrid, ...]
-    note: str
+    adversary: str = about("Name of the adversary whose facts and errors vary")
+    at_least: PositiveCount = about("Number of entries that everybody in the grids has at least")
+    too_few_items: Count = about("Number of people whose records are too short for the grids")
+    grids: tuple[ErrorGrid, ...] = about("A grid for dates and a grid for values, as far as the data has them")
+    note: str = about("Why a grid is missing; empty if none is")
 
 
 # Who is exposed to the headline adversary: with how few facts, in which groups, and with which items.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class FactsNeeded:
     """Share of targets who are identified with at most this many facts.
 
@@ -89,122 +74,91 @@ class FactsNeeded:
     share: Rate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Group:
     """People whose records have something in common.
 
     low, high: Smallest and largest number of entries, popularity rank of the rarest known item, or date of the first
         entry
-    people: Number of people in the group; null if the group depends on what the adversary knows
-    identified: Share of the group's targets who are identified
     """
 
     label: str
     low: PositiveCount | Day
     high: PositiveCount | Day
-    people: Count | None
-    identified: Rate
+    people: Count | None = about("Number of people in the group; null if the group depends on what the adversary knows")
+    identified: Rate = about("Share of the group's targets who are identified")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class SensitiveCategory:
     """How many people would have a sensitive item of one category revealed.
 
-    category: The user's own name of the category; `any` for all items together
-    items: Number of items of the release in the category
-    people_with: Number of people with such an item
     revealed: Share of targets with such an item who are identified and have one revealed that was not known
-    people_revealed: This share of all people with such an item and enough entries to be targets
     """
 
-    category: str
-    items: Count
-    people_with: Count
+    category: str = about("The user's own name of the category; `any` for all items together")
+    items: Count = about("Number of items of the release in the category")
+    people_with: Count = about("Number of people with such an item")
     revealed: Rate
-    people_revealed: Count
+    people_revealed: Count = about("This share of all people with such an item and enough entries to be targets")
     explanation: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class SensitiveItems:
-    """Result for the user's list of sensitive items.
-
-    items_listed: Number of lines of the file that name an item
-    items_in_release: Number of these lines whose item is in the release
-    """
+    """Result for the user's list of sensitive items."""
 
     file: str
-    items_listed: Count
-    items_in_release: Count
+    items_listed: Count = about("Number of lines of the file that name an item")
+    items_in_release: Count = about("Number of these lines whose item is in the release")
     adversary: str
     rows: tuple[SensitiveCategory, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Exposure:
-    """Who is exposed to the headline adversary.
+    """Who is exposed to the headline adversary."""
 
-    adversary: Name of the adversary
-    by_length: Groups by number of entries of the record
-    by_popularity: Groups by popularity rank of the rarest known item
-    by_first_date: Groups by date of the record's first entry
-    sensitive: Result for the list of sensitive items, if one was given
-    """
-
-    adversary: str
+    adversary: str = about("Name of the adversary")
     facts_needed: tuple[FactsNeeded, ...]
-    by_length: tuple[Group, ...]
-    by_popularity: tuple[Group, ...]
-    by_first_date: tuple[Group, ...]
-    sensitive: SensitiveItems | None
+    by_length: tuple[Group, ...] = about("Groups by number of entries of the record")
+    by_popularity: tuple[Group, ...] = about("Groups by popularity rank of the rarest known item")
+    by_first_date: tuple[Group, ...] = about("Groups by date of the record's first entry")
+    sensitive: SensitiveItems | None = about("Result for the list of sensitive items, if one was given")
 
 
 # What the paper's theory says about a release: sparsity, and the bounds of the theorems.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class SparsityPoint:
-    """One point of the sparsity curve.
+    """One point of the sparsity curve."""
 
-    epsilon: Similarity of two records, from 0 to 1
-    share: Share of records whose nearest neighbour is at least this similar
-    """
-
-    epsilon: Share
-    share: Rate
+    epsilon: Share = about("Similarity of two records, from 0 to 1")
+    share: Rate = about("Share of records whose nearest neighbour is at least this similar")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Sparsity:
-    """How similar the nearest neighbours of records are (Definition 1 of the paper).
+    """How similar the nearest neighbours of records are (Definition 1 of the paper)."""
 
-    similarity: What makes two entries of one item similar
-    n: Number of records whose neighbours were searched
-    """
-
-    similarity: str
-    n: Count
+    similarity: str = about("What makes two entries of one item similar")
+    n: Count = about("Number of records whose neighbours were searched")
     curve: tuple[SparsityPoint, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Bound:
-    """A theorem of the paper applied to the data, next to what was measured.
-
-    statement: What the theorem says about this data
-    bound: Number of facts that are enough; null if the theorem does not apply to this data
-    measured: What the audit measured
-    setting: Parameters of the theorem
-    """
+    """A theorem of the paper applied to the data, next to what was measured."""
 
     theorem: str
-    statement: str
-    bound: Count | None
-    measured: str
-    setting: str
+    statement: str = about("What the theorem says about this data")
+    bound: Count | None = about("Number of facts that are enough; null if the theorem does not apply to this data")
+    measured: str = about("What the audit measured")
+    setting: str = about("Parameters of the theorem")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Theory:
     """What the paper's theory says about the release."""
 
@@ -215,46 +169,32 @@ class Theory:
 # A yardstick for the main result: the same adversary on data that many readers have heard of.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Yardstick:
-    """What the headline adversary achieves on a stand-in of the Netflix Prize data.
+    """What the headline adversary achieves on a stand-in of the Netflix Prize data."""
 
-    data: The data of the yardstick
-    records: Number of people in it
-    entries: Number of entries in it
-    precision: How precisely the adversary knows values and dates there
-    identified: Share of targets there whom this adversary identifies
-    command: The commands that measured it
-    sentence: The yardstick in one sentence
-    """
-
-    data: str
-    records: PositiveCount
-    entries: PositiveCount
-    precision: str
-    identified: Rate
-    command: str
-    sentence: str
+    data: str = about("The data of the yardstick")
+    records: PositiveCount = about("Number of people in it")
+    entries: PositiveCount = about("Number of entries in it")
+    precision: str = about("How precisely the adversary knows values and dates there")
+    identified: Rate = about("Share of targets there whom this adversary identifies")
+    command: str = about("The commands that measured it")
+    sentence: str = about("The yardstick in one sentence")
 
 
 # What the columns of a release reveal: classes of equal rows, column sets, and what classes and attacks disclose.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ClassSize:
-    """Rows in classes of one size, or of a range of sizes.
+    """Rows in classes of one size, or of a range of sizes."""
 
-    low: Smallest size
-    high: Largest size; null if there is no limit
-    rows: Number of rows in such classes
-    """
-
-    low: PositiveCount
-    high: PositiveCount | None
-    rows: Count
+    low: PositiveCount = about("Smallest size")
+    high: PositiveCount | None = about("Largest size; null if there is no limit")
+    rows: Count = about("Number of rows in such classes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class SmallClasses:
     """Share of rows in classes with fewer than `size` rows."""
 
@@ -262,7 +202,7 @@ class SmallClasses:
     share: Share
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class RiskAbove:
     """Share of rows whose prosecutor risk is above `risk`."""
 
@@ -270,111 +210,78 @@ class RiskAbove:
     share: Share
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Classes:
-    """How well the quasi-identifiers single out rows, counted over all rows: the numbers are exact.
+    """How well the quasi-identifiers single out rows, counted over all rows: the numbers are exact."""
 
-    columns: The quasi-identifiers that the release has
-    k: Size of the smallest class of rows with equal quasi-identifiers
-    classes: Number of classes
-    unique: Share of rows that are alone in their class
-    smaller: Shares of rows in small classes
-    highest: Prosecutor risk of the row at most risk: 1/k
-    mean: Mean prosecutor risk, which is the marketer risk: classes per row
-    above: Shares of rows with a high prosecutor risk
-    sizes: Numbers of rows by size of their class
-    k_with_gaps: k if a missing cell agrees with every value, as in sdcMicro
-    unique_with_gaps: Share of unique rows if a missing cell agrees with every value
-    """
-
-    columns: tuple[str, ...]
-    k: PositiveCount
-    classes: PositiveCount
-    unique: Share
-    smaller: tuple[SmallClasses, ...]
-    highest: Share
-    mean: Share
-    above: tuple[RiskAbove, ...]
-    sizes: tuple[ClassSize, ...]
-    k_with_gaps: PositiveCount
-    unique_with_gaps: Share
+    columns: tuple[str, ...] = about("The quasi-identifiers that the release has")
+    k: PositiveCount = about("Size of the smallest class of rows with equal quasi-identifiers")
+    classes: PositiveCount = about("Number of classes")
+    unique: Share = about("Share of rows that are alone in their class")
+    smaller: tuple[SmallClasses, ...] = about("Shares of rows in small classes")
+    highest: Share = about("Prosecutor risk of the row at most risk: 1/k")
+    mean: Share = about("Mean prosecutor risk, which is the marketer risk: classes per row")
+    above: tuple[RiskAbove, ...] = about("Shares of rows with a high prosecutor risk")
+    sizes: tuple[ClassSize, ...] = about("Numbers of rows by size of their class")
+    k_with_gaps: PositiveCount = about("k if a missing cell agrees with every value, as in sdcMicro")
+    unique_with_gaps: Share = about("Share of unique rows if a missing cell agrees with every value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class ColumnSet:
     """The set of columns of one size that makes most rows unique.
 
-    unique: Share of rows that no other row equals in these columns
     exhaustive: Whether no other set of this size makes more rows unique. If not, it is the best set found.
-    tried: Number of sets of this size that were counted
     """
 
     columns: tuple[str, ...]
-    unique: Share
+    unique: Share = about("Share of rows that no other row equals in these columns")
     exhaustive: bool
-    tried: Count
+    tried: Count = about("Number of sets of this size that were counted")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Diversity:
-    """What classes of equal quasi-identifiers say about a sensitive column.
+    """What classes of equal quasi-identifiers say about a sensitive column."""
 
-    distinct: l: the smallest number of different values in a class
-    entropy: Entropy l: the smallest e^entropy of the values in a class
-    same_value: Share of rows whose class has one value only: who knows the class knows the value
-    t_closeness: t: the largest distance between the values in a class and those in the release
-    """
-
-    distinct: Count
-    entropy: NonNegative
-    same_value: Share
-    t_closeness: NonNegative
+    distinct: Count = about("l: the smallest number of different values in a class")
+    entropy: NonNegative = about("Entropy l: the smallest e^entropy of the values in a class")
+    same_value: Share = about("Share of rows whose class has one value only: who knows the class knows the value")
+    t_closeness: NonNegative = about("t: the largest distance between the values in a class and those in the release")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Disclosure:
     """How well a sensitive column is guessed, and what the classes say about it.
 
-    guessed: Share of targets whose value is guessed; null if the column was not guessed
-    control: The same for people who are not in the release: what it says about anybody
-    baseline: Share of the commonest value
-    adversary: What the adversary knows
     diversity: What classes of equal quasi-identifiers say about the column; null if it was not measured
-    note: Why a number is missing; empty if none is
     """
 
     column: str
-    guessed: Rate | None
-    control: Rate | None
-    baseline: Share
-    adversary: str
+    guessed: Rate | None = about("Share of targets whose value is guessed; null if the column was not guessed")
+    control: Rate | None = about("The same for people who are not in the release: what it says about anybody")
+    baseline: Share = about("Share of the commonest value")
+    adversary: str = about("What the adversary knows")
     diversity: Diversity | None
-    note: str
+    note: str = about("Why a number is missing; empty if none is")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class Learned:
-    """What the right row shows that the adversary did not know.
+    """What the right row shows that the adversary did not know."""
 
-    columns: Mean number of further columns with a value
-    bits: Mean of −log2 of the share of people who have the same value, over these columns
-    """
-
-    columns: Estimate
-    bits: Estimate
+    columns: Estimate = about("Mean number of further columns with a value")
+    bits: Estimate = about("Mean of −log2 of the share of people who have the same value, over these columns")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@finding
 class PopulationEstimate:
     """The quasi-identifiers in a population of which the release is a sample.
 
-    population: Number of people in the population
-    unique: Share of the rows that are unique in the population, as estimated
     journalist: Mean risk if the target is one of the population: the mean of 1/F over rows, as estimated
-    method: How the numbers were estimated
     """
 
-    population: PositiveCount
-    unique: Rate | None
+    population: PositiveCount = about("Number of people in the population")
+    unique: Rate | None = about("Share of the rows that are unique in the population, as estimated")
     journalist: Rate | None
-    method: str
+    method: str = about("How the numbers were estimated")
