@@ -9,16 +9,38 @@ same adversaries also attack without values, without dates and without both, for
 """
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 import standout as so
-from standout.auditing.data_measures import FILE, YardstickRow, measure_row, without
-from standout.auditing.ladder import fit_ladder, resolve_ladder
+from standout.auditing.data_measures import FILE
+from standout.auditing.ladder import eligible_share, fit_ladder, resolve_ladder
+from standout.auditing.sentences import describe_precision
+from standout.evaluate.compare import candidate_attacks, choose_strongest
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.targets import random_targets
 from standout.findings.json_types import json_text
 
 PACKAGED = Path(__file__).parent.parent / "src" / "standout" / "auditing" / FILE
 COMMANDS = ["standout synthesize --like netflix -o standin.index", "python -m tools.yardstick standin.index"]
 TARGETS, SEED = 1000, 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YardstickRow:
+    """One adversary on the data of the yardstick, with or without values and dates."""
+
+    adversary: str
+    values: bool
+    dates: bool
+    knows: int
+    wrong: int
+    precision: str
+    attack: str
+    identified: Estimate
 
 
 def main(index: str, file: str | None = None) -> None:
@@ -50,6 +72,33 @@ def measured(release: so.Release, targets: int) -> list[YardstickRow]:
             print(f"{row.adversary}: {row.precision}: {row.identified}", flush=True)
             rows.append(row)
     return rows
+
+
+def without(adversary: so.Adversary, release: so.Release, *, values: bool, dates: bool) -> so.Adversary:
+    """The adversary on data without values or dates, as the ladder would adapt it."""
+    fewer = adversary if values else replace(adversary, value_error=None)
+    fewer = fewer if dates else replace(fewer, time_error=None, joined_error=None)
+    return fewer if eligible_share(fewer, release) else replace(fewer, wrong_facts="items")
+
+
+def measure_row(
+    release: so.Release, name: str, adversary: so.Adversary, *, targets: int, seed: int, threads: int | None
+) -> YardstickRow:
+    """What an audit reports as `identified` of this adversary, without its other measures."""
+    chosen = random_targets(release, adversary, seed)[:targets]
+    attacks = candidate_attacks(release, adversary)
+    strongest = choose_strongest(release, adversary, attacks, chosen, seed=seed, threads=threads)
+    success = TargetSuccess(attacks[strongest], adversary, (adversary.knows,), seed).of(release, chosen, threads)
+    return YardstickRow(
+        adversary=name,
+        values=adversary.value_error is not None,
+        dates=adversary.time_error is not None,
+        knows=adversary.knows,
+        wrong=adversary.wrong,
+        precision=describe_precision(adversary, release),
+        attack=strongest,
+        identified=rate(min(float(np.sum(success)), len(chosen)), len(chosen), 1 / release.n_records),
+    )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from standout.auditing.exposure import (
     revealed_categories,
 )
 from standout.auditing.findings_checks import checked_findings
-from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies
+from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
 from standout.core.arrays import Floats
 from standout.data.release import Release
 from standout.evaluate.compare import cross_fit
@@ -459,46 +459,33 @@ def _cell(facts: int, successes: dict[str, Floats], records: int) -> GridCell:
 
 
 def _label(error: float | None, varies: Varies) -> str:
-    if error is None:
-        return "not known"
     if not error:
-        return "exact"
+        return "not known" if error is None else "exact"
     return f"± {sentences.time_text(error) if varies == 'time_error' else f'{error:g}'}"
 
 
 def _fixed(original: Release, adversary: Adversary, grid: GridRun) -> str:
     """What is the same in all cells: the other error, the wrong facts, and which items are known."""
-    parts = [_other_error(original, adversary, grid.varies)]
+    parts = list[str]()
+    other: Varies = "value_error" if grid.varies == "time_error" else "time_error"
+    if original.n_levels if other == "value_error" else original.span:
+        error = getattr(adversary, other)
+        label = _label(error, other)
+        known = f"known to {label}" if error else label if error is None else "known exactly"
+        parts.append(f"{'values' if other == 'value_error' else 'dates'} are {known}")
     if adversary.wrong:
+        wrong_items = any(level.adversary.wrong_facts != adversary.wrong_facts for level in grid.levels)
+        lacks = "; where nothing but items is known, a wrong fact is an item that the record lacks"
         parts.append(
             f"{adversary.wrong} of {adversary.knows} facts are wrong, and on average the same share of fewer "
-            f"facts{_wrong_items(adversary, grid)}"
+            f"facts{lacks if wrong_items else ''}"
         )
     kinds = {"popular": "popular items", "rarest": "the rarest items", "recent": "the latest items"}
     kinds |= {"burst": "items close in time"}
     choice = str(adversary.items)
     if choice != "any":
         parts.append(f"the facts are about {kinds.get(choice, choice.replace('_', ' '))}")
-    return "; ".join(filter(None, parts))
-
-
-def _other_error(original: Release, adversary: Adversary, varies: Varies) -> str:
-    if varies == "time_error" and original.n_levels:
-        error = adversary.value_error
-        return f"values are {_in_a_sentence(error, 'value_error')}"
-    if varies == "value_error" and original.span:
-        return f"dates are {_in_a_sentence(adversary.time_error, 'time_error')}"
-    return ""
-
-
-def _in_a_sentence(error: float | None, varies: Varies) -> str:
-    label = _label(error, varies)
-    return f"known to {label}" if error else label if error is None else "known exactly"
-
-
-def _wrong_items(adversary: Adversary, grid: GridRun) -> str:
-    changed = [level for level in grid.levels if level.adversary.wrong_facts != adversary.wrong_facts]
-    return "; where nothing but items is known, a wrong fact is an item that the record lacks" if changed else ""
+    return "; ".join(parts)
 
 
 def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None) -> str:
@@ -507,20 +494,11 @@ def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None
         return "The audit was interrupted before the grids."
     if has_own_draws(adversary):
         return "The adversary draws its facts in a way of its own, so its errors cannot be varied."
-    original, release = plan.people.original, plan.release
-    missing = [
-        noun
-        for noun, codes in (
-            ("dates", min(original.span, release.span)),
-            ("values", min(original.n_levels, release.n_levels)),
-        )
-        if not codes
-    ]
-    if not missing:
-        return ""
-    if len(missing) == 2:
+    present = [*varying(plan.release, plan.people.original)]
+    if not present:
         return (
             "The data has neither dates nor values, so there are no grids of their errors. Only the number "
             "of facts varies: see the chart by number of known facts."
         )
-    return f"The data has no {missing[0]}, so there is no grid of their errors."
+    missing = "values" if "value_error" not in present else "dates"
+    return "" if len(present) == 2 else f"The data has no {missing}, so there is no grid of their errors."

@@ -13,12 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from standout.attack.any_attack import AnyAttack, fit_attack
-from standout.attack.likelihood import Likelihood
-from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.ladder import eligible_share, with_enough_cells, with_facts
+from standout.auditing.ladder import with_enough_cells, with_facts
 from standout.auditing.runs import AdversaryRun, AuditPlan
-from standout.auditing.sentences import describe_adversary, describe_precision
+from standout.auditing.sentences import describe_adversary
 from standout.core import elementary
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
@@ -26,11 +23,8 @@ from standout.core.text import interval_text
 from standout.core.text import percent as percent_yardstick
 from standout.data.column import Column
 from standout.data.release import Release
-from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
-from standout.evaluate.estimates import Estimate, mean, percent, rate
+from standout.evaluate.estimates import Estimate, mean, percent
 from standout.evaluate.outcomes import infer_column
-from standout.evaluate.simulate import TargetSuccess
-from standout.evaluate.targets import random_targets
 from standout.findings.sections import (
     Bound,
     Classes,
@@ -147,20 +141,6 @@ def _fewest_facts(runs: Sequence[AdversaryRun], measure: Literal["identified", "
 FILE = "yardstick.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YardstickRow:
-    """One adversary on the data of the yardstick, with or without values and dates."""
-
-    adversary: str
-    values: bool
-    dates: bool
-    knows: int
-    wrong: int
-    precision: str
-    attack: str
-    identified: Estimate
-
-
 def yardstick(name: str, adversary: Adversary, original: Release) -> Yardstick | None:
     """The yardstick of an adversary of the default ladder; None if it knows other facts there."""
     content = json.loads(files("standout.auditing").joinpath(FILE).read_text(encoding="utf-8"))
@@ -184,35 +164,6 @@ def yardstick(name: str, adversary: Adversary, original: Release) -> Yardstick |
             f"in the same way ({row['precision']}), this adversary identifies {percent_yardstick(identified.value)} of "
             f"people{f' ({ends})' if ends else ''}."
         ),
-    )
-
-
-def without(adversary: Adversary, release: Release, *, values: bool, dates: bool) -> Adversary:
-    """The adversary on data without values or dates, as the ladder would adapt it."""
-    fewer = adversary if values else replace(adversary, value_error=None)
-    fewer = fewer if dates else replace(fewer, time_error=None, joined_error=None)
-    return fewer if eligible_share(fewer, release) else replace(fewer, wrong_facts="items")
-
-
-def measure_row(
-    release: Release, name: str, adversary: Adversary, *, targets: int, seed: int, threads: int | None
-) -> YardstickRow:
-    """What an audit reports as `identified` of this adversary, without its other measures."""
-    chosen = random_targets(release, adversary, seed)[:targets]
-    attacks: dict[str, AnyAttack] = {
-        title: fit_attack(attack, adversary) for title, attack in ((PAPER, ScoreboardRH()), (LIKELIHOOD, Likelihood()))
-    }
-    strongest = choose_strongest(release, adversary, attacks, chosen, seed=seed, threads=threads)
-    success = TargetSuccess(attacks[strongest], adversary, (adversary.knows,), seed).of(release, chosen, threads)
-    return YardstickRow(
-        adversary=name,
-        values=adversary.value_error is not None,
-        dates=adversary.time_error is not None,
-        knows=adversary.knows,
-        wrong=adversary.wrong,
-        precision=describe_precision(adversary, release),
-        attack=strongest,
-        identified=rate(min(float(np.sum(success)), len(chosen)), len(chosen), 1 / release.n_records),
     )
 
 

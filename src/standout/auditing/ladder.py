@@ -5,6 +5,7 @@ entries or both. It resolves errors that are shares of the value spread or of th
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -40,15 +41,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class RelativeError:
-    """An error as a share of the value spread or of the time span.
-
-    Attributes
-    ----------
-    share
-        The error as a share.
-    at_most
-        Largest error in units of the values, or in days; None for no limit.
-    """
+    """An error as a share of the value spread or of the time span, at most so many units of the values, or days."""
 
     share: float
     at_most: float | None = None
@@ -57,10 +50,6 @@ class RelativeError:
         """The error on data of this spread, not yet rounded."""
         error = self.share * spread
         return error if self.at_most is None else min(error, self.at_most)
-
-    def is_limited(self, spread: float) -> bool:
-        """Whether `at_most` decides."""
-        return self.at_most is not None and self.share * spread >= self.at_most
 
 
 class RelativeErrors(NamedTuple):
@@ -136,14 +125,16 @@ class DataSpread:
 
     def explain(self, errors: RelativeErrors) -> list[str]:
         """How the errors were resolved, except where a fixed limit decided."""
-        notes = []
-        value_error = errors.value_error
-        if value_error is not None and not value_error.is_limited(self.values):
-            notes.append(f"the value error is {_percent(value_error)} of the spread of {self.values:g}")
-        for what, error in (("date", errors.time_error), ("first-date", errors.joined_error)):
-            if error is not None and not error.is_limited(self.days):
-                notes.append(f"the {what} error is {_percent(error)} of the time span of {time_text(self.days)}")
-        return notes
+        parts = (
+            ("value", errors.value_error, self.values, f"the spread of {self.values:g}"),
+            ("date", errors.time_error, self.days, f"the time span of {time_text(self.days)}"),
+            ("first-date", errors.joined_error, self.days, f"the time span of {time_text(self.days)}"),
+        )
+        return [
+            f"the {what} error is {100 * error.share:g} % of {whole}"
+            for what, error, spread, whole in parts
+            if error is not None and (error.at_most is None or error.share * spread < error.at_most)
+        ]
 
     @cached_property
     def _levels(self) -> Floats | None:
@@ -154,10 +145,6 @@ class DataSpread:
     @cached_property
     def _value_counts(self) -> Ints:
         return _counts(self.release.by_record.value, self.release.n_levels)
-
-
-def _percent(error: RelativeError) -> str:
-    return f"{100 * error.share:g} %"
 
 
 def _counts(codes: NDArray[np.integer[Any]] | None, size: int) -> Ints:
@@ -325,7 +312,10 @@ def resolve_ladder(ladder: LadderSource, headline: str | None = None) -> Ladder:
 
         resolved = read_ladder(ladder)
     elif isinstance(ladder, Mapping):
-        resolved = checked_ladder([_own_rung(name, rung) for name, rung in ladder.items()], None, "own")
+        rungs = [Rung(name, name, rung) if isinstance(rung, Adversary) else rung for name, rung in ladder.items()]
+        if not all(isinstance(name, str) for name in ladder) or not all(isinstance(rung, Rung) for rung in rungs):
+            raise ParameterError(WRONG_LADDER)
+        resolved = checked_ladder(rungs, None, "own")
     elif isinstance(ladder, (list, tuple)) and all(isinstance(rung, Rung) for rung in ladder):
         resolved = checked_ladder(list(ladder), None, "own")
     else:
@@ -337,14 +327,6 @@ def headline_adversary(release: Release, ladder: LadderSource = None, headline: 
     """The headline adversary of a ladder, adapted to the release."""
     fitted = fit_ladder(resolve_ladder(ladder, headline), release)
     return next(rung.adversary for rung in fitted.rungs if rung.name == fitted.headline)
-
-
-def _own_rung(name: object, rung: object) -> Rung:
-    if isinstance(name, str) and isinstance(rung, Adversary):
-        return Rung(name, name, rung)
-    if isinstance(name, str) and isinstance(rung, Rung):
-        return rung
-    raise ParameterError(WRONG_LADDER)
 
 
 def checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> Ladder:
@@ -384,7 +366,7 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
 
     `quasi_identifiers` are the columns that others may know; default: by their roles.
     """
-    fit = partial(_fit, release=release, spread=DataSpread(release), quasi_identifiers=quasi_identifiers)
+    fit = partial(fit_rung, release=release, spread=DataSpread(release), quasi_identifiers=quasi_identifiers)
     rungs = [rung for rung in ladder.rungs if rung.is_for(release)]
     candidates = {rung.name: fit(rung) for rung in rungs if not rung.bound}
     others = [rung.adversary for rung in candidates.values() if isinstance(rung, Rung)]
@@ -443,17 +425,14 @@ def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Ad
     )
 
 
-def fit_rung(rung: Rung, release: Release) -> Rung | str:
-    """The adversary of one rung adapted to a release; the reason, if it does not apply."""
-    return _fit(rung, release, DataSpread(release), None)
-
-
-def _fit(rung: Rung, release: Release, spread: DataSpread, quasi_identifiers: Sequence[str] | None) -> Rung | str:
+def fit_rung(
+    rung: Rung, release: Release, spread: DataSpread | None = None, quasi_identifiers: Sequence[str] | None = None
+) -> Rung | str:
     """The adversary with errors in numbers, without knowledge that the release cannot match; or why it cannot be."""
     if release.columns:
         fitted = _fit_columns(rung.adversary, release, quasi_identifiers)
     else:
-        fitted = _fit_entries(rung, release, spread)
+        fitted = _fit_entries(rung, release, spread or DataSpread(release))
     if isinstance(fitted, str):
         return fitted
     adversary, notes = fitted
@@ -510,30 +489,11 @@ def with_enough_cells(adversary: Adversary, release: Release) -> Adversary | Non
 
 def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]] | str:
     """The adversary with errors in numbers, without what the release lacks, and notes about the changes."""
-    adversary, notes = _with_numbers(rung, release, spread)
-    assert isinstance(adversary.items, Choice)
-    if not release.span and adversary.items.name in ("recent", "burst"):
-        return "the release has no dates"
-    if adversary.columns is not None or adversary.entries is not None:
-        return "the release has no columns"
-    # without values and dates, only the item of a fact can be wrong
-    wrong_items = bool(adversary.wrong) and adversary.wrong_facts == "values" and not _applies(adversary, release)
-    if wrong_items:
-        adversary = replace(adversary, wrong_facts="items")
-    adversary, fewer = _with_affordable_facts(adversary, release)
-    if wrong_items and adversary.wrong:
-        notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
-    return adversary, [*notes, *fewer]
-
-
-def _with_numbers(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]]:
-    """The adversary with errors in numbers, None for what the release lacks; and notes about the changes."""
     adversary, relative, notes = rung.adversary, rung.relative, []
-    is_numeric = isinstance(release.levels, np.ndarray)
     if not release.n_levels and (adversary.value_error is not None or relative.value_error):
         adversary, relative = replace(adversary, value_error=None), relative._replace(value_error=None)
         notes.append("the release has no values, so the adversary knows none")
-    elif not is_numeric and (adversary.value_error or relative.value_error):
+    elif not isinstance(release.levels, np.ndarray) and (adversary.value_error or relative.value_error):
         adversary, relative = replace(adversary, value_error=0), relative._replace(value_error=None)
         notes.append("values are categories, so the adversary knows them exactly")
     dated = (adversary.time_error, adversary.joined_error, relative.time_error, relative.joined_error)
@@ -541,21 +501,27 @@ def _with_numbers(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adv
         adversary = replace(adversary, time_error=None, joined_error=None)
         relative = relative._replace(time_error=None, joined_error=None)
         notes.append("the release has no dates, so the adversary knows none")
-    if relative.value_error is not None:
-        adversary = replace(adversary, value_error=spread.value_error(relative.value_error))
-    if relative.time_error is not None:
-        adversary = replace(adversary, time_error=spread.time_error(relative.time_error))
-    if relative.joined_error is not None:
-        adversary = replace(adversary, joined_error=spread.time_error(relative.joined_error))
-    return adversary, [*notes, *spread.explain(relative)]
-
-
-def _applies(adversary: Adversary, release: Release) -> bool:
-    try:
-        adversary.eligible(release, [0])
-    except ParameterError:
-        return False
-    return True
+    for name, error in relative._asdict().items():
+        if error is not None:
+            resolve = spread.value_error if name == "value_error" else spread.time_error
+            changed: dict[str, Any] = {name: resolve(error)}
+            adversary = replace(adversary, **changed)
+    notes += spread.explain(relative)
+    assert isinstance(adversary.items, Choice)
+    if not release.span and adversary.items.name in ("recent", "burst"):
+        return "the release has no dates"
+    if adversary.columns is not None or adversary.entries is not None:
+        return "the release has no columns"
+    wrong_items = False
+    if adversary.wrong and adversary.wrong_facts == "values":
+        try:
+            adversary.eligible(release, [0])
+        except ParameterError:  # without values and dates, only the item of a fact can be wrong
+            adversary, wrong_items = replace(adversary, wrong_facts="items"), True
+    adversary, fewer = _with_affordable_facts(adversary, release)
+    if wrong_items and adversary.wrong:
+        notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
+    return adversary, [*notes, *fewer]
 
 
 def eligible_share(adversary: Adversary, release: Release) -> float:
@@ -570,13 +536,14 @@ def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adve
     """The adversary with as many facts as at least FEW of the records have, and a note if these are fewer."""
     if eligible_share(adversary, release) >= FEW:
         return adversary, []
-    top = min(adversary.knows, int(release.lengths.max()))
 
-    def fits(candidate: Adversary) -> bool:
-        return eligible_share(candidate, release) >= FEW
+    def most(of: Callable[[int], Adversary]) -> int:
+        """The largest number of facts that enough records have, if they have all smaller ones; 0 if there is none."""
+        sizes = range(1, min(adversary.knows, int(release.lengths.max())) + 1)
+        return bisect_left(sizes, True, key=lambda knows: eligible_share(of(knows), release) < FEW)
 
-    with_wrong = _largest(top, lambda knows: fits(with_facts(adversary, knows)))
-    without_wrong = _largest(top, lambda knows: fits(replace(adversary, knows=knows, wrong=0)))
+    with_wrong = most(partial(with_facts, adversary))
+    without_wrong = most(lambda knows: replace(adversary, knows=knows, wrong=0))
     fewer = with_facts(adversary, max(with_wrong, 1))
     if without_wrong > with_wrong:
         fewer = replace(adversary, knows=without_wrong, wrong=0)
@@ -586,15 +553,6 @@ def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adve
         f"so the adversary knows {facts_text(fewer)}"
     )
     return fewer, [note]
-
-
-def _largest(top: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `top` that fits, if all smaller numbers do as well; 0 if none does."""
-    low, high = 0, top
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
 
 
 def with_facts(adversary: Adversary, knows: int) -> Adversary:
