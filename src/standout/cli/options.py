@@ -103,7 +103,7 @@ def with_options(options: Iterable[Callable[[Command], Command]], command: Comma
     return command
 
 
-json_option = option("--json as_json", "", "Print JSON instead of text.", GENERAL)
+json_option = option("--json as_json", "", "Print JSON instead of text (see docs/json.md).", GENERAL)
 threads_option = option("--threads", "N", "Number of threads.", GENERAL, show_default="all cores")
 seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", GENERAL, default=0)
 quick_option = option("--quick", "", "Fewer targets and shorter curves; wider intervals.")

@@ -82,16 +82,9 @@ def advise(
       standout advise ratings.csv --try "round-time month + drop-entries 0.5"
       standout advise survey.csv --table --schema schema.toml --limit 0.05
 
-    \b
-    Exit codes:
-      0  the search is complete, whether or not a candidate meets the limit
-      1  an error
-      3  the search was interrupted
-      4  with --fail: no candidate meets the limit
+    Exit code 3: interrupted. Exit code 4: with --fail, no candidate meets the limit.
 
-    \b
-    JSON output: the content of advice.json, as docs/advice.schema.json describes
-    it.
+    JSON output: the content of advice.json (docs/advice.schema.json).
     """
     output = output or Path(f"{options.data_stem(data)}-advice")
     start_gate(gate_files, "standout advise", data, limit if fail else None, "--fail", output, [ladder])

@@ -108,9 +108,7 @@ def audit(
 
     \b
     Exit codes:
-      0  the audit is complete
-      1  an error
-      3  the audit was interrupted
+      3  interrupted
       4  the share of --fail-above may be exceeded
       5  the audit failed its own checks; do not trust its numbers
     """

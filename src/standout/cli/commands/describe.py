@@ -115,9 +115,6 @@ def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_j
     Example:
       standout schema survey.csv -o schema.toml
       standout audit survey.csv --table --schema schema.toml
-
-    The JSON has rows, id and columns: name, kind (the type), levels, missing, range,
-    similarity, scale, error, role, attribute and note.
     """
     if output is not None and output.exists() and not overwrite:
         raise ParameterError(f"{output} exists: choose another file, or add --overwrite")
@@ -197,13 +194,6 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
       standout index ratings.csv -o ratings.index
       standout index sales.csv.gz -o sales.index --record Customer --item SKU
       standout index calls/*.csv -o calls.index --memory 4GB --workers 4
-
-    \b
-    JSON output:
-      index, bytes             the folder and its size
-      records, items, entries  sizes of the release
-      read                     how the source was read and what was rejected
-      fingerprint, version
     """
     from standout.core.threads import memory_limit
     from standout.data.store import is_index, open_index, save
@@ -246,15 +236,7 @@ def verify(folder: Path, as_json: bool) -> None:
     Example:
       standout verify ratings.index
 
-    \b
-    Exit codes:
-      0  all files are intact
-      1  a file is damaged, or INDEX is not an index
-
-    \b
-    JSON output:
-      index, files  the folder and the number of files
-      damaged       names of the damaged files
+    Exit code 1: a file is damaged, or INDEX is not an index.
     """
     from standout.data.store import verify as verify_index
 

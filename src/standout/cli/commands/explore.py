@@ -71,9 +71,6 @@ def explore(
       standout explore ratings.csv
       standout explore ratings.index --what-if safer.csv --key key.csv
       standout explore ratings.index --audit ratings-audit --no-browser
-
-    \b
-    JSON output: the address.
     """
     if key is not None and what_if is None:
         raise ParameterError("--key needs --what-if, the data that it belongs to")

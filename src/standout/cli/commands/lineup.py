@@ -114,30 +114,6 @@ def lineup(
           --knows "Bent=1" --knows "Matrix, The (1999)" --length 200±50%
       standout lineup ml-latest-small --knows Bent --attack paper --phi 2
       standout lineup survey.csv --table --knows age=34 --knows sex=f
-
-    \b
-    JSON output:
-      attack        likelihood, paper or algorithm-1a
-      assumes       likelihood: what the probabilities take for granted
-      facts         name, item (null if unknown), title, value, time, value_error,
-                    time_error, doubt, records that have it
-      candidates    number of records that fit --length and --joined
-      lineup        record, score, probability of the most likely records
-      outside       probability that it is none of these
-      nobody        likelihood: the part of it that the person is not in the data
-      eccentricity  (best score - second best) / sigma
-      sigma, mean   of the scores of all candidates
-      match         the claimed record, or null: of at least this posterior
-                    (likelihood) or eccentricity phi (the others)
-      ties          number of records with the best score
-      bits          prior: log2 of candidates; left: still missing to identify the
-                    best record
-      explain       by fact, for the best record: name, has, similarity, weight,
-                    part (they add up to its score; algorithm-1a: the lowest is the
-                    score), by_item, by_value, by_time: what each adds to it
-      unknown       names that match no item
-      read          how the data was read
-      length, joined, posterior, phi, fingerprint, version
     """
     with progress() as report:
         release = source.read([data], report, check=False)

@@ -88,30 +88,7 @@ def link(
       standout link release.csv imdb.csv --public-read record=user \\
           --truth truth.csv
 
-    \b
-    Exit codes:
-      0  all profiles were linked
-      1  an error
-      3  interrupted; the results are about the profiles linked so far
-
-    \b
-    JSON output:
-      table         profile, record (best guess), runner_up, evidence,
-                    eccentricity, score, runner_up_score, ties, bits_left,
-                    facts_used, facts_unknown, claimed, false_claim, contested,
-                    by_values, by_dates, by_items, strongest_part, dates;
-                    identified (with --truth)
-      claims, expected_false_claims (if nobody of PUBLIC were in DATA),
-      likely_false_claims, contested_claims, tied_claims
-      phi           minimum for a claim
-      by_facts_used profiles, claims; with --truth present, correct_claims
-      histograms    evidence and eccentricity of claims, others and decoys
-      strongest_parts
-                    claims by what contributes most: values, dates, items
-      truth, curve, by_budget
-                    precision, recall and absent_claims; by phi; by budget
-      alignment, settings, summary, complete, release, public, profiles,
-      profiles_with_facts, limits, version
+    Exit code 3: interrupted; the results are about the profiles linked so far.
     """
     from standout.linking.links import link as link_releases
 

@@ -68,25 +68,7 @@ def paper(
       standout paper --records 20000 -o paper
       standout paper --data netflix.index --only 1,4,12 -o paper
 
-    \b
-    Exit codes:
-      0  all figures are complete
-      1  an error
-      3  the run was interrupted
-
-    \b
-    JSON output:
-      complete, page, summary, stronger_attack (how much more likelihood reaches)
-      table     figure, figure_2008, kind (attack: validates a stand-in; data),
-                panel, label, measure, unit, paper, measured, low, high, n, spread
-                (standard deviation over our targets), paper_targets (estimate),
-                too_few_items, difference, sampling_error, within_sampling_error,
-                within_goal, note, likelihood, likelihood_low, likelihood_high,
-                full_size, full_size_low, full_size_high (compared with, if any)
-      readings  figure, reading, mean and worst |difference|, bias, within (the
-                goal), cells
-      read      how the data was read
-      targets, seed, fingerprint, version
+    Exit code 3: interrupted.
     """
     from standout.paper.figures import select_figures
     from standout.paper.reproduce import find_qualifying, reproduce
@@ -206,14 +188,6 @@ def synthesize(
       standout synthesize --records 1000 -o people.csv
       standout synthesize --like netflix --records 20000 --check
       standout synthesize --like netflix --scale 10 -o big.index --memory 4GB
-
-    \b
-    JSON output:
-      output, like, seed, records, items, entries
-      calibration  with --check: group, statistic, published, measured, tolerance,
-                   verdict (met: within the tolerance; near: within twice the
-                   tolerance; missed)
-      fingerprint, version
     """
     from standout.core.threads import memory_limit
     from standout.paper.synthesize import scaled_records, synthesize_index

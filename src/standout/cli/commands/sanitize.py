@@ -101,19 +101,6 @@ def sanitize(
     The rows of a table are put into a random order, and its ids are always new.
     Without --key nobody can say which row is whose, so the remaining risk cannot be
     measured.
-
-    \b
-    JSON output:
-      output, sidecar, key     the files that were written
-      renumbered               whether ids are new
-      steps                    step; counts: sizes before and after, and changes;
-                               entries before = entries + removed + merged - added
-      original                 records, columns, items, entries; merged rows:
-                               repeated rows that reading merged
-      records, columns, items, entries
-                               sizes of the output
-      read                     how DATA was read
-      fingerprint, version     of the output
     """
     from standout.sanitizing.files import check_output_name, check_output_paths, released_fingerprint, write_sanitized
     from standout.sanitizing.sanitize import sanitize as sanitize_release

@@ -97,25 +97,7 @@ def simulate(
       standout simulate ratings.index --targets all --items rarest --json
       standout simulate ratings.csv --attack paper --phi 2 --time-scale 60
 
-    \b
-    Exit codes:
-      0  all targets were attacked
-      1  an error
-      3  interrupted; the numbers are about the targets attacked so far
-
-    \b
-    JSON output:
-      complete  whether all targets were attacked
-      original  fingerprint of the original, or null
-      read      how the data was read
-      present   share of targets whom a record of DATA represents
-      attacks   by name: the attack with its settings, and the threshold of
-                claims
-      table     one row per attack and measure: attack, adversary, facts, measure,
-                setting, estimate, low, high, n, baseline, too_few_items, seed,
-                fingerprint, version
-      curves    by attack, adversary and facts: curve (claim rates by phi or
-                posterior) and calibration (of probabilities)
+    Exit code 3: interrupted; the numbers are about the targets attacked so far.
     """
     import polars as pl
 

@@ -1,6 +1,7 @@
 """Measures of a history: `standout sparsity`, `unicity`, and `bounds`, the theorems of the paper."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,16 +58,6 @@ def sparsity(
     Example:
       standout sparsity ratings.csv
       standout sparsity ratings.index --within-value 1 --within-days 14
-
-    \b
-    JSON output:
-      by           what counts as similar
-      records, of  number of records examined, of how many
-      table        epsilon, delta, low, high, n
-      curve        similarity; share of records with a neighbour at least that
-                   similar; low, high, n
-      read         how the data was read
-      fingerprint, version
     """
     from standout.evaluate.simulation import write_table
     from standout.know.similarity import Within
@@ -126,14 +117,12 @@ def unicity(
     entry_counts: str,
     within_value: str,
     bin_days: float | None,
-    targets: int,
     grids: tuple[str, ...],
     geohashes: tuple[str, ...],
     time_bins: tuple[str, ...],
     chart: Path | None,
-    seed: int,
-    threads: int | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Measure how many records k of their entries single out.
 
@@ -148,14 +137,6 @@ def unicity(
       standout unicity ratings.csv -k 1-4
       standout unicity ratings.csv -k 2 --within-value none --bin-days 30
       standout unicity traces.csv --grid 0.001 --grid 0.01 --time-bin hour
-
-    \b
-    JSON output:
-      by       what is known about an entry
-      unicity  k, share, low, high, n, baseline, too_few (records with fewer
-               entries); with --grid or --geohash also places and time_bin
-      read     how the data was read
-      fingerprint, version
     """
     counts = options.parse_counts("-k", entry_counts)
     if grids or geohashes:
@@ -169,7 +150,7 @@ def unicity(
             raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
         if chart is not None:
             options.output_file(chart, "--chart", [data])
-        result = _grid(source, data, grids, geohashes, time_bins, Draw(counts, targets, seed, threads))
+        result = _grid(source, data, (grids, geohashes, time_bins), Draw(counts, **settings))
         if chart is not None:
             _write_chart(result, chart)
         rows = [
@@ -188,38 +169,24 @@ def unicity(
     value = options.parse_number_or_none("--within-value", within_value)
     with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
         release = source.read([data], report, purpose="unicity")
-        known: dict[str, Any] = {"value": value, "time": bin_days, "targets": targets}
-        results = measure_unicity(release, counts, **known, seed=seed, threads=threads, progress=report)
+        results = measure_unicity(release, counts, value=value, time=bin_days, progress=report, **settings)
     knowledge = "item" + ("" if value is None else ", value" if value == 0 else f", value ± {value:g}")
     knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
     rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
     _show_unicity(rows, knowledge, release, as_json)
 
 
-def _grid(
-    source: Source,
-    data: str,
-    grids: tuple[str, ...],
-    geohashes: tuple[str, ...],
-    time_bins: tuple[str, ...],
-    draw: "Draw",
-) -> "UnicityGrid":
+def _grid(source: Source, data: str, places: tuple[tuple[str, ...], ...], draw: "Draw") -> "UnicityGrid":
     """Measure the unicity of traces for grids, geohashes and time bins; a source is read anew for each of them."""
     from standout.data.store import is_index
     from standout.measure.unicity_grid import measure_grid, parse_resolutions, unicity_grid
 
     with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
-        cells, bins = parse_resolutions(grids, geohashes, time_bins)
+        cells, bins = parse_resolutions(*places)
         if is_index(Path(data)):
             release = source.read([data], report, purpose="unicity")
-            places: dict[str, Any] = {"grids": grids, "geohashes": geohashes, "time_bins": time_bins}
-            common: dict[str, Any] = {
-                "targets": draw.targets,
-                "seed": draw.seed,
-                "threads": draw.threads,
-                "progress": report,
-            }
-            return unicity_grid(release, points=draw.points, **places, **common)
+            named: dict[str, Any] = dict(zip(("grids", "geohashes", "time_bins"), places, strict=True))
+            return unicity_grid(release, **named, **asdict(draw), progress=report)
 
         def read_at(cell: "PlaceCells", time_bin: "TimeBin | None") -> "Release":
             width = {} if time_bin is None else {"time_bin": str(time_bin)}
@@ -300,17 +267,6 @@ def bounds(
       standout bounds --records 480189
       standout bounds ratings.csv --delta 0.9
       standout bounds ratings.csv --value-error 1 --time-error none
-
-    \b
-    JSON output:
-      records, epsilon      what the numbers are for
-      needed                delta; facts (Theorems 1, 2 and 4); lineups: facts by
-                            length of the lineup (Theorem 3)
-      checks                with DATA, one row per check: theorem, statement,
-                            settings, sign, bound, value, low, high, n, holds
-                            (null: undecided), too_few_items, note
-      read                  with DATA, how it was read
-      fingerprint, version  with DATA
     """
     from standout.evaluate.simulation import write_table
     from standout.measure.theorem_bounds import table
