@@ -7,7 +7,7 @@ import pytest
 from report.advice_samples import advice_findings, recommending
 from report.sample_findings import full, untrusted
 from standout.evaluate.estimates import rate
-from standout.findings.gate import advice_gate, audit_gate, checked_threshold, undecided_gate
+from standout.findings.audit import advice_gate, audit_gate, checked_threshold, undecided_gate
 
 pytestmark = pytest.mark.once
 

@@ -16,8 +16,7 @@ from report.sample_pages import page_for
 from standout.core.text import LONG, percent
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
-from standout.findings.audit import Threshold
-from standout.findings.gate import measure_titles
+from standout.findings.audit import Threshold, measure_titles
 from standout.report.audit_charts import audit_figures
 from standout.report.audit_page import audit_page, write_report
 

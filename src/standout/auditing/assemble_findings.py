@@ -49,8 +49,8 @@ from standout.findings.audit import (
     Trust,
     Verdict,
     VerdictPart,
+    checked_threshold,
 )
-from standout.findings.gate import checked_threshold
 from standout.findings.json_types import software_versions
 from standout.findings.reading import reading_of
 from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, Exposure, GridCell, SensitiveItems

@@ -40,8 +40,7 @@ from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
 from standout.findings.advice import AdviceFindings
-from standout.findings.audit import AuditFindings
-from standout.findings.gate import answer_line
+from standout.findings.audit import AuditFindings, answer_line
 from standout.findings.json_types import json_text, to_json_object
 from standout.ingest.diagnosis import PYTHON, require_no_overlooked
 from standout.ingest.read import as_release, read

@@ -17,7 +17,7 @@ from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.column_scores import attack_named
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ExactMatch, ScoreboardRH
-from standout.auditing.fact_checks import check_facts
+from standout.auditing.findings_checks import check_facts
 from standout.auditing.ladder import Rung, fit_rung
 from standout.auditing.recomputed import Recomputation, Reported, can_recompute, has_reference, without_record
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, built_in_attacks

@@ -23,7 +23,7 @@ from standout.core.files import make_folder, write_content
 from standout.ingest.remote import is_remote, public_url
 
 if TYPE_CHECKING:
-    from standout.findings.gate import Gate
+    from standout.findings.audit import Gate
 
 FORMS = {".xml": "JUnit", ".sarif": "SARIF 2.1.0", ".md": "Markdown"}
 LIMIT = "--fail-above"
@@ -58,7 +58,7 @@ def start_gate(
         return
     if limit is None:
         raise ParameterError(f"--gate needs {needs}")
-    from standout.findings.gate import undecided_gate
+    from standout.findings.audit import undecided_gate
 
     for path in files:
         if path.suffix not in FORMS:

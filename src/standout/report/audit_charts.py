@@ -9,8 +9,7 @@ from standout.core.text import count, estimate_text, interval_text, percent
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings, AttackFindings, Measures
-from standout.findings.audit import AuditFindings
-from standout.findings.gate import measure_titles
+from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.sections import ClassSize, ErrorGrid, Group
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table

@@ -9,8 +9,7 @@ from standout.core.files import make_folder, write_content
 from standout.core.text import count, decimal, estimate_text, interval_text, percent, printable_texts, shorten
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import BeforeAfter
-from standout.findings.audit import AuditFindings
-from standout.findings.gate import MEASURES, measure_titles
+from standout.findings.audit import MEASURES, AuditFindings, measure_titles
 from standout.report.advice_page import advice_section
 from standout.report.audit_charts import (
     FIGURES,

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from standout._version import __version__
 from standout.core.text import LONG, estimate_text, interval_text, percent, printable, shorten
-from standout.findings.gate import Gate, GateCondition, Rule
+from standout.findings.audit import Gate, GateCondition, Rule
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 NO_MEASURE: tuple[Rule, ...] = ("self-check-failed", "not-decided")

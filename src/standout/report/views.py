@@ -34,8 +34,7 @@ from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, probability_text
 from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.findings.advice import AdviceFindings
-from standout.findings.audit import AuditFindings
-from standout.findings.gate import measure_titles
+from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.links import LinkFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity

@@ -9,7 +9,7 @@ from command_line import undocumented
 import standout as so
 from standout.evaluate import simulate as target_attacks
 from standout.evaluate.claims import ClaimThreshold
-from standout.findings.gate import measure_titles
+from standout.findings.audit import measure_titles
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
 

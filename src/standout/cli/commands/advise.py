@@ -90,7 +90,7 @@ def advise(
     start_gate(gate_files, "standout advise", data, limit if fail else None, "--fail", output, [ladder])
     from standout.advising.advise import advise as run_search
     from standout.auditing.ladder import headline_adversary
-    from standout.findings.gate import advice_gate
+    from standout.findings.audit import advice_gate
 
     folder, name = options.output_folder(output, *REPORT_FILES), Path(public_url(data)).name
     steps = [[step.strip() for step in text.split("+")] for text in candidates] or None

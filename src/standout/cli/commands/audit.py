@@ -145,7 +145,7 @@ def audit(
         if risk_path is not None:
             result.risk_table(risk_path, progress=report)
         if gate_files:
-            from standout.findings.gate import audit_gate
+            from standout.findings.audit import audit_gate
 
             write_gate(gate_files, audit_gate(result.findings), data)
     _show(result, folder, as_json)
@@ -257,7 +257,7 @@ def _sentences(result: "Audit") -> list[str]:
 
 def _table(findings: "AuditFindings") -> "Table":
     """Return one row per adversary, with the titles and numbers that the report shows."""
-    from standout.findings.gate import measure_titles
+    from standout.findings.audit import measure_titles
     from standout.report.audit_charts import common_threshold
 
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)

@@ -213,7 +213,7 @@ def _table(columns: list[Column], shared: "ClaimThreshold | None", several: bool
 
 def _titles(simulation: "Simulation", shared: "ClaimThreshold | None") -> dict[tuple[str, str], str]:
     """Return the title of each row to show, by measure and setting."""
-    from standout.findings.gate import measure_titles
+    from standout.findings.audit import measure_titles
 
     threshold, budget, criteria = simulation.threshold, simulation.budget, simulation.criteria
     titles = measure_titles(shared, budget=budget, top=criteria.top)
