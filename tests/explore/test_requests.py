@@ -7,11 +7,11 @@ from explorer_client import ORIGIN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RequestError, RevealRequest, parse_json
+from standout.explore.requests import DealRequest, LineupRequest, RequestError, RevealRequest, parse_json
 
 pytestmark = pytest.mark.once
 ENDPOINTS = ("/api/lineup", "/api/play", "/api/reveal", "/api/export", "/api/audit")
-READERS = (LineupRequest.read, DealRequest.read, RevealRequest.read, ExportRequest.read)
+READERS = (LineupRequest.read, DealRequest.read, RevealRequest.read)
 
 
 def send(page, path, body, kind="application/json"):

@@ -27,8 +27,8 @@ import standout as so
 from standout.core.text import LONG, interval_text, percent, printable, shorten
 from standout.explore.exploration import MOST_BYTES, Exploration, answer_lineup, deal, export, prepare, reveal
 from standout.explore.requests import (
+    FORMATS,
     DealRequest,
-    ExportRequest,
     Fields,
     LineupRequest,
     RequestError,
@@ -198,8 +198,8 @@ class Pages:
 
     async def export(self, request: Request) -> Response:
         """POST /api/export: a file with facts or lineup."""
-        asked = await _read(request, ExportRequest.read)
-        name, kind, content = await self.workers.run(partial(export, self.exploration, asked), None, 0)
+        form, asked = await _read(request, lambda each: (each.choice("format", FORMATS), LineupRequest.read(each)))
+        name, kind, content = await self.workers.run(partial(export, self.exploration, form, asked), None, 0)
         return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)
 
     async def audit(self, request: Request) -> Response:

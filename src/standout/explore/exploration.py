@@ -21,7 +21,6 @@ from standout.explore.requests import (
     MOST_FACTS,
     MOST_SHOWN,
     DealRequest,
-    ExportRequest,
     LineupRequest,
     RequestError,
     RevealRequest,
@@ -404,12 +403,12 @@ def prepare(exploration: Exploration) -> None:
 # Downloads: the facts as CSV that `standout lineup --aux` reads, and the lineup as CSV or JSON.
 
 
-def export(exploration: Exploration, request: ExportRequest) -> tuple[str, str, bytes]:
+def export(exploration: Exploration, form: str, request: LineupRequest) -> tuple[str, str, bytes]:
     """The name, the media type and the content of a file."""
-    if request.format == "facts.csv":
-        return FACTS_FILE, "text/csv", _facts_csv(request.lineup.facts)
-    answer, release = answer_lineup(exploration, request.lineup), exploration.release
-    if request.format == "lineup.csv":
+    if form == FACTS_FILE:
+        return FACTS_FILE, "text/csv", _facts_csv(request.facts)
+    answer, release = answer_lineup(exploration, request), exploration.release
+    if form == "lineup.csv":
         return "lineup.csv", "text/csv", _lineup_csv(answer)
     origin = {"data": exploration.title, "fingerprint": release.fingerprint, "version": so.__version__}
     return "lineup.json", "application/json", to_json({"lineup": answer, **origin}, indent=1) + b"\n"
@@ -422,8 +421,8 @@ def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
     table.writerow(("item", "value", "time", "value_error", "time_error", "doubt"))
     for fact in (fact.known for fact in facts):
         value = None if fact.value is None else _value_text(fact.value)
-        time = fact.time and fact.time.isoformat()
-        table.writerow((fact.item, value, time, fact.value_error, fact.time_error, fact.doubt))
+        errors = fact.value_error, fact.time_error, fact.doubt
+        table.writerow((fact.item, value, fact.time and fact.time.isoformat(), *errors))
     return text.getvalue().encode("utf-8", "replace")
 
 

@@ -290,17 +290,3 @@ class RevealRequest:
         """Take the request."""
         attack = fields.choice("attack", ATTACKS, ATTACKS[0])
         return cls(DealRequest.read(fields), attack, fields.flag("show_ids"), fields.flag("entries"))
-
-
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
-    """POST /api/export: a lineup request and a format."""
-
-    lineup: LineupRequest
-    format: str
-
-    @classmethod
-    def read(cls, fields: Fields) -> "ExportRequest":
-        """Take the request."""
-        form = fields.choice("format", FORMATS)
-        return cls(LineupRequest.read(fields), form)

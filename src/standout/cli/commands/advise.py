@@ -13,6 +13,7 @@ from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.gate import gate_option, start_gate, write_gate
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
@@ -32,19 +33,13 @@ SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @options.command()
 @options.path_argument("data")
 @options.folder_option("advice")
-@options.option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
-@options.option(
-    "--among", "everybody|released", "Whom the limit is about; released: who is still in it.", default="released"
-)
-@options.option(
-    "--try candidates", "STEPS", "Steps to try instead, like 'round-time month + drop-entries 0.5'.", multiple=True
-)
+@option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
+@option("--among", "everybody|released", "Whom the limit is about; released: who is still in it.", default="released")
+@option("--try candidates", "STEPS", "Steps to try instead, like 'round-time month + drop-entries 0.5'.", multiple=True)
 @options.ladder_option
-@options.option("--targets", "N", "Number of targets for the best candidates.", type=options.COUNT, default=1000)
-@options.option(
-    "--people", "N", "People whose entries are held out to measure utility.", type=options.COUNT, default=1000
-)
-@options.option("--fail", "", "Exit with code 4 if no candidate meets the limit.", options.GATE)
+@option("--targets", "N", "Number of targets for the best candidates.", type=options.COUNT, default=1000)
+@option("--people", "N", "People whose entries are held out to measure utility.", type=options.COUNT, default=1000)
+@option("--fail", "", "Exit with code 4 if no candidate meets the limit.", options.GATE)
 @gate_option
 @options.seed_option
 @options.threads_option

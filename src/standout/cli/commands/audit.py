@@ -16,6 +16,7 @@ from standout.cli.commands.advise import with_commands
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.gate import gate_option, start_gate, write_gate
+from standout.cli.options import option
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
@@ -43,23 +44,19 @@ TITLE_WIDTH = 10
 @options.path_argument("data")
 @options.folder_option("audit")
 @options.quick_option
-@options.option(
+@option(
     "--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", options.GATE, type=options.SHARES
 )
 @gate_option
-@options.option("--targets", "N", "Number of targets for each adversary.", type=options.COUNT, default=1000)
-@options.option(
+@option("--targets", "N", "Number of targets for each adversary.", type=options.COUNT, default=1000)
+@option(
     "--sensitive", "FILE|COLUMN", "What nobody should learn: a list of items, or a column of a table.", multiple=True
 )
-@options.option(
-    "--risk-table risk_path", "FILE", "Write the risk of each person, with ids, to NAME.csv or NAME.parquet."
-)
-@options.option("--advise with_advice", "", "Also search for steps that reduce the risk, as `standout advise` does.")
+@option("--risk-table risk_path", "FILE", "Write the risk of each person, with ids, to NAME.csv or NAME.parquet.")
+@option("--advise with_advice", "", "Also search for steps that reduce the risk, as `standout advise` does.")
 @options.ladder_option
 @options.population_option
-@options.option(
-    "--attack", "both|likelihood|paper", "Attacks to try; the stronger one counts.", options.ATTACK, default=BOTH
-)
+@option("--attack", "both|likelihood|paper", "Attacks to try; the stronger one counts.", options.ATTACK, default=BOTH)
 @options.seed_option
 @options.worker_options
 @original_options
@@ -88,16 +85,14 @@ def audit(
     same command resumes it.
 
     Each adversary attacks with a Bayesian attack and with that of the paper, and the
-    stronger one counts: it is chosen on other targets than those reported. With
-    --attack the audit tries one of them only, and its report says so.
+    stronger one counts: it is chosen on other targets than those reported.
 
     Audit a sanitized release with --original, so that adversaries know facts about
     the original people. The options for reading are then about the original.
 
-    DATA can also be a table with one row per person (--table, or recognised). Its
-    adversaries know some columns, partly wrongly, and try three attacks. The report
-    also has k, unique rows, and prosecutor, journalist and marketer risk, for the
-    quasi-identifiers that the schema names.
+    DATA can also be a table with one row per person (--table, or recognised). The
+    report then also has k, unique rows, and prosecutor, journalist and marketer
+    risk, for the quasi-identifiers that the schema names.
 
     \b
     Example:
@@ -279,8 +274,8 @@ def _table(findings: "AuditFindings") -> "Table":
 
 
 @options.command()
-@options.option("-o --output", "FOLDER", "Folder for the report.", type=options.PATH, default=Path("demo"))
-@options.option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
+@option("-o --output", "FOLDER", "Folder for the report.", type=options.PATH, default=Path("demo"))
+@option("--records", "N", "Number of synthetic people, at least 100.", type=click.IntRange(100), default=5_000)
 @options.quick_option
 @options.threads_option
 @options.json_option

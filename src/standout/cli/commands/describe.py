@@ -10,6 +10,7 @@ import click
 
 from standout.cli import options
 from standout.cli.console import borderless_table, console, percent, print_json, print_line, print_table, reading_json
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -96,10 +97,8 @@ def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
 
 @options.command()
 @options.path_argument("data")
-@options.option(
-    "-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False)
-)
-@options.option("--overwrite", "", "Replace the file if it exists.")
+@option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
+@option("--overwrite", "", "Replace the file if it exists.")
 @reading_options
 @options.json_option
 def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:
@@ -174,7 +173,7 @@ def _show_columns(table: "Release", as_json: bool) -> None:
 
 @options.command()
 @options.path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@options.option("-o --output", "FOLDER", "Index to write.", required=True)
+@option("-o --output", "FOLDER", "Index to write.", required=True)
 @options.memory_option
 @options.with_workers
 @reading_options

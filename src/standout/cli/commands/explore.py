@@ -7,6 +7,7 @@ import click
 
 from standout.cli import options
 from standout.cli.console import print_json, print_line
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, install_command
 from standout.core.progress import progress_bar as progress
@@ -29,16 +30,14 @@ PORT = click.IntRange(1, 65535)
 
 @options.command()
 @options.path_argument("data")
-@options.option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
-@options.option(
-    "--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new."
-)
-@options.option(
+@option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
+@option("--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.")
+@option(
     "--audit audit_folder", "FOLDER", "Folder that `standout audit` wrote about DATA, to show on the page of the audit."
 )
-@options.option("--host", "HOST", "Address to listen at.", options.SERVER, default="127.0.0.1")
-@options.option("--port", "N", "Port to listen at.", options.SERVER, type=PORT, show_default="8421, or a free one")
-@options.option("--no-browser", "", "Print the address only, and open no browser.", options.SERVER)
+@option("--host", "HOST", "Address to listen at.", options.SERVER, default="127.0.0.1")
+@option("--port", "N", "Port to listen at.", options.SERVER, type=PORT, show_default="8421, or a free one")
+@option("--no-browser", "", "Print the address only, and open no browser.", options.SERVER)
 @reading_options
 @options.json_option
 def explore(
@@ -58,13 +57,10 @@ def explore(
     local web page and prints its address, which contains a secret token. Ctrl-C stops
     it. Nothing is stored, and nothing is loaded from elsewhere.
 
-    Each fact typed on the page shrinks the crowd of records. The page shows the
-    Bayesian attack, the attack of the paper, or both. It can also pick somebody at
-    random and deal facts with the errors of an adversary, and compare the data with a
-    sanitized version. --key is needed if that version has new ids.
-
-    The explorer needs Starlette and Uvicorn (docs/install.md), and it is for
-    histories. For a table, use `standout lineup --table`.
+    Each fact typed on the page shrinks the crowd of records. The page can also deal
+    facts about somebody drawn at random, and compare the data with a sanitized
+    version. It needs Starlette and Uvicorn (docs/install.md), and is for histories:
+    for a table, use `standout lineup --table`.
 
     \b
     Example:

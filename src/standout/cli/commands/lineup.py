@@ -9,6 +9,7 @@ import click
 from standout.cli import options
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.console import borderless_table, console, print_json
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -51,26 +52,16 @@ RATIOS_OF_COLUMNS = "× compares with the values of all rows. The score is the l
 
 @options.command()
 @options.path_argument("data")
-@options.option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, options.ADVERSARY, multiple=True)
-@options.option("--aux aux_path", "FILE", AUX_HELP, options.ADVERSARY)
-@options.option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", options.ADVERSARY)
-@options.option(
-    "--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", options.ADVERSARY
-)
+@option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, options.ADVERSARY, multiple=True)
+@option("--aux aux_path", "FILE", AUX_HELP, options.ADVERSARY)
+@option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", options.ADVERSARY)
+@option("--joined", "DATE±DAYS", "First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.", options.ADVERSARY)
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
-@options.option(
-    "--wrong", "N", "How many facts may be wrong.", options.ADVERSARY, type=int, show_default="0, or about 1 in 10"
-)
-@options.option(
-    "--value-error", "E", "Largest error of known values.", options.ADVERSARY, show_default="1, or roughly right"
-)
-@options.option(
-    "--time-error", "DAYS", "Largest error of known dates.", options.ADVERSARY, show_default="14, or roughly right"
-)
-@options.option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
-@options.option(
-    "--allow-unknown", "", "Accept item names that resemble an item but match none, and unknown categories."
-)
+@option("--wrong", "N", "How many facts may be wrong.", options.ADVERSARY, type=int, show_default="0, or about 1 in 10")
+@option("--value-error", "E", "Largest error of known values.", options.ADVERSARY, show_default="1, or roughly right")
+@option("--time-error", "DAYS", "Largest error of known dates.", options.ADVERSARY, show_default="14, or roughly right")
+@option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
+@option("--allow-unknown", "", "Accept item names that resemble an item but match none, and unknown categories.")
 @options.population_option
 @reading_options
 @options.json_option
@@ -95,15 +86,12 @@ def lineup(
     DATA is an index, or any source that `standout index` reads. A fact names an
     item, by its title in any case or by its id, with its value and date if known.
 
-    The attack is Bayesian: it computes how likely the facts are if they are about a
-    record, and from that the probability that the record is the person's, or that
-    the person is not in the data. It depends on how accurate the facts are: by
-    default one in ten is assumed wrong, and errors of 30 days or half of the spread
-    of values are common; --wrong, --value-error and --time-error say otherwise. A
-    fact can state its own errors: ±1 after a value, ±14 (days) after a date, and ?
-    at its end if value and date are as likely wrong as right.
-    With --attack paper it is Algorithm 1B of the paper, whose probabilities are not
-    calibrated.
+    The attack is Bayesian: it computes the probability that a record is the
+    person's, or that the person is not in the data. By default one fact in ten is
+    assumed wrong, and errors of 30 days or half of the spread of values are common.
+    A fact can state its own errors: ±1 after a value, ±14 (days) after a date, and ?
+    at its end if it is as likely wrong as right. The probabilities of the paper's
+    Algorithm 1B (--attack paper) are not calibrated.
 
     DATA can also be a table with one row per person (--table, or recognised). A fact
     is then COLUMN=VALUE, with the error of its column, and a record is a row.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED
+from standout.cli.options import option
 from standout.cli.reading import Source, public_option, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -28,33 +29,27 @@ GROUP_TITLES = {
 @options.command()
 @options.path_argument("data")
 @options.path_argument("public")
-@options.option(
+@option(
     "--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", options.ALIGNMENT, default="auto"
 )
-@options.option(
+@option(
     "--values", "METHOD", "Align values: auto, same, quantiles, none, SCALE,SHIFT.", options.ALIGNMENT, default="auto"
 )
-@options.option(
+@option(
     "--review", "FILE", "Doubtful pairs of items with your decisions, in the format of review.csv.", options.ALIGNMENT
 )
-@options.option(
-    "--dates", "use|ignore|learn", "Compare dates or not; learn: try both.", options.ALIGNMENT, default="use"
-)
-@options.option(
-    "--by", "evidence|eccentricity", "What decides a claim.", options.ATTACK, show_default="evidence without --phi"
-)
-@options.option(
-    "--phi", "FLOAT", "Minimum eccentricity for a claim.", options.ATTACK, show_default="learned from decoys"
-)
+@option("--dates", "use|ignore|learn", "Compare dates or not; learn: try both.", options.ALIGNMENT, default="use")
+@option("--by", "evidence|eccentricity", "What decides a claim.", options.ATTACK, show_default="evidence without --phi")
+@option("--phi", "FLOAT", "Minimum eccentricity for a claim.", options.ATTACK, show_default="learned from decoys")
 @options.budget_option
-@options.option("--decoys", "N", "Number of decoys of each kind.", options.ATTACK, default=2000)
-@options.option("--assign", "", "Let only the best profile claim a record.", options.ATTACK)
-@options.option(
+@option("--decoys", "N", "Number of decoys of each kind.", options.ATTACK, default=2000)
+@option("--assign", "", "Let only the best profile claim a record.", options.ATTACK)
+@option(
     "--truth", "FILE", "CSV file with the columns profile and record: the right links, to measure precision and recall."
 )
 @options.seed_option
 @options.worker_options
-@options.option(
+@option(
     "-o --output", "FOLDER|FILE", "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html."
 )
 @public_option

@@ -1,7 +1,6 @@
 """`standout paper`: reproduce the figures and tables of the paper; `standout synthesize`: make a synthetic data set."""
 
 import sys
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +8,9 @@ import click
 
 from standout._version import __version__
 from standout.cli import options
-from standout.cli.console import borderless_table, console, print_json, print_line, print_table, print_text
+from standout.cli.console import borderless_table, print_json, print_line, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.progress import progress_bar as progress
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
     from standout.paper.comparison import ComparisonRow
     from standout.paper.page import Reproduction
 
-LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 6}
-"""Widths of the calibration table: 80 characters with the gaps between columns."""
-
 
 @options.command()
-@options.option("--data", "DATA", "Index or source, instead of the stand-in.")
-@options.option("--records", "N", "Number of people in the stand-in.", show_default="480189, as in the paper")
-@options.option("--targets", "N", "Number of targets for each bar.", type=options.COUNT, default=1000)
-@options.option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
-@options.option(
-    "--qualifying", "FILE", "Test entries of the Netflix Prize.", show_default="qualifying.txt next to DATA"
-)
+@option("--data", "DATA", "Index or source, instead of the stand-in.")
+@option("--records", "N", "Number of people in the stand-in.", show_default="480189, as in the paper")
+@option("--targets", "N", "Number of targets for each bar.", type=options.COUNT, default=1000)
+@option("--only", "FIGURES", "Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.", show_default="all")
+@option("--qualifying", "FILE", "Test entries of the Netflix Prize.", show_default="qualifying.txt next to DATA")
 @options.seed_option
 @options.worker_options
-@options.option("-o --output", "FOLDER", "Folder for the results.", required=True)
+@option("-o --output", "FOLDER", "Folder for the results.", required=True)
 @reading_options
 @options.json_option
 def paper(
@@ -143,27 +138,21 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
 
 
 @options.command()
-@options.option(
+@option(
     "--like", "quick|netflix|flat", "Long tails; a stand-in for the Netflix Prize data; no structure.", default="quick"
 )
-@options.option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
-@options.option(
+@option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
+@option(
     "--items", "N", "Number of items.", type=int, show_default="2,000; netflix: as many of 17,770 as the records have"
 )
-@options.option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
-@options.option(
-    "--scale", "X", "With --like netflix: X times the people of the Netflix Prize data, instead of --records."
-)
+@option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
+@option("--scale", "X", "With --like netflix: X times the people of the Netflix Prize data, instead of --records.")
 @options.memory_option
 @options.seed_option
 @options.threads_option
-@options.option("-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.")
-@options.option(
-    "--check", "", "With --like netflix: compare its statistics with those published about the Netflix Prize data."
-)
-@options.option(
-    "--nearest", "N", "Records whose nearest neighbours --check examines.", type=click.IntRange(0), default=2_000
-)
+@option("-o --output", "PATH", "NAME.csv, NAME.parquet, or any other name for an index.")
+@option("--check", "", "With --like netflix: compare its statistics with those published about the Netflix Prize data.")
+@option("--nearest", "N", "Records whose nearest neighbours --check examines.", type=click.IntRange(0), default=2_000)
 @options.json_option
 def synthesize(
     like: str,
@@ -250,19 +239,18 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
 
 
 def _show_calibration(calibration: "Calibration") -> None:
-    """Print one table per group, with the columns of all tables aligned."""
+    """Print how each statistic compares with the published one."""
 
     def number(value: float, digits: int) -> str:
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
 
-    screen = console()
-    for group, statistics in groupby(calibration.statistics, key=lambda statistic: statistic.group):
-        table = borderless_table(group[0].upper() + group[1:], *(f">{name}" for name in NUMBER_WIDTHS))
-        for column, width in zip(table.columns, (LABEL_WIDTH, *NUMBER_WIDTHS.values()), strict=True):
-            column.width, column.no_wrap = width, True
-        for row in statistics:
-            numbers = (number(row.published, 4), number(row.measured, 4), number(row.tolerance, 2))
-            table.add_row(row.statistic, *numbers, row.verdict)
-        screen.print(table)
-        screen.print()
-    print_text(f"{calibration}.\nmet: within the tolerance (±); near: within twice the tolerance.\n")
+    table = borderless_table("Statistic", ">published", ">measured", ">±", ">")
+    group = ""
+    for row in calibration.statistics:
+        if row.group != group:
+            table.add_row(f"\n{row.group[0].upper()}{row.group[1:]}")
+            group = row.group
+        numbers = (number(row.published, 4), number(row.measured, 4), number(row.tolerance, 2))
+        table.add_row(row.statistic, *numbers, row.verdict)
+    print_table(table)
+    print_text(f"\n{calibration}.\nmet: within the tolerance (±); near: within twice the tolerance.\n")

@@ -10,6 +10,7 @@ import click
 from standout._version import __version__
 from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_line, reading_json
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -40,11 +41,9 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 
 @options.command()
 @options.path_argument("data")
-@options.option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
-@options.option(
-    "--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True
-)
-@options.option(
+@option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
+@option("--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True)
+@option(
     "--list-steps",
     "",
     "Show all steps and their syntax, and exit.",
@@ -52,17 +51,11 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     expose_value=False,
     callback=_list_steps,
 )
-@options.option(
-    "--seed", "N", "Random seed that makes noise repeatable; keep it secret.", type=int, show_default="random"
-)
-@options.option("--renumber", "", "Give records new ids, 1 to N in random order.")
-@options.option(
-    "--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA."
-)
-@options.option("--force", "", "Overwrite existing output.")
-@options.option(
-    "--inert", "", "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula."
-)
+@option("--seed", "N", "Random seed that makes noise repeatable; keep it secret.", type=int, show_default="random")
+@option("--renumber", "", "Give records new ids, 1 to N in random order.")
+@option("--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA.")
+@option("--force", "", "Overwrite existing output.")
+@option("--inert", "", "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.")
 @options.threads_option
 @reading_options
 @options.json_option
@@ -87,9 +80,6 @@ def sanitize(
     the seed could undo noise and new ids. Without --renumber the output keeps the
     ids of DATA. To measure the remaining risk, run
     `standout audit OUT --original DATA`.
-
-    Cells stay data: an id like =1+1 is written as it is. If the output will be
-    opened in a spreadsheet, add --inert.
 
     \b
     Example:

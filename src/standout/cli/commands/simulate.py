@@ -9,6 +9,7 @@ from standout.cli import options
 from standout.cli.attack_options import BOTH, AttackOptions, adversary_options, attack_options, within
 from standout.cli.console import borderless_table, console, percent, print_json, print_table, print_text, reading_json
 from standout.cli.error_lines import INTERRUPTED
+from standout.cli.options import option
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.progress import progress_bar as progress
 
@@ -43,22 +44,20 @@ STRONGER = "The risk is that of the stronger attack. Both attacked the same targ
 @options.path_argument("data")
 @adversary_options
 @attack_options(ATTACKS, BOTH, ATTACK_HELP)
-@options.option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
-@options.option("--targets", "N|all", "Number of targets.", default="1000")
-@options.option(
+@option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
+@option("--targets", "N|all", "Number of targets.", default="1000")
+@option(
     "--precision", "SHARE", "Stop when the interval of the share identified is ± SHARE.", show_default="use all targets"
 )
-@options.option("--draws", "N", "Draws of known facts per target.", default=1)
+@option("--draws", "N", "Draws of known facts per target.", default=1)
 @options.budget_option
-@options.option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)
-@options.option("--top", "N", "Length of the lineup.", default=10)
-@options.option(
-    "--absent/--no-absent", "", "Also attack without the target in the data, to count false claims.", default=True
-)
+@option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)
+@option("--top", "N", "Length of the lineup.", default=10)
+@option("--absent/--no-absent", "", "Also attack without the target in the data, to count false claims.", default=True)
 @options.seed_option
 @options.worker_options
 @options.table_option
-@options.option("--save", "FILE", "Name of the checkpoint files. An interrupted run resumes from them.")
+@option("--save", "FILE", "Name of the checkpoint files. An interrupted run resumes from them.")
 @original_options
 @reading_options
 @options.json_option
@@ -77,16 +76,13 @@ def simulate(
 ) -> None:
     """Measure how well an adversary identifies people.
 
-    DATA is an index, or any source that `standout index` reads. Targets are drawn
-    at random. The adversary knows a few facts about each, as inaccurate as the
-    options say, and attacks. The output shows how often the best guess is right,
-    how often claims are correct or wrong, how much is revealed, and how often
-    absent people are claimed.
-
-    By default two attacks run on the same targets with the same facts: likelihood,
-    which knows how inaccurate the facts are and claims a record whose posterior
-    probability is at least --posterior; and that of the paper, which claims one
-    whose eccentricity is at least --phi. The risk is that of the stronger one.
+    Targets are drawn at random. The adversary knows a few facts about each, as
+    inaccurate as the options say, and attacks: with likelihood, which knows how
+    inaccurate they are and claims a record of a posterior of at least --posterior,
+    and with the paper's attack, which claims one of an eccentricity of at least
+    --phi. The risk is that of the stronger one. The output shows how often the best
+    guess is right, how often claims are correct, wrong or about absent people, and
+    how much is revealed.
 
     Measure a sanitized release with --original: the targets and the known facts are
     then those of the original, and the options for reading are about it.

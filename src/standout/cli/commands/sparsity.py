@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from standout.cli import options
 from standout.cli.console import borderless_table, percent, percent_interval, print_json, print_table, print_text
 from standout.cli.error_lines import naming_options
+from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -29,9 +30,9 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 @options.command()
 @options.path_argument("data")
-@options.option("--within-value", "E", "Largest difference between equal values.", show_default="values do not matter")
-@options.option("--within-days", "DAYS", "Largest difference between equal dates.", show_default="dates do not matter")
-@options.option("--sample", "N", "Number of records to examine.", show_default="all")
+@option("--within-value", "E", "Largest difference between equal values.", show_default="values do not matter")
+@option("--within-days", "DAYS", "Largest difference between equal dates.", show_default="dates do not matter")
+@option("--sample", "N", "Number of records to examine.", show_default="all")
 @options.seed_option
 @options.worker_options
 @options.table_option
@@ -91,22 +92,20 @@ def sparsity(
 
 @options.command()
 @options.path_argument("data")
-@options.option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
-@options.option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
-@options.option(
-    "--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown"
-)
-@options.option("--targets", "N", "Number of targets.", default=1000)
-@options.option(
+@option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
+@option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
+@option("--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown")
+@option("--targets", "N", "Number of targets.", default=1000)
+@option(
     "--grid grids", "DEGREES", "Items are squares of a grid, like 0.01 degrees; repeatable.", RESOLUTION, multiple=True
 )
-@options.option(
+@option(
     "--geohash geohashes", "LETTERS", "Items are geohashes of 1 to 12 letters; repeatable.", RESOLUTION, multiple=True
 )
-@options.option(
+@option(
     "--time-bin time_bins", "WIDTH", "Width of times: hour, week, 15min, 2d; repeatable.", RESOLUTION, multiple=True
 )
-@options.option("--chart", "FILE", "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.")
+@option("--chart", "FILE", "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.")
 @options.seed_option
 @options.worker_options
 @reading_options
@@ -227,16 +226,16 @@ def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release"
 
 @options.command()
 @options.path_argument("data", required=False)
-@options.option("--records", "N", "Number of records, if DATA is not given.")
-@options.option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
-@options.option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
-@options.option("-k", "N", "Length of the lineup to check on DATA.", default=10)
-@options.option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
-@options.option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
-@options.option("--wrong", "N", "Number of known facts that are wrong.", options.ADVERSARY, default=0)
-@options.option("--value-error", "E|none", "Error of known values; none: unknown.", options.ADVERSARY, default="0")
-@options.option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", options.ADVERSARY, default="0")
-@options.option("--targets", "N", "Number of targets.", default=200)
+@option("--records", "N", "Number of records, if DATA is not given.")
+@option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
+@option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
+@option("-k", "N", "Length of the lineup to check on DATA.", default=10)
+@option("--lambda lam", "FLOAT", "λ of Theorem 5: a record is in the sample with probability 1/λ.", default=8.0)
+@option("--gamma", "FLOAT", "γ of Theorem 5.", default=0.1)
+@option("--wrong", "N", "Number of known facts that are wrong.", options.ADVERSARY, default=0)
+@option("--value-error", "E|none", "Error of known values; none: unknown.", options.ADVERSARY, default="0")
+@option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", options.ADVERSARY, default="0")
+@option("--targets", "N", "Number of targets.", default=200)
 @options.seed_option
 @options.threads_option
 @options.table_option
