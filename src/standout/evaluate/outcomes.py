@@ -109,6 +109,12 @@ class Outcomes:
         return len(self.identified)
 
     @classmethod
+    def of(cls, **columns: Floats) -> "Outcomes":
+        """These columns; what is not measured is NaN."""
+        unknown = np.full(len(columns["identified"]), np.nan)
+        return cls(**{field.name: columns.get(field.name, unknown) for field in fields(cls)})
+
+    @classmethod
     def concatenate(cls, parts: "Sequence[Outcomes]") -> "Outcomes":
         """The outcomes of several groups of targets as one."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
@@ -166,14 +172,11 @@ def _history_outcomes(
     similar, highest_similar = _similar_guesses(verdicts, target, own_score, similar_records)
     revealed, revealed_correct = _revealed_by_guesses(release, verdicts, target, criteria)
     lineup_50, lineup_90, lineup_99 = lineup_sizes(verdicts, lineups, len(sizes), draws, threads)
-    absent = unknown = np.full(len(score), np.nan)
+    absent = np.full(len(score), np.nan)
     if criteria.absent:
-        exclude, with_z = (
-            np.repeat(right_record, draws),
-            verdicts.queries.mode == LIKELIHOOD,
-        )  # an eccentricity needs no Z
+        exclude, with_z = np.repeat(right_record, draws), verdicts.queries.mode == LIKELIHOOD  # φ needs no Z
         absent = attack.nested(release, known, sizes, exclude=exclude, with_z=with_z, threads=threads).claim_strengths()
-    return Outcomes(
+    return Outcomes.of(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
         similar=similar,
@@ -188,9 +191,6 @@ def _history_outcomes(
         lineup_90=lineup_90,
         lineup_99=lineup_99,
         absent_claim_strength=absent,
-        anybody=unknown,
-        absent_probability=unknown,
-        absent_anybody=unknown,
     )
 
 
@@ -288,29 +288,25 @@ def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
 
 def column_outcomes(verdicts: Verdicts, absent: Verdicts | None, by_posterior: bool, top: int = 10) -> Outcomes:
     """What the verdicts say about each target; NaN for measures that only histories have."""
-    n, unknown = verdicts.candidates, np.full(len(verdicts.found), np.nan)
-    passing = verdicts.ties
+    n, passing = verdicts.candidates, verdicts.ties
     among_others = np.clip((top - passing) / np.maximum(n - passing, 1), 0.0, 1.0)  # none of them passes
     in_top = np.clip((top - verdicts.above) / np.maximum(verdicts.level, 1), 0.0, 1.0)
-    return Outcomes(
-        identified=verdicts.found,
-        in_top=np.where(verdicts.present, np.where(verdicts.level < 0, among_others, in_top), 0.0),
-        similar=unknown,
-        claim_strength=claim_strengths(verdicts, by_posterior),
-        bits_left=verdicts.bits_left,
-        similar_bits_left=unknown,
-        best_probability=np.minimum(verdicts.posterior, 1.0),
-        candidates=np.full(len(unknown), float(n)),
-        revealed=unknown,
-        revealed_correct=unknown,
-        lineup_50=unknown,
-        lineup_90=unknown,
-        lineup_99=unknown,
-        absent_claim_strength=unknown if absent is None else claim_strengths(absent, by_posterior),
-        anybody=unknown if verdicts.best_likelihood is None else verdicts.best_likelihood,
-        absent_probability=unknown if absent is None else absent.posterior,
-        absent_anybody=unknown if absent is None or absent.best_likelihood is None else absent.best_likelihood,
-    )
+    columns = {
+        "identified": verdicts.found,
+        "in_top": np.where(verdicts.present, np.where(verdicts.level < 0, among_others, in_top), 0.0),
+        "claim_strength": claim_strengths(verdicts, by_posterior),
+        "bits_left": verdicts.bits_left,
+        "best_probability": np.minimum(verdicts.posterior, 1.0),
+        "candidates": np.full(len(passing), float(n)),
+    }
+    if verdicts.best_likelihood is not None:
+        columns["anybody"] = verdicts.best_likelihood
+    if absent is not None:
+        columns["absent_claim_strength"] = claim_strengths(absent, by_posterior)
+        columns["absent_probability"] = absent.posterior
+        if absent.best_likelihood is not None:
+            columns["absent_anybody"] = absent.best_likelihood
+    return Outcomes.of(**columns)
 
 
 def claim_strengths(verdicts: Verdicts, by_posterior: bool) -> Floats:
