@@ -2,7 +2,7 @@
 
 import json
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import jsonschema
@@ -68,6 +68,13 @@ CASES = {
     "one value, one day": lambda: people(value=lambda draw: 3.0, time=lambda draw: datetime(2004, 1, 1)),
     "gaps": lambda: people(value=lambda draw: None if draw.random() < 0.5 else 4.0 + draw.integers(2)),
 }
+
+
+@cache
+def audited_case(case):
+    """The release of a case and its audit, which several tests share."""
+    release = CASES[case]()
+    return release, so.audit(release, targets=6, facts=[1, 2, 3, 4, 6], fail_above=0.5, seed=1)
 
 
 def valid(result):

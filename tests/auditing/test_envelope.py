@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-import standout as so
-from auditing.audit_samples import CASES, FACTS, people, small_audit, valid
+from auditing.audit_samples import CASES, FACTS, audited_case, people, small_audit, valid
 
 pytestmark = pytest.mark.once
 
@@ -36,8 +35,7 @@ def test_the_envelope_is_the_highest_rate_at_each_number_of_facts(audited):
 
 @pytest.mark.parametrize("case", CASES)
 def test_curves_cover_the_numbers_of_facts_that_half_of_the_records_allow_and_reach_the_answer(case):
-    release = CASES[case]()
-    result = so.audit(release, targets=6, facts=[1, 2, 3, 4, 6], seed=1)
+    release, result = audited_case(case)
     enough = [facts for facts in (1, 2, 3, 4, 6) if (release.lengths >= facts).mean() >= 0.5]
     covered = {point.facts for point in result.findings.envelope}
     assert covered >= {*enough}
