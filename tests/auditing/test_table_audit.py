@@ -219,6 +219,32 @@ def test_one_attack_may_be_chosen_and_each_person_has_a_risk(tmp_path):
     assert risks["probability"].drop_nulls().is_between(0, 1).all()
 
 
+class EqualCells(so.Attack):
+    """Counts the known cells that a row has."""
+
+    def scores(self, release, known):
+        scores, query = (
+            np.zeros((len(known), release.n_records)),
+            np.repeat(range(len(known)), np.diff(known.cells.first)),
+        )
+        for q, column, code in zip(query, known.cells.column, known.cells.code, strict=True):
+            if release.columns[column].starts is None:
+                scores[q] += release.columns[column].codes == code
+        return scores
+
+    def key(self):
+        return "1"
+
+
+def test_an_attack_of_one_s_own_is_tried_on_columns_and_an_audit_resumes(tmp_path):
+    settings = SETTINGS | {"attacks": {"equal": EqualCells()}, "work": tmp_path}
+    first, again = so.audit(marked_table(), **settings), so.audit(marked_table(), **settings)
+    assert first.trusted and json_text(first.findings) == json_text(again.findings) and any(tmp_path.iterdir())
+    only = so.audit(marked_table(), attack="equal", **settings)
+    assert only.trusted and only.findings.answer.rate.value > 0.1
+    assert {each.attack for each in only.findings.adversaries} == {"equal"}
+
+
 def test_a_history_of_the_same_people_is_attacked_too():
     table, _ = mixed(2)
     findings = so.audit(table, **SETTINGS).findings

@@ -138,26 +138,23 @@ def _check_table(table: TomlTable, where: str, options: tuple[str, ...] = OPTION
 
 def _error(option: Any, name: str, where: str) -> float | RelativeError | None:
     """The error in a table: a number, a share of the data, a duration, or None for "none"."""
+    text = " ".join(option.lower().split()) if isinstance(option, str) else ""
+    is_time = name in ("time_error", "joined_error")
+    if text == "none":
+        return None
     if isinstance(option, (int, float)) and not isinstance(option, bool):
         try:
             return float(option)
         except OverflowError:
             raise ParameterError(f"{where}: {name} is too large a number") from None
-    if isinstance(option, str):
-        text, is_time = " ".join(option.lower().split()), name in ("time_error", "joined_error")
-        if text == "none":
-            return None
-        if share := SHARE.fullmatch(text):
-            return _relative_error(share, name, where)
-        if is_time and (duration := DURATION.fullmatch(text)):
-            return _days(duration[1], duration[2])
-    raise ParameterError(
-        f'{where}: {name} must be a number, a text such as {EXAMPLES[name]}, or "none" if it is not known; '
-        f"got {shortened(option)}"
-    )
-
-
-def _relative_error(share: re.Match[str], name: str, where: str) -> float | RelativeError:
+    if is_time and (duration := DURATION.fullmatch(text)):
+        return _days(duration[1], duration[2])
+    share = SHARE.fullmatch(text)
+    if share is None:
+        raise ParameterError(
+            f'{where}: {name} must be a number, a text such as {EXAMPLES[name]}, or "none" if it is not known; '
+            f"got {shortened(option)}"
+        )
     percentage, limit, unit = share.groups()
     if name == "length_error":  # always a share of the length
         if limit is not None:
@@ -165,9 +162,9 @@ def _relative_error(share: re.Match[str], name: str, where: str) -> float | Rela
         return float(percentage) / 100
     if float(percentage) > 100:
         raise ParameterError(f"{where}: {name} must be at most 100 % of the data, got {percentage} %")
-    if name == "value_error" and unit is not None:
+    if not is_time and unit is not None:
         raise ParameterError(f"{where}: value_error has no {unit}s: give its limit as a number")
-    at_most = None if limit is None else _days(limit, unit or "day") if name != "value_error" else float(limit)
+    at_most = None if limit is None else _days(limit, unit or "day") if is_time else float(limit)
     return RelativeError(float(percentage) / 100, at_most)
 
 
