@@ -39,15 +39,16 @@ def _to_index(tiny: Path, path: str, folder: str) -> Callable[[], object]:
 def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     """Text to columns of codes, as far as Polars goes when it reads: no orientation is built."""
     from standout.core.progress import no_progress
-    from standout.ingest import netflix
+    from standout.ingest.collector import Collector
+    from standout.ingest.delimited import read_netflix
     from standout.ingest.options import Options
-    from standout.ingest.rejects import RejectLog
+    from standout.ingest.report import RejectLog
     from standout.ingest.sources import open_stream
 
     def work(source: str = path) -> object:
-        collector = netflix.new_collector(Options(), RejectLog())
+        collector = Collector(Options(), RejectLog(), has_value=True, has_time=True)
         with open_stream(Path(source)) as stream:
-            netflix.read_netflix(stream, collector, no_progress)
+            read_netflix(stream, collector, no_progress)
         return sum(map(len, collector.blocks))
 
     work(str(netflix_file(Path(folder), TINY)))

@@ -97,7 +97,7 @@ _MODULES = {
     "composition": "advising.advise",
     "describe": "data.describe",
     "fact_entries": "attack.any_attack",
-    "index": "ingest.index_source",
+    "index": "ingest.read",
     "infer_column": "evaluate.outcomes",
     "ladder": "auditing.ladder",
     "lineup": "evaluate.lineup",

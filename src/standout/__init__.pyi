@@ -37,8 +37,7 @@ from standout.evaluate.lineup import lineup
 from standout.evaluate.outcomes import infer_column
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.ingest.index_source import index
-from standout.ingest.read import read
+from standout.ingest.read import index, read
 from standout.ingest.schema import ColumnSchema, Schema
 from standout.know.adversary import Adversary, outside_top
 from standout.know.facts import Aux, Fact, KnownFacts

@@ -11,9 +11,8 @@ import pytest
 import standout as so
 from standout.cluster.dask_workers import local_workers
 from standout.core.threads import use_pool
-from standout.ingest import file_parts
 from standout.ingest.options import Options
-from standout.ingest.read import SourceReader
+from standout.ingest.read import SourceReader, read_part
 
 pytestmark = pytest.mark.once
 
@@ -114,9 +113,9 @@ def test_an_index_is_built_from_files_read_on_workers(tmp_path, pool):
     assert built.fingerprint == alone.fingerprint
 
 
-def read_or_die(*task, read=file_parts.read_text_file):
+def read_or_die(*task, read=read_part):
     """Read a file, but end the first worker that gets here."""
-    first = task[1].path.parent.parent / "killed"
+    first = task[2].path.parent.parent / "killed"
     try:
         first.touch(exist_ok=False)
     except FileExistsError:
@@ -128,7 +127,7 @@ def read_or_die(*task, read=file_parts.read_text_file):
 def test_a_worker_killed_while_it_reads_changes_nothing(tmp_path, monkeypatch):
     source = write(tmp_path / "csv", [rows(seed) for seed in range(4)])
     expected = read(source)
-    monkeypatch.setattr("standout.ingest.read.read_text_file", read_or_die)
+    monkeypatch.setattr("standout.ingest.read.read_part", read_or_die)
     with local_workers(2) as pool:
         assert read(source, pool) == expected
     assert (tmp_path / "killed").exists()

@@ -11,7 +11,7 @@ from sample_texts import HEADER, KEPT, NUMBERED, PLAIN, TABLE, TEXT, joined
 import naive
 import standout as so
 from conftest import content, outcome, windows
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 sizes = st.integers(16, 64)
 
@@ -58,11 +58,11 @@ def test_one_entry_of_each_repeat_is_kept_and_the_others_are_counted(put, rows, 
     assert provenance.without_time == sum(time is None for _, time in wanted.values())
 
 
-def test_repeats_can_be_an_error_that_lists_their_lines(put):
+def test_repeats_can_be_an_error_that_counts_them(put):
     assert content(so.read(put(TEXT), repeats="error")) == PLAIN
-    with pytest.raises(so.SourceError, match=r"2 rows repeat .*line 6, .*line 8\)"):
+    with pytest.raises(so.SourceError, match="2 rows repeat"):
         so.read(put(TEXT + "\na,x,5\nc,x,5\nb,x,5\n"), repeats="error")
-    with pytest.raises(so.SourceError, match=r"1 rows repeat .*line 7\)"):
+    with pytest.raises(so.SourceError, match="1 rows repeat"):
         so.read(put(TEXT + "c,x,bad\nd\nb,x,5\n"), repeats="error", max_rejects=2)
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from standout.ingest.column_names import name_rank
-from standout.ingest.first_rows import column_kinds, has_decimals, looks_like_dates
+from standout.ingest.names import name_rank
+from standout.ingest.roles import column_kinds, has_decimals, looks_like_dates
 
 pytestmark = pytest.mark.once
 

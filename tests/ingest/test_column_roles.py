@@ -108,15 +108,12 @@ def test_an_example_for_coordinates_makes_places_of_them(put):
         (f"ann,{point},1213084687", {}, "record=1, latitude=2, longitude=3, time=4, grid=0.01)"),
         (f"ann,{swapped}", {}, "record=1, latitude=3, longitude=2, grid=0.01)"),
         (f"7,{point}", {}, "record=1, latitude=2, longitude=3, grid=0.01)"),
-        (f"{point},0", {}, "record_from_name='REGEX', latitude=1, longitude=2, grid=0.01)"),
-        (f"{point},0", {"geohash": 6}, "record_from_name='REGEX', latitude=1, longitude=2, geohash=6)"),
         (f"{point},0", {"record_from_name": "."}, "record_from_name='.', latitude=1, longitude=2, grid=0.01)"),
     ]:
         with pytest.raises(so.ColumnError) as error:
             so.read(put(f"{row}\n{row}\n"), **given)
         message = str(error.value)
         assert message.endswith(example) and "37.7" not in message
-        assert ("if each file is one person" in message.lower()) == ("ann" not in row and "." not in given.values())
 
 
 def test_a_person_has_no_decimals(put):

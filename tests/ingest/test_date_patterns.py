@@ -5,8 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 import standout as so
-from standout.ingest import times as timestamps
-from standout.ingest.date_patterns import recognise_pattern
+from standout.ingest.times import recognise_pattern
 
 PATTERNS = [
     "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S",
@@ -68,13 +67,6 @@ def test_times_in_several_formats_are_an_error_that_counts_the_rows_of_each(put,
     counts = "%d/%m/%Y fits 3 rows, iso fits 2 rows, %m/%d/%Y fits 1 row, s fits 1 row"
     assert counts in message and "time_format=… chooses one" in message
     assert not any(text in message for text in texts)
-
-
-def test_formats_that_were_not_counted_to_the_end_are_at_least_as_frequent(put, monkeypatch):
-    monkeypatch.setattr(timestamps, "MOST_COUNTED", 2)
-    texts = ["2005-04-03", "25/12/2004", "25/12/2004", "25/12/2004"]
-    with pytest.raises(so.RejectedRows, match=r"\(at least\): %d/%m/%Y fits 2 rows, iso fits 1 row"):
-        so.read(put(rows_of(texts)))
 
 
 def test_a_column_that_turns_into_dates_late_counts_all_formats(put):

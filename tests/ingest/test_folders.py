@@ -88,7 +88,7 @@ def test_a_file_with_other_columns_is_named(tmp_path):
     with pytest.raises(so.SourceError, match=r"1\.jsonl has other columns than .*0\.jsonl"):
         so.read(tmp_path)
     write(tmp_path / "csv", {"0.csv": "user,item\na,x\n", "1.csv": "user,item,time\na,x,2005-03-01\n"})
-    with pytest.raises(so.SourceError, match=r"1\.csv has another layout than .*0\.csv"):
+    with pytest.raises(so.SourceError, match=r"1\.csv has another layout than the first file"):
         so.read(tmp_path / "csv")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content, outcome
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 CSV = "user,item,rating,time\n007,a,4,2005-03-01\n7,a,0.5,2005-03-02\n7,b,,\n"
 TABLE = {

@@ -160,9 +160,9 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(many, tmp_path, monkeyp
 KILLED = """
 import os, signal, sys
 import standout as so
-from standout.data import build, code_blocks
+from standout.data import build
 
-code_blocks.MemoryPlan.left = 100_000
+build.MemoryPlan.left = 100_000
 build.pack_by_item = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 so.index(sys.argv[1], sys.argv[2], memory="64MB")
 """

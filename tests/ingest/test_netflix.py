@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content, outcome, windows
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 FILMS = {
     "mv_0000001.txt": "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n",

@@ -11,7 +11,7 @@ import naive
 import standout as so
 from conftest import content
 from standout.ingest.places import Geohash, Grid, PlaceReader
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 STEPS = ["0.01", "0.1", "0.001", "0.25", "0.0005", "1", "5", "0.7", "0.0000001", "0.03", "90"]
 

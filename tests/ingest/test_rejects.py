@@ -6,7 +6,7 @@ import standout as so
 from conftest import content, outcome, windows
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 
 def test_unusable_rows_are_reported_by_line_and_reason(put):

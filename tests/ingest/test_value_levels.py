@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content, outcome
-from standout.ingest.rejects import Reason
-from standout.ingest.value_levels import MOST_LEVELS, ValueReader
+from standout.ingest.cells import MOST_VALUES, value_levels
+from standout.ingest.report import Reason
 
 SPELLINGS = ["4", "4.0", "+4", "4.", "04", " 4 ", "4e0", "40e-1", "0.4E+1"]
 
@@ -25,10 +25,10 @@ def levels(release):
 
 def test_a_column_has_one_decimal_mark():
     for texts in (["2.5", "3,5"], ["2,5", "3.5"], ["1.5", "1,234"]):
-        status = ValueReader().levels(texts).status
+        status = value_levels(texts)[2]
         assert [bool(each) for each in status] == ["," in text for text in texts]
-    assert ValueReader("text").levels(["2,5", "3,5"]).levels == ("2,5", "3,5")
-    assert ValueReader(bin_width=1).levels(["2,5", "3,5"]).levels.tolist() == [2, 3]
+    assert value_levels(["2,5", "3,5"], "text")[0] == ("2,5", "3,5")
+    assert value_levels(["2,5", "3,5"], bin_width=1)[0].tolist() == [2, 3]
 
 
 def test_a_release_knows_its_levels(put):
@@ -132,7 +132,7 @@ def test_a_bin_rounds_down_to_its_multiples(put):
 @given(st.integers(-10_000, 10_000), st.sampled_from([1, 2, 5, 10, 20, 25, 50, 125, 1000]))
 def test_a_bin_never_moves_its_own_multiples_and_nothing_by_a_whole_width(hundredths, width):
     wanted = Fraction(hundredths // width * width, 100)
-    result = ValueReader(bin_width=width / 100).levels([f"{hundredths / 100:.2f}"]).levels
+    result = value_levels([f"{hundredths / 100:.2f}"], bin_width=width / 100)[0]
     assert result == pytest.approx([float(wanted)], abs=1e-9)
 
 
@@ -162,33 +162,33 @@ def test_an_unknown_value_type_is_refused():
 
 def test_levels_are_as_many_as_two_bytes_count_and_no_more():
     for text in [str, "n{}".format]:
-        texts = [text(i) for i in range(MOST_LEVELS + 1)]
-        assert len(ValueReader().levels(texts[1:]).levels) == MOST_LEVELS == 65_536
+        texts = [text(i) for i in range(MOST_VALUES + 1)]
+        assert len(value_levels(texts[1:])[0]) == MOST_VALUES == 65_536
         with pytest.raises(so.SourceError, match=r"65,537 distinct values.*value_bin="):
-            ValueReader().levels(texts)
+            value_levels(texts)
 
 
 @pytest.mark.large
 def test_too_many_levels_must_be_binned(put):
-    path = put("user,item,rating\n" + "".join(f"u{i},{i % 9},{i}\n" for i in range(MOST_LEVELS + 1)))
+    path = put("user,item,rating\n" + "".join(f"u{i},{i % 9},{i}\n" for i in range(MOST_VALUES + 1)))
     with pytest.raises(so.SourceError, match="value_bin="):
         so.read(path)
-    assert len(so.read(path, value_bin=2).levels) == MOST_LEVELS // 2 + 1
+    assert len(so.read(path, value_bin=2).levels) == MOST_VALUES // 2 + 1
     assert so.read(path, value=False).levels is None
 
 
 def test_reading_stops_early_if_a_column_has_far_too_many_values(put, monkeypatch):
-    monkeypatch.setattr("standout.ingest.value_levels.MOST_TEXTS", 3)
+    monkeypatch.setattr("standout.ingest.collector.MOST_VALUES", 0)
     with pytest.raises(so.SourceError, match="value_bin="):
         so.read(put(column(1, 2, 3, 4)))
     assert levels(so.read(put(column(1, 2, 3, 4)), value_bin=10)) == [0]
 
 
 def test_whole_numbers_that_would_merge_are_rejected():
-    result = ValueReader().levels(["9007199254740993", "9007199254740992", "1"])
-    assert result.status.tolist() == [Reason.TOO_MANY_DIGITS, 0, 0]
-    assert ValueReader("text").levels(["9007199254740993", "9007199254740992"]).status.tolist() == [0, 0]
+    result = value_levels(["9007199254740993", "9007199254740992", "1"])
+    assert result[2].tolist() == [Reason.TOO_MANY_DIGITS, 0, 0]
+    assert value_levels(["9007199254740993", "9007199254740992"], "text")[2].tolist() == [0, 0]
 
 
 def test_categories_keep_their_spaces():
-    assert ValueReader().levels(["a", " a", ""]).levels == (" a", "a")
+    assert value_levels(["a", " a", ""])[0] == (" a", "a")

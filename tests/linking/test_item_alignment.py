@@ -8,7 +8,7 @@ import pytest
 from linking_data import catalogue, data, pairs_of
 
 import standout as so
-from standout.ingest.item_titles import read_titles
+from standout.ingest.formats import read_titles
 from standout.linking.align import align
 from standout.linking.titles import parse_title
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from standout.ingest.item_titles import read_titles
+from standout.ingest.formats import read_titles
 from standout.linking.titles import (
     ACCEPTED,
     LISTED,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import standout as so
 from naive import tables as naive
 from standout.ingest.cells import distinct_cells
-from standout.ingest.column_types import levels_of, make_column, spread
+from standout.ingest.kinds import levels_of, make_column, spread
 from standout.ingest.schema import ColumnSchema
 
 EMPTY = st.sampled_from([None, "", " ", "?", "NA", "n/a"])

@@ -7,22 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.ingest.first_rows import table_has_header as has_header
 from standout.ingest.options import Options
+from standout.ingest.roles import has_header
 
 ROW = st.tuples(st.integers(18, 90).map(str), st.sampled_from(["f", "m"]), st.sampled_from(["a", "b", "c"]))
 
 
 @given(st.lists(ROW, min_size=20, max_size=50))
 def test_names_above_rows_are_a_header_and_a_row_is_none(rows):
-    assert has_header([("years", "kind", "letter"), *rows], Options())
-    assert not has_header(rows, Options())
+    assert has_header([("years", "kind", "letter"), *rows], Options(kind="table"))
+    assert not has_header(rows, Options(kind="table"))
 
 
 @given(st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from("abc")), min_size=40, max_size=50))
 def test_a_row_of_texts_is_not_taken_for_names(rows):
     with suppress(so.ColumnError):  # the user decides
-        assert not has_header(rows, Options())
+        assert not has_header(rows, Options(kind="table"))
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_a_row_of_texts_is_not_taken_for_names(rows):
     ],
 )
 def test_known_names_and_words_above_numbers_are_a_header(rows, expected):
-    assert has_header(rows, Options()) is expected
+    assert has_header(rows, Options(kind="table")) is expected
 
 
 def test_years_among_names_are_for_the_user_to_decide():
     rows = [("person", "2019"), *[(str(i), str(i * i)) for i in range(20)]]
     with pytest.raises(so.ColumnError, match="header=True or header=False"):
-        has_header(rows, Options())
-    assert not has_header([("unknown", "2019"), *rows[1:]], Options())
+        has_header(rows, Options(kind="table"))
+    assert not has_header([("unknown", "2019"), *rows[1:]], Options(kind="table"))

@@ -42,8 +42,8 @@ from standout.evaluate.targets import Population
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, answer_line
 from standout.findings.json_types import json_text, to_json_object
-from standout.ingest.diagnosis import PYTHON, require_no_overlooked
 from standout.ingest.read import as_release, read
+from standout.ingest.report import require_no_overlooked
 from standout.know.adversary import Adversary
 from standout.measure.equivalence import KnownColumns, known_columns
 from standout.measure.sparsity import sparsity
@@ -373,7 +373,7 @@ def audit(
     if fail_above is not None and not _is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if fail_above is not None and not columns:
-        require_no_overlooked(release.provenance, PYTHON)
+        require_no_overlooked(release.provenance)
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     targets = whole_number("targets", targets, 1)

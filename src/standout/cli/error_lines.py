@@ -79,6 +79,7 @@ SWITCHED_OFF = ("record", "value", "time")
 OPEN = "…"
 CALL = re.compile(r"so\.read\(.*\)")
 VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
+LIST = re.compile(r"\bignore=\[([^\[\]\n]*)\]")
 PARAMETER = re.compile(rf"(?<!read )(?<![\w/.'-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
 ARGUMENTS = "standout.arguments"
 """Where the context of click keeps the arguments as they were typed."""
@@ -114,6 +115,7 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
         return (" ".join(typed) if written == OPEN else shlex.join(typed)) if typed else match[0]
 
     text = CALL.sub(lambda match: _command(match[0]), text)
+    text = LIST.sub(lambda match: " ".join(f"ignore={value}" for value in match[1].split(", ")), text)
     text = text.replace("kind='table'", "--table") if "--table" in known else text
     return PARAMETER.sub(option, text)
 

@@ -134,7 +134,7 @@ class Source:
     def open_index(self, path: Path) -> "Release":
         """Open an index without loading the readers of raw files."""
         from standout.data.store import open_index
-        from standout.ingest.diagnosis import waive_columns
+        from standout.ingest.report import waive_columns
 
         if others := [self.typed(name) for name in self.settings if name != "ignore"]:
             raise ParameterError(f"{path} is an index: {others[0]} is for reading a source")
@@ -144,8 +144,6 @@ class Source:
         self, sources: list[str], progress: "Progress", strict: bool = False
     ) -> tuple["Release", "Schema | None"]:
         """Read the data; also return a schema that reads a table in the same way."""
-        from standout.ingest.diagnosis import Wording
-
         history, of_history = self.settings.get("history"), None
         if history is not None:
             others = {*OF_TABLE_FILE, *NOT_OPTIONS, "kind"}
@@ -166,20 +164,19 @@ class Source:
         show_reading(release, sources)
         if strict:
             _require_certain_columns(release, reader.table.refusals)
-        for message in reader.messages(release, Wording(options=True, prefix=self.prefix)):
-            print_warning(message)
+        for message in reader.messages(release):
+            print_warning(as_options(message, options_of(), self.prefix))
         return release, reader.table.schema_read
 
     def report(self, release: "Release", sources: list[str], strict: bool = False) -> None:
         """Say how entries were read, and warn about overlooked columns; they are an error if `strict`."""
-        from standout.ingest.diagnosis import Wording, reading_warnings, require_no_overlooked
+        from standout.ingest.report import reading_warnings
 
         show_reading(release, sources)
-        wording = Wording(options=True, prefix=self.prefix)
         if strict:
-            require_no_overlooked(release.provenance, wording)
-        for message in reading_warnings(release, wording):
-            print_warning(message)
+            _require_no_overlooked(release, self.prefix)
+        for message in reading_warnings(release):
+            print_warning(as_options(message, options_of(), self.prefix))
 
     @contextmanager
     def reader(self, sources: list[str], progress: "Progress", **settings: Any) -> Iterator["SourceReader"]:
@@ -220,6 +217,16 @@ class Source:
 
         if (path := self.settings.get("rejects")) is not None and reader.rejects.rows:
             write_atomically(Path(path), write, private=True)
+
+
+def _require_no_overlooked(release: "Release", prefix: str) -> None:
+    """The same of `report`, in the options of the command."""
+    from standout.ingest.report import require_no_overlooked
+
+    try:
+        require_no_overlooked(release.provenance)
+    except SourceError as error:
+        raise type(error)(as_options(error.problem, options_of(), prefix)) from error
 
 
 def _require_certain_columns(table: "Release", refusals: Sequence[str]) -> None:
@@ -289,7 +296,6 @@ class Original:
             if sidecar_path(Path(data)).is_file():
                 print_line(SANITIZED.format(Path(public_url(data)).name), err=True)
             return source.read([data], progress, strict)
-        from standout.ingest.diagnosis import Wording, require_no_overlooked
         from standout.sanitizing.files import open_sanitized
 
         before = source.read([self.data], progress, strict)
@@ -297,7 +303,7 @@ class Original:
         if not sanitized.columns:
             show_reading(sanitized, [data])
             if strict:
-                require_no_overlooked(sanitized.provenance, Wording(options=True))
+                _require_no_overlooked(sanitized, "")
         return sanitized
 
 

@@ -1,4 +1,4 @@
-"""The distinct cells of a column and the code of each row, and what texts mean: numbers, dates, orders, sets.
+"""The distinct cells of a column and the code of each row, and what texts mean: numbers, values, orders, sets.
 
 Whatever a column is, it is decided and parsed on its distinct cells.
 """
@@ -7,19 +7,21 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import inf
-from typing import Any, NamedTuple
+from math import inf, nan
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ColumnError
+from standout.core.errors import ColumnError, SourceError
 from standout.data.column import Codes, code_dtype
-from standout.ingest.date_patterns import count_formats, fitting_formats, list_formats, moment_of, recognise_pattern
+from standout.data.release import Levels
+from standout.ingest.report import Reason
 
 MANY, CLOSE = 16, 1 << 20
 """Cells are ranked if there is a distinct one for each MANY rows. CLOSE is the longest table of positions."""
@@ -165,89 +167,6 @@ def _of_lists(column: pl.Series) -> DistinctCells:
     return DistinctCells(members.values, members.codes[keep][order], starts.astype(np.int64))
 
 
-# Texts that are dates: ISO 8601, year and month, eight digits, or a pattern that the texts prove.
-
-ISO = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$"
-DIGITS = r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
-MONTH = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])$"
-PROBABLE = r"^\D{0,12}\d{1,4}[-/. ]\s?(\d{1,2}|[A-Za-z]{3,9}\.?)[-/. ,]\s?\d{1,4}|^[A-Za-z]{3,9},? "
-SAMPLE = 2_000
-MOSTLY, ENOUGH = 0.9, 3
-NOT_A_DATE = np.iinfo(np.int64).min
-
-
-class Dates(NamedTuple):
-    """Days since 1970-01-01 of some distinct texts, NOT_A_DATE where a text is none, and their format.
-
-    `rivals` are formats between which the texts do not decide. `has_clock` if times of day were left out.
-    """
-
-    days: Ints
-    format: str = ""
-    rivals: tuple[str, ...] = ()
-    has_clock: bool = False
-
-    @property
-    def fits(self) -> Bools:
-        """Which texts are dates."""
-        return np.asarray(self.days != NOT_A_DATE)
-
-
-def dates_in(texts: pl.Series) -> Dates:
-    """Read texts as dates, in the format that they prove.
-
-    >>> dates = dates_in(pl.Series(["1970-01-02", "1970-01-11 08:30"]))
-    >>> dates.days.tolist(), dates.format
-    ([1, 10], 'iso')
-    >>> dates_in(pl.Series(["3/4/2005", "4/3/2005"])).rivals
-    ('%d/%m/%Y', '%m/%d/%Y')
-    """
-    for pattern, name in ((ISO, "iso"), (MONTH, "%Y-%m"), (DIGITS, "%Y%m%d")):
-        if texts.str.contains(pattern).sum() >= MOSTLY * len(texts):
-            return dates_as(texts, name)
-    none, sample = Dates(np.full(len(texts), NOT_A_DATE)), _sample(texts)
-    if sample.str.contains(PROBABLE).sum() < MOSTLY * len(sample):
-        return none
-    found = recognise_pattern(sample.to_list())
-    return none._replace(rivals=found.rivals) if found.pattern is None else dates_as(texts, found.pattern)
-
-
-def _sample(texts: pl.Series) -> pl.Series:
-    return texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), SAMPLE)).astype(np.uint32))
-
-
-def dates_as(texts: pl.Series, pattern: str) -> Dates:
-    """Read texts as dates in a format: iso, or a pattern of strptime. Times of day are left out."""
-    has_clock = "%H" in pattern or "%I" in pattern
-    if pattern == "iso":
-        has_clock = bool(texts.str.slice(10).str.contains("[1-9]").any())
-        days = texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-    elif pattern == "%Y-%m":
-        days = (texts + "-01").str.to_date("%Y-%m-%d", strict=False)
-    else:
-        moments = (moment_of(text, pattern) for text in texts.to_list())
-        days = pl.Series([None if moment is None else moment.date() for moment in moments], dtype=pl.Date)
-    return Dates(days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock=has_clock)
-
-
-def date_formats(texts: pl.Series, counts: Ints) -> str:
-    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all.
-
-    >>> date_formats(pl.Series(["25/12/2004", "2004-12-25"]), np.array([1, 3]))
-    'iso fits 3 cells, %d/%m/%Y fits 1 cell'
-    """
-    sample = _sample(texts).to_list()
-    if sum(bool({*fitting_formats(text)} - {"s", "ms"}) for text in sample) < MOSTLY * len(sample):
-        return ""
-    formats = count_formats(zip(texts.to_list(), counts.tolist(), strict=True))
-    return list_formats(formats, "cell") if len(formats) > 1 else ""
-
-
-def are_digit_dates(texts: pl.Series) -> bool:
-    """Whether texts are dates of eight digits, such as 20101231: several of them, and no other number."""
-    return len(texts) >= ENOUGH and bool(texts.str.contains(DIGITS).all()) and bool(dates_in(texts).fits.all())
-
-
 # Texts that are numbers: with a decimal point or comma, thousands, a currency or a percent sign.
 
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$"
@@ -305,6 +224,85 @@ def _values(texts: pl.Series) -> Numbers:
     values = shaped.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().copy()
     values[np.isinf(values)] = np.nan
     return Numbers(values)
+
+
+# Values of the entries of a history: levels are numbers in ascending order, or categories in alphabetical order.
+
+ValueType = Literal["auto", "number", "text"]
+MOST_VALUES = 65_536
+MOST_EXACT, LARGEST_VALUE = 2.0**53, 1e100
+"""The squares of differences of larger values may exceed a 64-bit number."""
+WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+VALUE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+"""A number with a decimal comma, or one such as 1,234."""
+COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+def value_levels(
+    texts: Iterable[str], kind: ValueType = "auto", bin_width: float | None = None
+) -> tuple[Levels, NDArray[np.uint32], NDArray[np.uint8]]:
+    """The levels of a column, the level of each distinct text, and why a text has none (0: it has one).
+
+    In a column of numbers, a blank text means no value, and spaces around a number are ignored. Decimal commas are
+    read as such if no number has a point and at least one is not like 1,234.
+
+    >>> value_levels(["4", "0.5", "4.0"])[1].tolist()
+    [1, 0, 1]
+    >>> value_levels(["37", "-3"], bin_width=10)[0].tolist()
+    [-10.0, 30.0]
+    """
+    raw = list(texts)
+    cells = [cell.strip() for cell in raw]
+    commas = [COMMA.fullmatch(cell) is not None for cell in cells]
+    clear = any(comma and not COMMA_THOUSANDS.fullmatch(cell) for cell, comma in zip(cells, commas, strict=True))
+    if clear and not any("." in cell and VALUE.fullmatch(cell) for cell in cells):
+        cells = [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, commas, strict=True)]
+    numbers = np.array([float(c) if VALUE.fullmatch(c) else inf if NOT_FINITE.fullmatch(c) else nan for c in cells])
+    filled = np.array([bool(cell) for cell in cells], np.bool_)
+    status = np.zeros(len(cells), np.uint8)
+    is_text = kind == "auto" and bin_width is None and filled.any() and np.isnan(numbers[filled]).all()
+    if kind == "text" or is_text:
+        names = sorted({*raw} - {""})
+        place = {name: code for code, name in enumerate(names)}
+        if len(names) > MOST_VALUES:
+            raise too_many_values(len(names))
+        return tuple(names), np.array([place.get(cell, len(names)) for cell in raw], np.uint32), status
+    status[filled & np.isnan(numbers)] = Reason.NOT_A_NUMBER
+    status[np.isinf(numbers)] = Reason.NOT_FINITE
+    for i in np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= MOST_EXACT)):
+        if WHOLE.fullmatch(cells[i]) and int(cells[i]) != int(numbers[i]):
+            status[i] = Reason.TOO_MANY_DIGITS
+    good = filled & (status == 0)
+    if bin_width is not None:
+        numbers[good] = [_round_down(number, Fraction(repr(bin_width))) for number in numbers[good].tolist()]
+        status[good & np.isinf(numbers)] = Reason.NOT_FINITE
+    status[filled & (status == 0) & (np.abs(numbers) > LARGEST_VALUE)] = Reason.TOO_LARGE
+    good = filled & (status == 0)
+    levels, codes = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
+    if len(levels) > MOST_VALUES:
+        raise too_many_values(len(levels), bin_width)
+    level = np.full(len(cells), len(levels), np.uint32)
+    level[good] = codes
+    return levels, level, status
+
+
+def _round_down(number: float, step: Fraction) -> float:
+    """Round down to a multiple of the step, in decimal arithmetic: 0.3 is three times 0.1."""
+    try:
+        return float(Fraction(repr(number)) // step * step)
+    except OverflowError:
+        return inf
+
+
+def too_many_values(distinct: int, bin_width: float | None = None) -> SourceError:
+    """Error about a value column with too many distinct values."""
+    bins = "bin numbers with value_bin=…" if bin_width is None else f"use wider bins than {bin_width:g}"
+    return SourceError(
+        f"the value column has {distinct:,} distinct values; the maximum is {MOST_VALUES:,}: "
+        f"{bins}, or ignore the column with value=False"
+    )
 
 
 # Categories with an evident order: low, medium, high; "1 - never" … "5 - always"; bands such as 20-29.

@@ -1,63 +1,30 @@
-"""Turn batches of rows from any reader into coded entries."""
+"""Turn batches of rows from any reader into coded entries, here or on workers, and build a release of them."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
-from standout.core.jit import Array, Flag, Int, kernel
+from standout.core.jit import Array, Flag, kernel
 from standout.core.progress import Progress
 from standout.data.build import IN_MEMORY, CodeBlocks, CodedEntries, MemoryPlan, build_release
 from standout.data.build_kernels import NONE
-from standout.data.entries import Repeats, repeated_rows
-from standout.data.labels import Labels, Provenance
+from standout.data.entries import repeated_rows
+from standout.data.labels import Provenance
 from standout.data.release import Release
+from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
 from standout.ingest.interner import Interner
-from standout.ingest.item_titles import labels_of_titles
 from standout.ingest.options import Options
 from standout.ingest.places import PlaceReader
-from standout.ingest.rejects import SHOWN, Reason, RejectLog, check_rejects
-from standout.ingest.times import TimeReader
+from standout.ingest.report import Reason, RejectLog, check_rejects
 from standout.ingest.tokens import Window
-from standout.ingest.value_levels import LevelMap
 
-TitleReader = Callable[[Labels], dict[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceEntries:
-    """Coded entries, how they were read, and what a build needs to know about them.
-
-    `repeat_error` makes the error about a number of repeated rows. `titles` reads the titles of items.
-    """
-
-    coded: CodedEntries
-    provenance: Provenance
-    repeats: Repeats
-    repeat_error: Callable[[int], SourceError]
-    titles: TitleReader | None = None
-
-    def build(self, progress: Progress) -> Release:
-        """Build the release in memory; the blocks of codes are freed."""
-        release = build_release(self.coded, self.repeats, self.provenance, progress)
-        self.check_repeats(release.provenance.repeats)
-        titles = self.titles_of(release.items)
-        return release if titles is None else replace(release, titles=titles)
-
-    def check_repeats(self, repeated: int) -> None:
-        """Raise an error if there are repeated rows and the user wants none."""
-        if self.repeats == "error" and repeated:
-            raise self.repeat_error(repeated)
-
-    def titles_of(self, items: Labels) -> Labels | None:
-        """Title of each item, or None if there are no titles."""
-        return None if self.titles is None else labels_of_titles(items, self.titles(items))
-
-
-VALUE, TIME = 2, 3
+RECORD, ITEM, VALUE, TIME = range(4)
 """Columns of a block of coded entries."""
 BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
 
@@ -82,10 +49,9 @@ def constant_spans(text: str, rows: int) -> Spans:
 
 @dataclass(slots=True)
 class Batch:
-    """Some rows of a source.
+    """Some rows of a source; `status` is the reason why a row is unusable (0: it is usable).
 
-    `line` is the line of each row, and `status` the reason why it is unusable (0: it is usable). `time` is
-    text, or whole units on the wall clock.
+    `time` is text, or codes as `TimeReader.to_codes` makes them.
     """
 
     line: NDArray[np.int64]
@@ -109,17 +75,23 @@ class LineMap:
         """Append the lines of some rows."""
         if not len(lines):
             return
-        first, shift = np.empty(len(lines), np.int64), np.empty(len(lines), np.int64)
-        jumps = _jumps(lines, self.rows, first, shift)
-        self.first.append(first[:jumps].copy())
-        self.shift.append(shift[:jumps].copy())
-        self.source.append(np.full(jumps, source))
+        jumps = np.flatnonzero(np.diff(lines, prepend=lines[0] - 2) != 1)
+        self.first.append(self.rows + jumps)
+        self.shift.append(lines[jumps] - self.rows - jumps)
+        self.source.append(np.full(len(jumps), source))
         self.rows += len(lines)
 
     def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the source and the line of each row."""
         jump = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
         return np.concatenate(self.source)[jump], rows + np.concatenate(self.shift)[jump]
+
+    def extend(self, more: "LineMap", sources: int) -> None:
+        """Append the lines of another map, whose sources are numbered from `sources` on here."""
+        self.first += [first + self.rows for first in more.first]
+        self.shift += [shift - self.rows for shift in more.shift]
+        self.source += [source + sources for source in more.source]
+        self.rows += more.rows
 
 
 class Collector:
@@ -134,23 +106,15 @@ class Collector:
         unit: str = "line",
         memory: MemoryPlan | None = None,
     ) -> None:
-        self.options = options
-        self.records = Interner()
-        self.items = Interner()
+        self.options, self.rejects, self.unit = options, rejects, unit
+        self.records, self.items = Interner(), Interner()
         self.values = Interner() if has_value else None
-        self.times: TimeReader | None = options.time_reader() if has_time else None
-        self.reader = options.value_reader()
+        self.times = options.time_reader() if has_time else None
         self.places = None if options.places is None else PlaceReader(options.places)
-        self.unit = unit
         self.sources: list[str] = []
         self.encodings: set[str] = set()
-        self.rejects = rejects
         self.lines = LineMap()
         self.blocks = CodeBlocks(memory or IN_MEMORY)
-
-    def begin_source(self, name: str) -> None:
-        """Name the source of the following batches."""
-        self.sources.append(name)
 
     def note_encoding(self, window: Window) -> None:
         """Note in which encoding a source was read, and where it is not valid."""
@@ -160,105 +124,87 @@ class Collector:
 
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
-        status = batch.status
-        item = self._items(batch)
-        _require(batch.record, status, Reason.NO_RECORD)
-        _require(item, status, Reason.NO_ITEM)
-        times = np.zeros(len(status), np.uint32)
+        status, rows = batch.status, len(batch.status)
+        item = batch.item[0] if len(batch.item) == 1 else None
+        if self.places is not None:
+            item = Spans(*self.places.read(batch.item[0], batch.item[1], status))
+        item = join_columns(batch.item) if item is None else item
+        for spans, reason in ((batch.record, Reason.NO_RECORD), (item, Reason.NO_ITEM)):
+            status[(spans.starts == spans.ends) & (status == 0)] = reason
+        times = np.zeros(rows, np.uint32) if batch.time is None or isinstance(batch.time, Spans) else batch.time
         if self.times is not None and isinstance(batch.time, Spans):
             times = self.times.read(*batch.time, status)
-        elif batch.time is not None and not isinstance(batch.time, Spans):
-            times = batch.time
-        values = np.full(len(status), NONE)
+        values = np.full(rows, NONE)
         if self.values is not None and batch.value is not None:
             values = self.values.codes(*batch.value, status)
-            self.reader.check(len(self.values))
-        records = self.records.codes(*batch.record, status)
-        items = self.items.codes(*item, status)
-        self.add_codes(batch.line, status, records, items, values, times)
+            self._check_values(self.values)
+        self.add_codes(
+            batch.line,
+            status,
+            self.records.codes(*batch.record, status),
+            self.items.codes(*item, status),
+            values,
+            times,
+        )
 
-    def _items(self, batch: Batch) -> Spans:
-        """Item of each row: a column, several joined columns, or the place of a latitude and a longitude."""
-        if self.places is not None:
-            latitude, longitude = batch.item
-            return Spans(*self.places.read(latitude, longitude, batch.status))
-        return batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
+    def _check_values(self, values: Interner) -> None:
+        """Stop early if a column has far too many distinct values."""
+        if len(values) > 16 * MOST_VALUES and self.options.value_bin is None:
+            raise too_many_values(len(values))
 
     def add_codes(
         self,
         line: NDArray[np.int64],
         status: NDArray[np.uint8],
-        records: NDArray[np.uint32],
-        items: NDArray[np.uint32],
-        values: NDArray[np.uint32],
-        times: NDArray[np.uint32],
+        records: Array,
+        items: Array,
+        values: Array,
+        times: Array,
     ) -> None:
         """Add rows that are already coded; rows with a status other than 0 are only counted."""
-        if self.options.bin is not None and not (self.times is not None and self.times.deferred):
+        if self.options.bin is not None and not (self.times is not None and self.times.coded):
             times = self.options.bin.round_codes(times)
-        used = _pack(records, items, values, times, status, self.blocks.reserve(len(status)))
-        self.blocks.take(used)
+        used = status == 0
+        count = int(np.count_nonzero(used))
+        block = self.blocks.reserve(count)
+        for column, codes in enumerate((records, items, values, times)):
+            block[:, column] = codes if count == len(status) else codes[used]
+        self.blocks.take(count)
         self.rejects.rows += len(status)
-        if used != len(status):
-            self.rejects.add(self.sources[-1], line, status)
-            line = line[status == 0]
-        self.lines.add(len(self.sources) - 1, line)
+        self.rejects.add(self.sources[-1], line, status)
+        self.lines.add(len(self.sources) - 1, line if count == len(status) else line[used])
         self.blocks.make_room(self.records.build_bytes + self.items.build_bytes)
 
-    def finish(self, provenance: Provenance) -> SourceEntries:
-        """Return all entries and how they were read; raise an error if too many rows are unusable."""
-        self._resolve_times()
-        level_map = None if self.values is None else self._levels(self.values)
+    def finish(self, provenance: Provenance, progress: Progress) -> Release:
+        """Build the release of all entries; raise an error if too many rows are unusable."""
+        if self.times is not None and self.times.coded:
+            self._resolve_times()
+        levels, level = None, None
+        if self.values is not None:
+            levels, level, status = value_levels(self.values.labels(), self.options.value_type, self.options.value_bin)
+            self._reject_codes(VALUE, np.append(status, np.uint8(0)))  # the last is for rows without a value
         check_rejects(self.rejects, self.options.limit, self.unit, provenance, self.times)
         coded = CodedEntries(
-            blocks=self._blocks_to_build(),
+            blocks=self.blocks,
             records=self.records.labels(),
             items=self.items.labels(),
-            levels=None if level_map is None else level_map.levels,
-            level=None if level_map is None else level_map.level,
+            levels=levels,
+            level=level,
             unit=self.options.unit,
-            zone=None if self.times is None else self.times.zone_name,
+            zone=None if self.times is None else self.times.zone,
         )
         provenance = replace(provenance, **self.rejects.provenance(self.unit))
-        return SourceEntries(coded, provenance, self.options.repeats, self._repeat_error)
-
-    def _blocks_to_build(self) -> CodeBlocks:
-        """Return the blocks for a build, which frees them; the message about repeats needs a copy."""
-        blocks = self.blocks
-        if self.options.repeats == "error" and not blocks.memory.on_disk:
-            return blocks.copy()
-        self.blocks = CodeBlocks()
-        return blocks
-
-    def _repeat_error(self, count: int) -> SourceError:
-        """Error that lists the rows with the record and item of an earlier row, if they are in memory."""
-        blocks = [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks]
-        rows = ""
-        if blocks:
-            keys = np.concatenate(blocks)
-            order = np.argsort(keys, kind="stable")
-            later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
-            source, line = self.lines.locate(later)
-            places = zip(source, line, strict=True)
-            more = ", …" if count > SHOWN else ""
-            rows = f" ({', '.join(f'{self.sources[s]} {self.unit} {n}' for s, n in places)}{more})"
-        return SourceError(repeated_rows(count, rows))
-
-    def _levels(self, values: Interner) -> LevelMap:
-        """Return the levels of the values; reject the rows whose value is not valid."""
-        level_map = self.reader.levels(values.labels())
-        if level_map.status.any():
-            missing = np.uint8(0)  # the last element is for rows without a value
-            self._reject_codes(VALUE, np.append(level_map.status, missing))
-        return level_map
+        self.blocks = CodeBlocks()  # the build frees them
+        release = build_release(coded, self.options.repeats, provenance, progress)
+        if self.options.repeats == "error" and release.provenance.repeats:
+            raise SourceError(repeated_rows(release.provenance.repeats))
+        return release
 
     def _resolve_times(self) -> None:
-        """Convert deferred times; reject the rows whose time is not valid."""
-        if self.times is None or not self.times.deferred:
-            return
+        """Convert coded times; reject the rows whose time is not valid."""
+        assert self.times is not None
         code, status = self.times.resolve(block[:, TIME] for block in self.blocks)
-        if status.any():
-            self._reject_codes(TIME, status)
+        self._reject_codes(TIME, status)
         code = code if self.options.bin is None else self.options.bin.round_codes(code)
 
         def with_times(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -269,6 +215,8 @@ class Collector:
 
     def _reject_codes(self, column: int, status_of: NDArray[np.uint8]) -> None:
         """Reject the rows whose code in a column has a status other than 0."""
+        if not status_of.any():
+            return
         lines, row = self.lines, 0
         self.lines = LineMap()
 
@@ -285,6 +233,67 @@ class Collector:
 
         self.blocks = self.blocks.rewrite(usable)
 
+    # Files that workers read, each with codes of its own, are merged in the order of files: ids get their codes in
+    # the order in which they appear, so the result is that of reading all files one after another.
+
+    def fresh(self) -> "Collector":
+        """A collector with the same settings, also of times, that has read nothing."""
+        new = Collector(self.options, RejectLog(), self.values is not None, self.times is not None, self.unit)
+        if self.times is not None:
+            new.times = copy(self.times)
+            new.times.texts, new.times.rows_read, new.times.unread = Interner(), 0, Counter()
+        return new
+
+    def packed(self) -> "Collector":
+        """The same with all codes in one small block, to be sent."""
+        codes = np.concatenate([np.empty((0, 4), np.uint32), *self.blocks])
+        self.blocks = CodeBlocks(full=[codes], rows=len(codes))
+        return self
+
+    def merge(self, part: "Collector") -> bool:
+        """Add files that another collector has read; False if it reads times in another format than this one."""
+        if self.times is not None and part.times is not None:
+            if (part.times.format, part.times.coded) != (self.times.format, self.times.coded):
+                return False
+            self.times.rows_read += part.times.rows_read
+            self.times.unread.update(part.times.unread)
+        self.lines.extend(part.lines, len(self.sources))
+        self.sources += part.sources
+        self.encodings |= part.encodings
+        self.rejects.rows += part.rejects.rows
+        self.rejects.invalid_text += part.rejects.invalid_text
+        self.rejects.batches += part.rejects.batches
+        codes = self.blocks.reserve(part.blocks.rows)
+        codes[:] = part.blocks.full[0]
+        _recode(codes[:, RECORD], self.records, part.records)
+        _recode(codes[:, ITEM], self.items, part.items)
+        if self.values is not None and part.values is not None:
+            _recode(codes[:, VALUE], self.values, part.values)
+            self._check_values(self.values)
+        if self.times is not None and part.times is not None and self.times.coded:
+            _recode(codes[:, TIME], self.times.texts, part.times.texts, first=1)
+        self.blocks.take(len(codes))
+        self.blocks.make_room(self.records.build_bytes + self.items.build_bytes)
+        return True
+
+
+def _recode(codes: NDArray[np.uint32], interner: Interner, part: Interner, first: int = 0) -> None:
+    """Replace the codes of a part by those of all files; codes count from `first`."""
+    labels = part.labels()
+    code = interner.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
+    is_known = (codes != NONE) & (codes >= first)
+    codes[is_known] = code[codes[is_known] - first] + first
+
+
+def merge_files(
+    collector: Collector, pool: Any, read: Callable[..., Collector], tasks: Iterator[tuple[Any, ...]]
+) -> Iterator[None]:
+    """Read files on workers, and add them in their order, up to one whose times have another format."""
+    for part in pool.map(read, ((collector.fresh(), *task) for task in tasks)):
+        if not collector.merge(part):
+            return
+        yield
+
 
 def join_columns(parts: tuple[Spans, ...]) -> Spans:
     r"""Join several columns as a|b; a | or \ inside a part is escaped by \, so that no two items merge.
@@ -300,39 +309,6 @@ def join_columns(parts: tuple[Spans, ...]) -> Spans:
         _append_part(part, i > 0, out, ends)
     ends[empty] = starts[empty]
     return Spans(out, starts, ends)
-
-
-def _require(spans: Spans, status: Array, reason: Reason) -> None:
-    empty = (spans.starts == spans.ends) & (status == 0)
-    if empty.any():
-        status[empty] = reason
-
-
-@kernel
-def _jumps(lines: Array, row: Int, first: Array, shift: Array) -> Int:
-    """Store where line - row changes, and its new value; return the number of changes, with the first."""
-    n = 0
-    for i in range(len(lines)):
-        if i == 0 or lines[i] != lines[i - 1] + 1:
-            first[n] = row + i
-            shift[n] = lines[i] - (row + i)
-            n += 1
-    return n
-
-
-@kernel
-def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> Int:
-    """Write the usable rows one after another; return their number."""
-    n = 0
-    for i in range(len(status)):
-        if status[i] != 0:
-            continue
-        out[n, 0] = records[i]
-        out[n, 1] = items[i]
-        out[n, 2] = values[i]
-        out[n, 3] = times[i]
-        n += 1
-    return n
 
 
 @kernel

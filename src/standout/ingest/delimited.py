@@ -6,33 +6,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from standout.core.errors import SourceError
+from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress
 from standout.data.build_kernels import NONE
 from standout.data.column import code_dtype
-from standout.data.labels import UnusedColumn
+from standout.ingest.cells import DistinctCells, text_cells
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
-from standout.ingest.column_roles import Roles, numbered_names
-from standout.ingest.diagnosis import merge_unused
-from standout.ingest.first_rows import history_has_header, table_has_header
 from standout.ingest.formats import SourceFile
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
-from standout.ingest.rejects import RejectLog
+from standout.ingest.report import Reason, RejectLog
+from standout.ingest.roles import Roles, has_header, numbered_names
 from standout.ingest.sources import HEAD, Stream, open_stream
-from standout.ingest.tokens import (
-    NO_QUOTE,
-    OPEN_QUOTE,
-    Dialect,
-    Rows,
-    TextDecoder,
-    Window,
-    text_head,
-    tokenise,
-    without_marks,
-)
+from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, TextDecoder, Window, text_head, tokenise
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
@@ -43,128 +32,64 @@ SMALL_NUMBERS = 10**5
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Separator, quote, column names and first rows of a delimited file; numbered names if it has no header."""
+    """Separator, quote and column names of a delimited file; numbered names if it has no header."""
 
     separator: str
     quote: str
-    names: tuple[str, ...] = ()
-    header: bool = False
-    rows: list[list[str]] = field(default_factory=list, repr=False)
-
-    @property
-    def sample(self) -> list[list[str]]:
-        """The first rows without the header."""
-        return self.rows[int(self.header) :]
+    names: tuple[str, ...]
+    header: bool
 
     def settings(self) -> dict[str, str]:
         """Return the layout for the provenance."""
         name = SEPARATOR_NAMES.get(self.separator, self.separator)
         return {"separator": name, "header": "yes" if self.header else "no"}
 
-    def as_history(self, stream: Stream, options: Options) -> "Layout":
-        """Decide whether a history has a header."""
-        return self._named(stream, history_has_header(self.rows, options), tuple(self.rows[0]))
 
-    def as_table(self, stream: Stream, options: Options) -> "Layout":
-        """Decide whether a table has a header; its columns need different names."""
-        numbered = numbered_names(len(self.rows[0]))
-        names = tuple(cell.strip() or number for cell, number in zip(self.rows[0], numbered, strict=True))
-        header = table_has_header(self.rows, options)
-        if header and len(set(names)) < len(names):
-            raise SourceError(f"{stream.name} has two columns with the same name: rename one")
-        return self._named(stream, header, names)
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """An open delimited file; `rows` are those in its first bytes, without the header."""
 
-    def _named(self, stream: Stream, header: bool, names: tuple[str, ...]) -> "Layout":
-        if header and len(self.rows) == 1:
-            raise SourceError(f"{stream.name} has a header and no rows: check the file")
-        return replace(self, names=names if header else numbered_names(len(names)), header=header)
+    stream: Stream
+    layout: Layout
+    rows: list[list[str]] = field(repr=False)
 
+    unit = "line"
 
-@contextmanager
-def open_text(file: SourceFile, options: Options, record: str = "") -> Iterator[Stream]:
-    """Open a file of delimited text, behind the lines that the user skips."""
-    with open_stream(file.path, file.member, options.encoding) as stream:
-        text_head(stream)  # in UTF-8, whose lines can be skipped
-        stream.skip(options.skip_lines)
-        stream.record = record
-        yield stream
+    @property
+    def sample(self) -> list[list[str]]:
+        """A few rows."""
+        return self.rows[:SAMPLE]
 
+    def windows(self, wanted: Sequence[int], progress: Progress) -> Iterator[tuple[Window, Rows]]:
+        """Yield the rows without the header, window by window, with the spans of the wanted columns."""
+        layout, slot = self.layout, np.full(len(self.layout.names), -1, np.int64)
+        slot[list(wanted)] = np.arange(len(wanted))
+        quote = ord(layout.quote) if layout.quote else NO_QUOTE
+        dialect = Dialect(np.frombuffer(layout.separator.encode(), np.uint8), quote, slot)
+        yield from tokenised(self.stream, dialect, layout.header, progress)
 
-def read_layout(stream: Stream, options: Options) -> Layout:
-    """Recognise separator and quote from the first lines; whether there is a header depends on the kind of data."""
-    head = decoded_head(text_head(stream)).lstrip("\ufeff").replace("\0", "")
-    lines = [line for line in head.replace("\r\n", "\n").split("\n")[: SAMPLE + 1] if line.strip()]
-    if not lines:
-        raise SourceError(f"{stream.name} is empty: check the file")
-    separator = options.separator or guess_separator(stream.name, lines, options.quote)
-    quote = usable_quote(separator, options.quote)
-    rows = split_lines(lines, separator, quote)
-    if not rows:
-        raise SourceError(f"{stream.name} is empty: check the file")
-    if len(rows) == 1 and len(stream.peek()) >= HEAD:
-        line = stream.first_line + stream.peek().count(b"\n")
-        raise SourceError(
-            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB (line {line} is "
-            "too long), so the layout is not recognised: shorten it, and check the separator and the quotes"
-        )
-    return Layout(separator, quote, rows=rows)
+    def read(self, roles: Roles, record: str, collector: Collector, progress: Progress) -> None:
+        """Pass every row of a history to the collector; `record` is the id of all rows if each file is one record."""
+        collector.sources.append(self.stream.name)
+        window = None
+        for window, rows in self.windows(roles.wanted, progress):
+            if len(rows.status):
+                spans = [Spans(window.buffer, *ends) for ends in zip(rows.starts, rows.ends, strict=True)]
+                time = spans.pop() if roles.time is not None else None
+                value = spans.pop() if roles.value is not None else None
+                person = constant_spans(record, len(rows.line)) if roles.record is None else spans.pop(0)
+                collector.add(Batch(rows.line, rows.status, person, tuple(spans), value, time))
+        if window is not None:
+            collector.note_encoding(window)
 
 
-def decoded_head(head: bytes) -> str:
-    """First bytes as text, in the encoding in which `Window` reads them; invalid bytes are reported later."""
-    complete = head[: head.rfind(b"\n") + 1] or head
-    return TextDecoder().to_utf8(complete, 1).decode()
-
-
-def guess_separator(name: str, lines: list[str], quote: str) -> str:
-    """Separator with which most of the first lines have the same number of fields, then the most fields.
-
-    A space is only used if no other separator fits.
-    """
-    fits: dict[str, tuple[float, int]] = {}
-    for candidate in SEPARATORS:
-        counts = [len(row) for row in split_lines(lines, candidate, usable_quote(candidate, quote))]
-        if counts and counts[0] > 1 and 2 * counts.count(counts[0]) >= len(counts):
-            fits[candidate] = counts.count(counts[0]) / len(counts), counts[0]
-    if len(fits) > 1:
-        fits.pop(" ", None)
-    if not fits:
-        raise SourceError(f"{name}: no separator was recognised; set it with separator=…")
-    return max(fits, key=lambda candidate: fits[candidate])
-
-
-def usable_quote(separator: str, quote: str) -> str:
-    """The quote, or "": only files whose separator is one ASCII character have quotes."""
-    return quote if len(separator.encode()) == 1 else ""
-
-
-def split_lines(lines: list[str], separator: str, quote: str) -> list[list[str]]:
-    """Split lines into fields, only to recognise the layout."""
-    if quote:
-        try:
-            return [row for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
-        except csv.Error:
-            pass
-    return [line.split(separator) for line in lines]
-
-
-def head_columns(stream: Stream, layout: Layout, columns: Sequence[int]) -> list[list[str]]:
-    """Cells of some columns in the first bytes of a file, which show whether people have several rows."""
-    lines = decoded_head(text_head(stream)).lstrip("\ufeff").replace("\r\n", "\n").split("\n")
-    rows = split_lines([line for line in lines if line.strip()], layout.separator, layout.quote)[int(layout.header) :]
-    return [[row[column].strip() for row in rows if len(row) == len(layout.names)] for column in columns]
-
-
-def rows_of(stream: Stream, layout: Layout, wanted: Sequence[int], progress: Progress) -> Iterator[tuple[Window, Rows]]:
-    """Yield the rows of a stream without its header, window by window, with the spans of the wanted columns."""
-    slot = np.full(len(layout.names), -1, np.int64)
-    slot[list(wanted)] = np.arange(len(wanted))
-    quote = ord(layout.quote) if layout.quote else NO_QUOTE
-    dialect = Dialect(np.frombuffer(layout.separator.encode(), np.uint8), quote, slot)
-    window, header, rows = Window(stream), layout.header, Rows.empty(0, len(wanted))
+def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress) -> Iterator[tuple[Window, Rows]]:
+    """Yield the rows of a stream, window by window."""
+    window, slots = Window(stream), int(dialect.slot.max(initial=-1)) + 1
+    rows = Rows.empty(0, slots)
     while window.refill():
         if len(rows.line) <= window.most_rows:  # one more, for the row that is not complete yet
-            rows = Rows.empty(window.most_rows + 1, len(wanted))
+            rows = Rows.empty(window.most_rows + 1, slots)
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, rows)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
@@ -177,61 +102,86 @@ def rows_of(stream: Stream, layout: Layout, wanted: Sequence[int], progress: Pro
         progress("reading", stream.done, stream.total)
 
 
-def read_delimited(stream: Stream, layout: Layout, roles: Roles, collector: Collector, progress: Progress) -> None:
-    """Pass every row of a history to the collector."""
-    collector.begin_source(stream.name)
-    window = None
-    for window, rows in rows_of(stream, layout, roles.wanted, progress):
-        if len(rows.status):
-            spans = [Spans(window.buffer, starts, ends) for starts, ends in zip(rows.starts, rows.ends, strict=True)]
-            time = spans.pop() if roles.time is not None else None
-            value = spans.pop() if roles.value is not None else None
-            record = constant_spans(stream.record, len(rows.line)) if roles.record is None else spans.pop(0)
-            collector.add(Batch(rows.line, rows.status, record, tuple(spans), value, time))
-    if window is not None:
-        collector.note_encoding(window)
+@contextmanager
+def open_text(file: SourceFile, options: Options, like: Layout | None = None) -> Iterator[TextFile]:
+    """Open a file of delimited text, behind the lines that the user skips, and recognise its layout.
 
-
-def layout_of_further_file(
-    stream: Stream, first: Layout, roles: Roles, first_name: str, options: Options, examine: bool
-) -> tuple[Layout, Roles, tuple[UnusedColumn, ...]]:
-    """Return the layout and the roles of a further file, whose columns may be in another order.
-
-    A file with a header needs the same column names. A file without one needs the same number of columns,
-    and its first line must not be a header. If `examine`, also find out what the unused columns look like in
-    this file.
+    A further file, `like` the first, has its separator. It needs the same columns: by name, in any order, or without a
+    header in the same order, and then its first line must not be a header.
     """
-    rows = _first_rows(stream, first, SAMPLE if examine else 2)
-    if not rows:
-        raise SourceError(f"{stream.name} is empty: check the file")
-    names, layout, own = tuple(rows[0]), first, roles
-    if first.header and names != first.names:
-        is_same = sorted(names) == sorted(first.names) and len(set(names)) == len(names)
-        layout, own = replace(first, names=names), roles.reordered(names) if is_same else roles
-    elif not first.header:
-        is_data = options.header is not None or len(rows) == 1 or not history_has_header(rows[:2], options)
-        is_same = is_data and len(names) == len(first.names)
-    else:
-        is_same = True
-    if not is_same:
-        raise SourceError(f"{stream.name} has another layout than {first_name}: read them one by one")
-    unused = roles.unused
-    if examine and unused:
-        unused = merge_unused(unused, roles.unused_in(layout.names, rows[int(first.header) :]))
-    return layout, own, unused
+    with open_stream(file.path, file.member, options.encoding) as stream:
+        text_head(stream)  # in UTF-8, whose lines can be skipped
+        stream.skip(options.skip_lines)
+        lines = _head_lines(stream)
+        separator = options.separator or (
+            like.separator if like else _guess_separator(stream.name, lines, options.quote)
+        )
+        quote = _usable_quote(separator, options.quote)
+        rows = _split(lines, separator, quote)
+        if not rows:
+            raise SourceError(f"{stream.name} is empty: check the file")
+        if len(rows) == 1 and len(stream.peek()) >= HEAD:
+            line = stream.first_line + stream.peek().count(b"\n")
+            raise SourceError(
+                f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB (line {line} is "
+                "too long), so the layout is not recognised: shorten it, and check the separator and the quotes"
+            )
+        if like is None or (not like.header and options.header is None and len(rows) > 1):
+            header = has_header(rows[: SAMPLE + 1] if like is None else rows[:2], options)
+        else:
+            header = like.header
+        names = tuple(rows[0]) if header else numbered_names(len(rows[0]))
+        if like is not None and (header != like.header or sorted(names) != sorted(like.names)):
+            raise SourceError(f"{stream.name} has another layout than the first file: read them one by one")
+        if header and len(rows) == 1 and like is None:
+            raise SourceError(f"{stream.name} has a header and no rows: check the file")
+        yield TextFile(stream, Layout(separator, quote, names, header), rows[int(header) :])
 
 
-def _first_rows(stream: Stream, layout: Layout, count: int) -> list[list[str]]:
-    """Return the first rows; one with a line end inside quotes is incomplete, which changes nothing."""
-    head, end = without_marks(text_head(stream)).lstrip(b"\r\n"), 0
-    for _ in range(count):
-        end = head.find(b"\n", end) + 1 or len(head)
-    lines = decoded_head(head[:end]).replace("\0", "").splitlines()
-    return split_lines([line for line in lines if line.strip()], layout.separator, layout.quote)
+def _head_lines(stream: Stream) -> list[str]:
+    """Lines in the first bytes of a stream, in the encoding in which `Window` reads them, but for an incomplete one."""
+    head = text_head(stream)
+    text = TextDecoder().to_utf8(head[: head.rfind(b"\n") + 1] or head, 1).decode()
+    lines = text.lstrip("\ufeff").replace("\0", "").replace("\r\n", "\n").split("\n")
+    return [line for line in lines if line.strip()]
+
+
+def _guess_separator(name: str, lines: list[str], quote: str) -> str:
+    """Separator with which most of the first lines have the same number of fields, then the most fields.
+
+    A space is only used if no other separator fits.
+    """
+    fits: dict[str, tuple[float, int]] = {}
+    if not lines:
+        raise SourceError(f"{name} is empty: check the file")
+    for candidate in SEPARATORS:
+        counts = [len(row) for row in _split(lines[: SAMPLE + 1], candidate, _usable_quote(candidate, quote))]
+        if counts and counts[0] > 1 and 2 * counts.count(counts[0]) >= len(counts):
+            fits[candidate] = counts.count(counts[0]) / len(counts), counts[0]
+    if len(fits) > 1:
+        fits.pop(" ", None)
+    if not fits:
+        raise SourceError(f"{name}: no separator was recognised; set it with separator=…")
+    return max(fits, key=lambda candidate: fits[candidate])
+
+
+def _usable_quote(separator: str, quote: str) -> str:
+    """The quote, or "": only files whose separator is one ASCII character have quotes."""
+    return quote if len(separator.encode()) == 1 else ""
+
+
+def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
+    """Split lines into fields, only to recognise the layout."""
+    if quote:
+        try:
+            return [row for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
+        except csv.Error:
+            pass
+    return [line.split(separator) for line in lines]
 
 
 class ColumnTexts:
-    """The distinct texts of some columns of a table, and the code of each row; NONE is an empty cell."""
+    """The distinct texts of some columns of a table, and the code of each row + 1; 0 is an empty cell."""
 
     def __init__(self, wanted: Sequence[int]) -> None:
         self.wanted = wanted
@@ -239,20 +189,84 @@ class ColumnTexts:
         self.codes: list[list[NDArray[np.unsignedinteger]]] = [[] for _ in wanted]
         self.encodings: set[str] = set()
 
-    def read(self, stream: Stream, layout: Layout, rejects: RejectLog, progress: Progress) -> None:
+    def read(self, file: TextFile, rejects: RejectLog, progress: Progress) -> None:
         """Add all rows of a file."""
         window = None
-        for window, rows in rows_of(stream, layout, self.wanted, progress):
+        for window, rows in file.windows(self.wanted, progress):
             rejects.rows += len(rows.line)
-            rejects.add(stream.name, rows.line, rows.status)
+            rejects.add(file.stream.name, rows.line, rows.status)
             good = rows.status == 0
             for k, interner in enumerate(self.interners):
                 codes = interner.codes(window.buffer, rows.starts[k], rows.ends[k], rows.status)
-                codes = np.where(codes == NONE, 0, codes + 1)[
-                    good
-                ]  # in as few bytes as possible: most columns are short
+                codes = np.where(codes == NONE, 0, codes + 1)[good]  # in as few bytes as possible
                 self.codes[k].append(codes.astype(code_dtype(len(interner))))
         if window is not None:
             self.encodings.add(window.stream.encoding)
             if window.decoder.invalid_line is not None:
-                rejects.invalid_text.append((stream.name, window.decoder.invalid_line))
+                rejects.invalid_text.append((file.stream.name, window.decoder.invalid_line))
+
+    def cells(self) -> Iterator[DistinctCells]:
+        """Yield the distinct cells of the columns, in order; memory for the codes is freed."""
+        for interner, parts in zip(self.interners, self.codes, strict=True):
+            codes = np.concatenate([np.zeros(0, np.uint8), *parts]).astype(np.int64) - 1
+            parts.clear()
+            yield text_cells(pl.Series(list(interner.labels()), dtype=pl.String), codes)  # -1: an empty cell
+
+
+# The Netflix Prize files: a line `17:` for a film, then `customer,rating,YYYY-MM-DD` for each rating. There is one file
+# per film (mv_0000001.txt, in a folder or a tar), or several films in one file (combined_data_1.txt).
+
+NETFLIX_NAMES = ("customer", "film", "rating", "date")
+COMMAS = Dialect(np.frombuffer(b",", np.uint8), NO_QUOTE, np.arange(3))
+ZERO, FIVE, NINE, COMMA, COLON = map(ord, "059,:")
+MOST_DIGITS, DATE = 18, 10
+NOT_ALLOWED = {
+    "geohash", "grid", "latitude", "longitude", "record", "item", "ignore", "separator", "header", "skip_lines",
+    "record_from_name", "sql_table", "quote", "encoding", "time_format", "value_type", "value_bin",
+}  # fmt: skip
+
+
+def netflix_roles(options: Options) -> Roles:
+    """The roles of the columns of Netflix Prize files, whose order is fixed."""
+    if not_allowed := sorted(options.changed() & NOT_ALLOWED):
+        raise ParameterError(f"{not_allowed[0]} cannot be set for Netflix Prize files, whose format is fixed")
+    value, time = (None if column is False else i for i, column in ((2, options.value), (3, options.time)))
+    roles = Roles(0, (1,), value, time, NETFLIX_NAMES)
+    return replace(roles, reasons=dict.fromkeys(roles.names_by_role(), "its place in a Netflix Prize file"))
+
+
+def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:
+    """Pass every rating of a stream to the collector.
+
+    A bad line without a comma may be a damaged film line, so the film is unknown until the next film line.
+    """
+    collector.sources.append(stream.name)
+    window, film = None, np.uint32(NONE)
+    reader = collector.times or collector.options.time_reader()
+    reader.format = "iso"
+    for window, rows in tokenised(stream, COMMAS, False, progress):
+        buffer, (start, rating, _), (end, rating_end, _) = window.buffer, rows.starts, rows.ends
+        others = np.append(np.int32(0), np.cumsum((buffer < ZERO) | (buffer > NINE), dtype=np.int32))
+        is_alone = (rows.status == Reason.TOO_FEW_FIELDS) & (buffer[end] != COMMA)  # a line without a comma
+        is_film = is_alone & (end - start > 1) & (end - start <= MOST_DIGITS + 1)
+        is_film &= (buffer[end - 1] == COLON) & (others[end - is_film] == others[start])
+        films = np.full(len(start), NONE, np.uint32)
+        films[is_film] = collector.items.codes(buffer, start[is_film], end[is_film] - 1, rows.status[is_film] * 0)
+        latest = np.maximum.accumulate(np.where(is_alone, np.arange(len(start)), -1))
+        films = np.where(latest < 0, film, films[latest])
+        film = films[-1] if len(films) else film
+        well_formed = (rows.status == 0) & (end > start) & (end - start <= MOST_DIGITS) & (others[end] == others[start])
+        well_formed &= (rating_end - rating == 1) & (buffer[rating] > ZERO) & (buffer[rating] <= FIVE)
+        well_formed &= rows.ends[2] - rows.starts[2] == DATE
+        status = np.where(well_formed, 0, Reason.NOT_A_RATING_LINE).astype(np.uint8)
+        times = reader.read(buffer, rows.starts[2], rows.ends[2], status)
+        status[status == Reason.UNREADABLE_TIME] = Reason.NOT_A_RATING_LINE
+        status[(status == 0) & (films == NONE)] = Reason.NO_FILM_YET
+        values = np.full(len(status), NONE, np.uint32)
+        if collector.values is not None:
+            values = collector.values.codes(buffer, rating, rating_end, status)
+        people = collector.records.codes(buffer, start, end, status)
+        columns = (rows.line, status, people, films, values, times if collector.times is not None else times * 0)
+        collector.add_codes(*(column[~is_film] for column in columns))
+    if window is not None:
+        collector.note_encoding(window)

@@ -1,38 +1,36 @@
-"""Recognise the format of paths: text, MovieLens, Netflix Prize, JSON, Parquet, Arrow or a database."""
+"""Recognise the format of paths (text, MovieLens, Netflix Prize, JSON, Parquet, Arrow, a database), and read titles."""
 
+import csv
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from standout.core.errors import ParameterError, SourceError
-from standout.ingest import netflix, sources
+from standout.data.labels import Labels
+from standout.data.release import read_only
+from standout.ingest import sources
 from standout.ingest.options import Options
 from standout.ingest.remote import RemotePath
-from standout.ingest.sources import ZIP, SourcePath, first_bytes, is_tar, open_stream, zip_names
+from standout.ingest.sources import ZIP, SourcePath, Stream, first_bytes, open_stream, zip_names
 
 Kind = Literal[
-    "delimited text",
-    "MovieLens",
-    "Netflix Prize",
-    "JSON lines",
-    "JSON array",
-    "Parquet",
-    "Arrow",
-    "SQLite",
-    "DuckDB",
+    "delimited text", "MovieLens", "Netflix Prize", "JSON lines", "JSON array", "Parquet", "Arrow", "SQLite", "DuckDB",
     "frame",
-]
+]  # fmt: skip
 TEXT: tuple[Kind, ...] = ("delimited text", "MovieLens")
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
 NETFLIX_TITLES = ("movie_titles.txt", "movie_titles.csv")
+NETFLIX_FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
+NETFLIX_HEAD = re.compile(rb"(\xef\xbb\xbf)*\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
 MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-MAGIC = 16
+MAGIC, TAR_MAGIC = 16, slice(257, 262)
 """Number of bytes that identify a binary format."""
 BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
 LINES, MOST_DIGITS = 50, 300
@@ -86,7 +84,7 @@ def _below(path: SourcePath, folder: str) -> str:
 def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
     if isinstance(folder, Path) and options.record_from_name is None and (known := _known_folder(folder)):
         return known
-    paths, skipped = folder_files(folder)
+    paths, skipped = _folder_files(folder)
     first = _file(paths[0][0], options)
     files = tuple(SourceFile(path, tar=first.files[0].tar, relative=relative) for path, relative in paths)
     binary = [_binary_kind(first_bytes(file.path, MAGIC)) for file in files]
@@ -98,7 +96,7 @@ def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
     return RecognisedSource(first.kind, files, skipped=skipped)
 
 
-def folder_files(folder: SourcePath) -> tuple[list[tuple[SourcePath, str]], int]:
+def _folder_files(folder: SourcePath) -> tuple[list[tuple[SourcePath, str]], int]:
     """Return the data files of a folder and of the folders in it, each with its path below the folder.
 
     Also how many were skipped: hidden files (a name that begins with . or _), README and LICENSE files, *.md.
@@ -146,7 +144,7 @@ def _known_folder(folder: Path) -> RecognisedSource | None:
     """Recognise the folders of MovieLens and the Netflix Prize."""
     for parent in (folder, folder / "training_set"):
         inside = list(parent.iterdir()) if parent.is_dir() else []
-        if films := sorted(path for path in inside if netflix.FILES.fullmatch(path.name)):
+        if films := sorted(path for path in inside if NETFLIX_FILES.fullmatch(path.name)):
             return RecognisedSource("Netflix Prize", tuple(map(SourceFile, films)), _netflix_titles(folder))
     for name in ("training_set.tar", "training_set.tar.gz"):
         if (folder / name).is_file():
@@ -167,17 +165,17 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
     files = (SourceFile(path, member),)
     if binary := _binary_kind(head[:MAGIC]):
         return RecognisedSource(binary, files)
-    if is_tar(head) and not start.startswith(ZIP):
+    if head[TAR_MAGIC] == b"ustar" and not start.startswith(ZIP):
         return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(folder))
     name = PurePosixPath(member or path.name).name
-    if netflix.is_netflix(head) or netflix.FILES.fullmatch(name):
+    if NETFLIX_HEAD.match(head) or NETFLIX_FILES.fullmatch(name):
         return RecognisedSource("Netflix Prize", files, _netflix_titles(folder))
     is_utf16 = head.startswith(UTF16) and sources.is_utf8(options.encoding)
     try:
         text = head.decode("utf-16" if is_utf16 else options.encoding, "ignore")
     except (LookupError, ValueError, TypeError):
         text = ""
-    if shape := json_shape(text, len(head) < sources.HEAD, str(path)):
+    if shape := _json_shape(text, len(head) < sources.HEAD, str(path)):
         if is_utf16:
             raise SourceError(f"{path} is JSON in UTF-16: add encoding='utf-16'")
         return RecognisedSource(shape, files)
@@ -202,7 +200,7 @@ def _binary_kind(start: bytes) -> Kind | None:
 def _zip(path: SourcePath) -> RecognisedSource | None:
     """Recognise MovieLens and Netflix Prize archives as they are offered for download."""
     names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
-    if films := sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base)):
+    if films := sorted(name for base, name in names.items() if NETFLIX_FILES.fullmatch(base)):
         titles = next((SourceFile(path, names[base]) for base in NETFLIX_TITLES if base in names), None)
         return RecognisedSource("Netflix Prize", tuple(SourceFile(path, name) for name in films), titles)
     for base, titles_base in TITLES_OF.items():
@@ -221,7 +219,7 @@ def _existing(path: Path) -> SourceFile | None:
     return SourceFile(path) if path.is_file() else None
 
 
-def json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "JSON array"] | None:
+def _json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "JSON array"] | None:
     """How JSON is arranged in a text with this beginning, which may be the whole text; None if it is not JSON."""
     head = head.lstrip("\ufeff")
     if BEGINS_ARRAY.match(head):
@@ -260,7 +258,7 @@ def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
     match. A file name is an id, so that no message shows one.
     """
     if pattern is None:
-        return [""] * len(files)
+        return [""] * max(len(files), 1)
     matches = [re.search(pattern, file.relative) for file in files]
     ids = [match and (match[1] if match.re.groups else match[0]) for match in matches]
     if without := sum(not record for record in ids):
@@ -268,3 +266,70 @@ def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
     if len(files) > 1 and len(set(ids)) == 1:
         raise SourceError(f"all {len(files):,} files would be the same record: {HINT}")
     return [record or "" for record in ids]
+
+
+# Titles of items, in MovieLens, Netflix Prize and other CSV files.
+
+ITEM_WORDS = ("movieid", "itemid", "item", "id", "movie", "asin", "productid", "stockcode")
+TITLE_WORDS = ("title", "name", "description", "movietitle", "producttitle")
+LATIN = "latin-1"
+"""Encoding of u.item and movies.dat of older MovieLens releases; it has a character for each byte."""
+LONGEST_LINE = 1 << 20
+
+
+def read_titles(path: SourcePath, member: str | None = None, items: Labels | None = None) -> dict[str, str]:
+    """Read a file of titles line by line; return the title of each item, or of these items."""
+    base, wanted = Path(member or path.name).name, None if items is None else frozenset(items)
+    try:
+        with open_stream(path, member) as stream:
+            return parse_titles(base, stream, wanted, "utf-8-sig")
+    except SourceError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+    with open_stream(path, member) as stream:
+        return parse_titles(base, stream, wanted)
+
+
+def parse_titles(
+    base: str, stream: Stream, wanted: frozenset[str] | None = None, encoding: str = LATIN
+) -> dict[str, str]:
+    """Parse a file of titles, whose base name shows the format; None means that all items are wanted."""
+    is_netflix, separator = base.startswith("movie_titles."), "|" if base.startswith("u.item") else "::"
+    pairs: Iterable[tuple[str, str]]
+    if is_netflix or separator == "|" or ".dat" in base:
+        lines = stream.lines(LATIN if is_netflix else encoding, LONGEST_LINE)
+        # str.splitlines would also split at characters that occur in titles
+        rows = (line.removesuffix("\n").removesuffix("\r") for line in lines)
+        if is_netflix:  # id,year,title: a title may contain commas, and a year may be NULL
+            parts = (row.split(",", 2) for row in rows)
+            years = ((row, f" ({row[1]})" if row[1].isdecimal() else "") for row in parts if len(row) == 3)
+            pairs = ((row[0], row[2] + year) for row, year in years)
+        else:
+            parts = (row.split(separator)[:2] for row in rows)
+            pairs = ((row[0], row[1].strip()) for row in parts if len(row) == 2)
+    else:
+        pairs = _csv_titles(stream.lines(encoding, LONGEST_LINE, newline=""), stream.name)
+    return {item: title for item, title in pairs if wanted is None or item in wanted}
+
+
+def labels_of_titles(items: Labels, titles: dict[str, str]) -> Labels:
+    """Title of each item, or an empty text."""
+    labels = Labels.of(titles.get(item, "") for item in items)
+    return Labels(read_only(labels.offsets), read_only(labels.data))
+
+
+def _csv_titles(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+    try:
+        rows = (row for row in csv.reader(lines) if row)
+        first = next(rows, [])
+        if len(first) < 2:
+            raise SourceError(
+                f"{name} has no titles: it must be a CSV file with a column of item ids and a column of titles"
+            )
+        plain = [re.sub(r"[^a-z]", "", cell.lower()) for cell in first]
+        item = next((plain.index(word) for word in ITEM_WORDS if word in plain), 0)
+        title = next((plain.index(word) for word in TITLE_WORDS if word in plain), 1)
+        all_rows = rows if plain[title] in TITLE_WORDS else chain([first], rows)
+        yield from ((row[item], row[title]) for row in all_rows if len(row) > max(item, title))
+    except csv.Error as error:
+        raise SourceError(f"{name} cannot be read as a CSV file of titles: {error}") from error

@@ -16,17 +16,13 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError, ParameterError, SourceError, install_command
 from standout.core.files import temporary_folder
 from standout.core.progress import Progress
-from standout.data.build import MemoryPlan
-from standout.data.build_kernels import TIME_BIAS
+from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
-from standout.ingest.column_roles import Roles, resolve_roles
-from standout.ingest.diagnosis import merge_unused
-from standout.ingest.first_rows import NESTED
 from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason, RejectLog
-from standout.ingest.sources import first_bytes, is_packed, open_stream
-from standout.ingest.times import TimeReader
+from standout.ingest.roles import NESTED, Roles
+from standout.ingest.sources import PACKED, first_bytes, open_stream
+from standout.ingest.times import NO_TIME, TimeReader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,56 +31,97 @@ ROWS, FETCH = 1 << 18, 1 << 16
 """Largest number of rows of a batch, and of rows that are fetched from SQLite at a time."""
 SAMPLE_ROWS, SHOWN, COPY = 50, 20, 1 << 20
 IPC_FILE = b"ARROW1"
+AT_A_TIME = {"Parquet": 8, "Arrow": 8}
+"""Number of columns of a table that are read at a time, from a format that stores them one by one."""
+SOURCES = (
+    "source must be a path, a URL, a list of them, a Polars or pandas frame, "
+    "or an object with the Arrow C stream interface"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
     """A source with named columns.
 
-    `batches` reads the columns at some positions, each named after its position: "0", "3", …; `sample` returns
+    `batches` reads the columns at some positions, each named after its position: "0", "3", …; `first` returns
     the first rows of all columns. `rows` is the number of rows, or 0 if it is not known before they are read.
     `position` returns how much was read and the total, if it is not the number of rows.
     """
 
     names: tuple[str, ...]
     batches: Callable[[list[int]], Iterator[pl.DataFrame]]
-    sample: Callable[[], pl.DataFrame]
+    first: Callable[[], pl.DataFrame]
     rows: int = 0
     position: Callable[[], tuple[int, int]] | None = None
+    name: str = "the frame"
+
+    unit = "row"
+
+    @property
+    def sample(self) -> list[tuple[str, ...]]:
+        """A few rows, as text."""
+        with polars_errors(self.name):
+            return list(zip(*map(_sample_texts, self.first().get_columns()), strict=True))
+
+    def read(self, roles: Roles, record: str, collector: Collector, progress: Progress) -> None:
+        """Pass every row of a history to the collector; `record` is the id of all rows if each file is one record."""
+        collector.sources.append(self.name)
+        row = 0
+        with polars_errors(self.name):
+            for batch in self.batches(roles.wanted):
+                collector.add(_to_batch(batch, roles, row, collector.times, record))
+                row += len(batch)
+                progress("reading", *(self.position() if self.position else (row, max(row, self.rows))))
+        if row == 0:
+            raise SourceError(f"{self.name} has no rows: check the source")
 
 
-def is_frame(source: Any) -> bool:
-    """Whether an object in memory can be read: a frame, or an object with the Arrow C stream interface."""
-    return _is_pandas(source) or isinstance(source, (pl.DataFrame, pl.LazyFrame)) or is_arrow_stream(source)
-
-
-def is_arrow_stream(source: Any) -> bool:
-    """Whether an object offers its rows through the Arrow C stream interface."""
-    return hasattr(source, "__arrow_c_stream__")
-
-
-def _is_pandas(source: Any) -> bool:
-    return type(source).__module__.startswith("pandas") and type(source).__name__ == "DataFrame"
+def cells_of_frames(parts: Sequence[FrameSource], kind: str, wanted: Sequence[int]) -> Iterator[DistinctCells]:
+    """Yield the distinct cells of columns of frames, or of files with the same columns."""
+    at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
+    for first in range(0, len(wanted), at_a_time):
+        positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
+        for part in parts:
+            with polars_errors(part.name):
+                own = list(part.batches(positions))
+            if not any(map(len, own)):
+                raise SourceError(f"{part.name} has no rows: check the source")
+            batches += own
+        for position in positions:
+            series = [batch[str(position)] for batch in batches]
+            kinds = {column.dtype for column in series if column.dtype != pl.Null}
+            common = pl.String if len(kinds) > 1 else next(iter(kinds), pl.Null())  # as text if their types differ
+            column = pl.concat([part if part.dtype == common else part.cast(common) for part in series])
+            yield distinct_cells(column.alias(parts[0].names[position]))
 
 
 def open_frame(source: Any) -> FrameSource:
     """Open an object in memory, or a DuckDB relation."""
-    if _is_pandas(source):  # Arrow would lose the text of mixed columns
-        return _pandas_source(source)
+    if type(source).__module__.startswith("pandas") and type(source).__name__ == "DataFrame":
+        return _pandas_source(source)  # Arrow would lose the text of mixed columns
     if isinstance(source, pl.DataFrame):
         return _lazy_source(source.lazy(), len(source))
-    return _lazy_source(source) if isinstance(source, pl.LazyFrame) else _arrow_source(source)
+    if isinstance(source, pl.LazyFrame):
+        return _lazy_source(source)
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
+    return _arrow_source(source)
 
 
 def open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
     """Open a file with named columns; `stack` removes what must be removed after reading."""
+    with polars_errors(str(file.path)):
+        return replace(_open_file(kind, file, options, stack), name=str(file.path))
+
+
+def _open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
     name = str(file.path)
     if kind in ("JSON lines", "JSON array"):
         from standout.ingest.json_lines import json_source
 
         return json_source(name, lambda: open_stream(file.path, file.member, options.encoding), kind)
     path = file.path
-    if not isinstance(path, Path) or file.member is not None or is_packed(first_bytes(path)):
+    if not isinstance(path, Path) or file.member is not None or first_bytes(path).startswith(PACKED):
         path = stack.enter_context(temporary_folder()) / "source"
         with open_stream(file.path, file.member) as stream, path.open("xb") as copy:
             room = memoryview(bytearray(COPY))
@@ -268,48 +305,6 @@ def polars_errors(name: str) -> Iterator[None]:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
-# The rows of a history.
-
-
-def read_frame(
-    open_source: Callable[[], FrameSource],
-    name: str,
-    options: Options,
-    rejects: RejectLog,
-    progress: Progress,
-    *,
-    earlier: tuple[Collector, Roles] | None = None,
-    record: str = "",
-    memory: MemoryPlan | None = None,
-) -> tuple[Collector, Roles]:
-    """Pass every row to a collector; also return the role of each column.
-
-    `name` names the source in messages. `earlier` has the collector and the roles of the files before it, and
-    `record` is the id of all rows if each file is one record.
-    """
-    with polars_errors(name):
-        source, row = open_source(), 0
-        sample = list(zip(*map(_sample_texts, source.sample().get_columns()), strict=True))
-        if earlier is None:
-            roles = resolve_roles(source.names, options, header=True, sample=sample, declared=True)
-            has_value, has_time = roles.value is not None, roles.time is not None
-            collector = Collector(options, rejects, has_value, has_time, unit="row", memory=memory)
-        else:
-            collector, roles = earlier
-            if sorted(source.names) != sorted(roles.names):
-                raise SourceError(f"{name} has other columns than {collector.sources[0]}: read them one by one")
-            unused = merge_unused(roles.unused, roles.unused_in(source.names, sample))
-            roles = replace(roles, unused=unused).reordered(source.names)
-        collector.begin_source(name)
-        for batch in source.batches(roles.wanted):
-            collector.add(_to_batch(batch, roles, row, collector.times, record))
-            row += len(batch)
-            progress("reading", *(source.position() if source.position else (row, max(row, source.rows))))
-    if row == 0:
-        raise SourceError(f"{name} has no rows: check the source")
-    return collector, roles
-
-
 def _sample_texts(column: pl.Series) -> list[str]:
     """Cells as text. If all are missing, one cell shows the type; nested cells are not shown."""
     kind = column.dtype
@@ -329,31 +324,25 @@ def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader |
     if roles.time is not None and times is not None:
         cells = column(roles.time)
         time = _units(cells, times, status) if cells.dtype.is_temporal() else _spans(_text(cells))
-    item_text = _coordinate if roles.places else _id
     return Batch(
         line=np.arange(first + 1, first + len(batch) + 1),
         status=status,
         record=constant_spans(record, len(batch)) if roles.record is None else _spans(_id(column(roles.record))),
-        item=tuple(_spans(item_text(column(position))) for position in roles.item),
+        item=tuple(_spans(_id(column(position), roles.places)) for position in roles.item),
         value=None if roles.value is None else _spans(_text(column(roles.value))),
         time=time,
     )
 
 
-def _id(column: pl.Series) -> pl.Series:
-    """Ids as text; whole numbers that are floats only because some are missing stay whole."""
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
+def _id(column: pl.Series, is_coordinate: bool = False) -> pl.Series:
+    """Ids or degrees as text; whole numbers that are floats only because some are missing stay whole."""
+    column = column.fill_nan(None) if column.dtype.is_float() else column
+    if column.dtype.is_float() and not is_coordinate:
         whole = column.cast(pl.Int64, strict=False)
         if not (whole.cast(column.dtype).eq_missing(column)).all():
             raise ColumnError(f"column {column.name!r} has fractions: ids must be text or whole numbers")
         column = whole
     return _text(column)
-
-
-def _coordinate(column: pl.Series) -> pl.Series:
-    """Degrees as text; a NaN is a missing number."""
-    return _text(column.fill_nan(None) if column.dtype.is_float() else column)
 
 
 def _text(column: pl.Series) -> pl.Series:
@@ -373,7 +362,7 @@ def _spans(column: pl.Series) -> Spans:
 
 
 def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """Convert dates and datetimes to whole units on the wall clock + TIME_BIAS; 0 if missing."""
+    """Convert dates and datetimes to codes of times."""
     kind = column.dtype
     if kind in (pl.Time, pl.Duration):
         raise ColumnError(f"column {column.name!r} has type {kind}: convert it to a date or datetime")
@@ -382,8 +371,6 @@ def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> 
         seconds //= {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[kind.time_unit]
     else:
         seconds *= 86_400
-    units = reader.from_seconds(seconds, local=not (isinstance(kind, pl.Datetime) and kind.time_zone is not None))
-    missing = column.is_null().to_numpy()
-    outside = (np.abs(units) >= TIME_BIAS) & ~missing  # outside the calendar, or outside 32 bits
-    status[outside] = Reason.TIME_OUT_OF_RANGE
-    return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)
+    seconds[column.is_null().to_numpy()] = NO_TIME
+    is_local = np.full(len(seconds), not (isinstance(kind, pl.Datetime) and kind.time_zone is not None))
+    return reader.to_codes(seconds, is_local, status)

@@ -6,7 +6,7 @@ own key (its length and bytes in one 64-bit word). The key of a longer text is a
 and its bytes are compared.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,15 @@ class Interner:
 
     def __len__(self) -> int:
         return int(self.table.size[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interner._of, (self.labels(), len(self.table.number))  # without the space for more
+
+    @classmethod
+    def _of(cls, labels: Labels, numbers: int) -> "Interner":
+        new = cls(numbers)
+        new.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
+        return new
 
     @property
     def build_bytes(self) -> int:

@@ -1,5 +1,6 @@
 """Options for reading a source, checked once."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -8,11 +9,11 @@ from typing import Literal, get_args
 from standout.core.errors import ParameterError, not_one_of
 from standout.data.entries import Repeats
 from standout.data.labels import TimeUnit
+from standout.ingest.cells import ValueType
 from standout.ingest.places import Geohash, Grid, PlaceCells
-from standout.ingest.rejects import Limit
+from standout.ingest.report import Limit
 from standout.ingest.schema import Schema, different_texts
 from standout.ingest.times import TimeBin, TimeReader
-from standout.ingest.value_levels import ValueReader, ValueType
 
 Kind = Literal["auto", "table", "history"]
 ColumnName = str | int
@@ -89,7 +90,12 @@ class Options:
                 f"skip_lines must be a whole number from 0 to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
             )
         self._check_record_from_name()
-        self.value_reader()
+        if self.value_type not in get_args(ValueType):
+            raise ParameterError(f"value_type must be auto, number or text, got {self.value_type!r}")
+        if self.value_bin is not None and not 0 < self.value_bin < math.inf:
+            raise ParameterError(f"value_bin must be a number above 0, got {self.value_bin!r}")
+        if self.value_bin is not None and self.value_type == "text":
+            raise ParameterError("value_bin must not be set if value_type is text: only numbers can be binned")
         self.time_reader()
 
     def _kind(self) -> Kind:
@@ -140,10 +146,6 @@ class Options:
         """Columns that the user named, for whatever purpose."""
         coordinates = self.latitude, self.longitude
         return (self.record, *self.items, self.value, self.time, *self.ignored, *coordinates)
-
-    def value_reader(self) -> ValueReader:
-        """Make the reader of the value column."""
-        return ValueReader(self.value_type, self.value_bin)
 
     def time_reader(self) -> TimeReader:
         """Make the reader of the time column."""

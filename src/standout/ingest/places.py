@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
 # Resolutions of places: squares of a grid in degrees, or geohashes of some length.
 #

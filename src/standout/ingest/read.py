@@ -2,65 +2,53 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from standout.core.errors import ColumnError, ParameterError, ReadingWarning, SourceError
+from standout.cluster.workers import on_client
+from standout.core.errors import ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
+from standout.core.threads import current_pool, memory_limit
 from standout.data.build import MemoryPlan
 from standout.data.entries import Repeats
 from standout.data.export import FrameExport
 from standout.data.labels import Provenance, TimeUnit
 from standout.data.release import Release
-from standout.data.store import is_index, open_index
-from standout.ingest import netflix
-from standout.ingest.collector import Collector, SourceEntries
-from standout.ingest.column_roles import Roles, check_people, resolve_roles
-from standout.ingest.delimited import (
-    ColumnTexts,
-    Layout,
-    head_columns,
-    layout_of_further_file,
-    open_text,
-    read_delimited,
-    read_layout,
+from standout.data.store import is_index, open_index, open_index_writer
+from standout.ingest.collector import Collector, merge_files
+from standout.ingest.delimited import ColumnTexts, Layout, TextFile, netflix_roles, open_text, read_netflix
+from standout.ingest.formats import (
+    NETFLIX_FILES,
+    NETFLIX_TITLES,
+    TEXT,
+    RecognisedSource,
+    SourceFile,
+    labels_of_titles,
+    parse_titles,
+    read_titles,
+    recognise,
+    record_ids,
 )
-from standout.ingest.diagnosis import PYTHON, Wording, merge_unused, reading_warnings, waive_columns
-from standout.ingest.file_parts import merge_files, read_frame_file, read_text_file, uses_workers
-from standout.ingest.formats import NETFLIX_TITLES, TEXT, RecognisedSource, recognise, record_ids
-from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
+from standout.ingest.formats import Kind as Format
 from standout.ingest.options import ColumnName, Kind, Options
-from standout.ingest.rejects import RejectLog, check_rejects
+from standout.ingest.remote import RemotePath
+from standout.ingest.report import RejectLog, check_rejects, reading_warnings, waive_columns
+from standout.ingest.roles import Roles, check_people, is_repeated, is_unlikely_row, resolve_roles
 from standout.ingest.schema import Schema
-from standout.ingest.sources import Stream, expand_paths, open_stream, tar_members
-from standout.ingest.tables import (
-    LARGEST,
-    SourceColumns,
-    TablePlan,
-    TableReading,
-    cells_of_frames,
-    cells_of_texts,
-    join_history,
-    table_plan,
-)
+from standout.ingest.sources import expand_paths, file_size, open_stream, tar_members
+from standout.ingest.tables import LARGEST, TablePlan, TableReading, join_history, table_plan
 from standout.ingest.tokens import encoding_setting
 
 if TYPE_CHECKING:
-    from standout.ingest.cells import DistinctCells
+    from standout.ingest.cells import DistinctCells, ValueType
     from standout.ingest.frames import FrameSource
-    from standout.ingest.value_levels import ValueType
 
-SAMPLED_FILES = 100
-"""Largest number of files whose first rows are examined for what their unused columns look like."""
-
-SOURCES = (
-    "source must be a path, a URL, a list of them, a Polars or pandas frame, "
-    "or an object with the Arrow C stream interface"
-)
+MOST_BYTES = 1 << 30
+"""Largest file that a worker reads."""
 RECORDED = {
     "max_rejects", "member", "quote", "record_from_name", "skip_lines", "sql_table", "value_bin",
     "value_type",
@@ -214,7 +202,7 @@ def read(
     given["kind"] = "table" if history is not None and kind == "auto" else kind
     reader = SourceReader(Options(**given | {"schema": as_schema(schema)}), progress)
     release = reader.read(source, titles, history, history_options)
-    for message in reader.messages(release, PYTHON):
+    for message in reader.messages(release):
         warnings.warn(message, ReadingWarning, stacklevel=2)
     return release
 
@@ -224,6 +212,45 @@ def as_schema(schema: Schema | str | Path | Mapping[str, Any] | None) -> Schema:
     if schema is None or isinstance(schema, Schema):
         return schema or Schema()
     return Schema.of_dict(schema) if isinstance(schema, Mapping) else Schema.read(schema)
+
+
+@contextmanager
+def open_part(kind: Format, file: SourceFile, options: Options, like: Layout | None = None) -> Iterator[Any]:
+    """Open a file; a further file of delimited text has the layout of the first."""
+    if kind in TEXT:
+        with open_text(file, options, like) as part:
+            yield part
+    else:
+        from standout.ingest.frames import open_file
+
+        with ExitStack() as stack:
+            yield open_file(kind, file, options, stack)
+
+
+def read_part(
+    collector: Collector, kind: Format, file: SourceFile, record: str, roles: Roles, like: Layout | None, first: str
+) -> Collector:
+    """Read one of several files into a collector, here or on a worker."""
+    read_further(collector, kind, file, record, roles, like, first, no_progress)
+    return collector.packed()
+
+
+def read_further(
+    collector: Collector,
+    kind: Format,
+    file: SourceFile,
+    record: str,
+    roles: Roles,
+    like: Layout | None,
+    first: str,
+    progress: Progress,
+) -> None:
+    """Read a further file, whose columns may be in another order."""
+    with open_part(kind, file, collector.options, like) as part:
+        names = part.layout.names if like is not None else part.names
+        if sorted(names) != sorted(roles.names):
+            raise SourceError(f"{file.path} has other columns than {first}: read them one by one")
+        part.read(roles if names == roles.names else roles.reordered(names), record, collector, progress)
 
 
 @dataclass(slots=True)
@@ -249,8 +276,7 @@ class SourceReader:
         history_options: Mapping[str, Any] | None = None,
     ) -> Release:
         """Read the release in a source, and join a history of the same people."""
-        content = self.collect(source, titles)
-        release = content if isinstance(content, Release) else content.build(self.progress)
+        release = self._source(source, titles)
         settings = dict(history_options or {})
         if history is None:
             if history_options is not None:
@@ -267,51 +293,43 @@ class SourceReader:
         self.history = reader.read(history, titles)
         return join_history(release, self.history)
 
-    def messages(self, release: Release, wording: Wording) -> Iterator[str]:
+    def messages(self, release: Release) -> Iterator[str]:
         """Yield what the user should know about how a release was read."""
-        if self.table is None:
-            yield from reading_warnings(release, wording)
-        else:
-            yield from self.table.warnings
+        yield from reading_warnings(release) if self.table is None else self.table.warnings
         if self.history is not None:
-            yield from (f"history: {message}" for message in reading_warnings(self.history, wording))
+            yield from (f"history: {message}" for message in reading_warnings(self.history))
 
-    def collect(self, source: Any, titles: str | Path | None = None) -> SourceEntries | Release:
-        """Read the entries of a source, from which a release is built; an index or a table is a release already."""
+    def _source(self, source: Any, titles: str | Path | None) -> Release:
+        known: SourceFile | None = None
         if not isinstance(source, (str, Path, list, tuple)):
-            return self._with_titles(self._frame(source), titles)
-        sources = [source] if isinstance(source, (str, Path)) else list(source)
-        if not sources or not all(isinstance(path, (str, Path)) for path in sources):
-            raise ParameterError(SOURCES)
-        paths = expand_paths(sources)
-        if len(paths) == 1 and isinstance(paths[0], Path) and paths[0].is_dir() and is_index(paths[0]):
-            return self._with_titles(self._index(paths[0]), titles)
-        found = recognise(paths, self.options)
-        files = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in found.files)))
-        size = LARGEST + 1
-        if len(sources) == 1 and Path(sources[0]).is_file():
-            size = Path(sources[0]).stat().st_size
-        may_be_table = self.options.kind == "table" or (len(sources) == 1 and found.kind not in KNOWN_HISTORIES)
-        if found.kind == "Netflix Prize":
-            if self.options.kind == "table":
-                raise SourceError(f"{paths[0]} has Netflix Prize files, which are a history: leave out kind='table'")
-            content: SourceEntries | Release = self._netflix(found, files)
+            release = self._frame(source)
         else:
-            content = (self._text if found.kind in TEXT else self._files)(found, files, size if may_be_table else None)
-        if titles is None and found.titles is not None and not isinstance(content, Release):
-            path, member = found.titles.path, found.titles.member
-            return replace(content, titles=lambda items: read_titles(path, member, items))
-        return self._with_titles(content, titles)
+            sources = [source] if isinstance(source, (str, Path)) else list(source)
+            if not sources or not all(isinstance(path, (str, Path)) for path in sources):
+                from standout.ingest.frames import SOURCES
 
-    def _with_titles(self, content: SourceEntries | Release, titles: str | Path | None) -> SourceEntries | Release:
-        if titles is None:
-            return content
-        if isinstance(content, Release) and content.columns:
-            raise ParameterError("titles must be given for a history only: a table has no items")
-        path = expand_paths([titles])[0]
-        if not isinstance(content, Release):
-            return replace(content, titles=lambda items: read_titles(path, items=items))
-        return replace(content, titles=labels_of_titles(content.items, read_titles(path, items=content.items)))
+                raise ParameterError(SOURCES)
+            paths = expand_paths(sources)
+            if len(paths) == 1 and isinstance(paths[0], Path) and paths[0].is_dir() and is_index(paths[0]):
+                release = self._index(paths[0])
+            else:
+                found = recognise(paths, self.options)
+                known = found.titles
+                is_single = len(sources) == 1 and Path(sources[0]).is_file()
+                size = Path(sources[0]).stat().st_size if is_single else LARGEST + 1
+                may_be_table = len(sources) == 1 and found.kind not in KNOWN_HISTORIES
+                if found.kind == "Netflix Prize":
+                    release = self._netflix(found)
+                else:
+                    release = self._files(found, size if may_be_table or self.options.kind == "table" else None)
+        if titles is not None:
+            if release.columns:
+                raise ParameterError("titles must be given for a history only: a table has no items")
+            known = SourceFile(expand_paths([titles])[0])
+        if known is None or release.columns:
+            return release
+        read_now = read_titles(known.path, known.member, release.items)
+        return replace(release, titles=labels_of_titles(release.items, read_now))
 
     def _index(self, path: Path) -> Release:
         if self.options.kind == "table":
@@ -322,224 +340,170 @@ class SourceReader:
             )
         return waive_columns(open_index(path), self.options.ignored)
 
-    def _table(self, columns: SourceColumns, plan: TablePlan) -> Release | None:
-        """Read a table; None if its cells show that it is a history."""
-        table = TableReading(self.options, self.progress)
-        release = table.read(columns, plan)
-        if release is not None:
-            self.table, self.reason = table, plan.reason
-        return release
+    def _frame(self, source: Any) -> Release:
+        from standout.ingest.frames import cells_of_frames, open_frame, polars_errors
 
-    # Delimited text
+        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
+            raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
+        with polars_errors("the frame"):
+            opened, found = open_frame(source), RecognisedSource("frame", ())
+        can_be_read_twice = type(source).__module__.startswith(("polars", "pandas"))
+        if self.options.kind == "table" or can_be_read_twice:
+            plan = table_plan(opened.names, self.options, 0)
+            if plan is not None:
+                if hasattr(source, "collect"):  # run a query once: it may change the order of rows
+                    with polars_errors("the frame"):
+                        source = source.collect()
+                        opened = open_frame(source)
+                release = self._table(found, opened.names, partial(cells_of_frames, [opened], "frame"), plan)
+                if release is not None:
+                    return release
+        return self._history(found, opened, opened.names)
 
-    def _text(self, source: RecognisedSource, names: tuple[str, ...], size: int | None) -> SourceEntries | Release:
-        """Read delimited files. The first is opened once, unless its last rows show that it is no table."""
-        records = record_ids(source.files, self.options.record_from_name)
-        with open_text(source.files[0], self.options, records[0]) as stream:
-            layout = read_layout(stream, self.options)
-            plan = self._text_plan(stream, layout, size)
+    def _files(self, source: RecognisedSource, size: int | None) -> Release:
+        """Read files. The first is opened once, unless its last rows show that it is no table."""
+        with open_part(source.kind, source.files[0], self.options) as first:
+            is_text = source.kind in TEXT
+            names, plan = first.layout.names if is_text else first.names, None
+            if self.options.kind == "table":
+                plan = TablePlan()
+            elif size is not None and (not is_text or self._has_sure_names(first)):
+                plan = table_plan(names, self.options, size)
+            if plan is not None and is_text and self.options.kind != "table":  # do people have several rows?
+                rows = [row for row in first.rows if len(row) == len(names)]
+                cells = ([row[column].strip() for row in rows] for column in plan.unique)
+                plan = None if any(len({*own}) < len(own) for own in cells) else plan
             if plan is None:
-                return self._text_history(source, names, records, stream, layout)
-            release = self._text_table(source, stream, layout.as_table(stream, self.options), plan)
+                return self._history(source, first, names)
+            release = (self._text_table if is_text else self._frame_table)(source, first, plan)
         if release is not None:
             return release
         self.rejects = RejectLog()
-        with open_text(source.files[0], self.options, records[0]) as stream:
-            return self._text_history(source, names, records, stream, layout)
+        with open_part(source.kind, source.files[0], self.options) as first:
+            return self._history(source, first, names)
 
-    def _text_plan(self, stream: Stream, layout: Layout, size: int | None) -> TablePlan | None:
-        """Whether a file looks like a table, by its header and by the people in its first rows."""
-        if size is None or self.options.kind == "history":
-            return None
-        if self.options.kind == "table":
-            return TablePlan()
-        try:
-            layout = layout.as_table(stream, self.options)
-            plan = table_plan(layout.names, self.options, size) if layout.header else None
-        except (ColumnError, SourceError):
-            return None
-        columns = head_columns(stream, layout, plan.unique) if plan is not None else []
-        return None if any(len(set(cells)) < len(cells) for cells in columns) else plan
+    def _has_sure_names(self, first: TextFile) -> bool:
+        """Whether the header of a file is so certain that it can be read as a table."""
+        names, is_given = first.layout.names, self.options.header is not None
+        is_sure = is_given or (not is_repeated(names, first.sample) and is_unlikely_row(names, first.sample))
+        return first.layout.header and is_sure and len(set(names)) == len(names)
 
-    def _text_table(self, source: RecognisedSource, stream: Stream, layout: Layout, plan: TablePlan) -> Release | None:
-        texts: ColumnTexts | None = None
+    # One row per person
 
-        def cells(wanted: Sequence[int]) -> "Iterator[DistinctCells]":
-            nonlocal texts
+    def _text_table(self, source: RecognisedSource, first: TextFile, plan: TablePlan) -> Release | None:
+        layout, settings = first.layout, dict[str, str]()
+
+        def cells_at(wanted: Sequence[int]) -> "Iterator[DistinctCells]":
             texts = ColumnTexts(wanted)
-            texts.read(stream, layout, self.rejects, self.progress)
+            texts.read(first, self.rejects, self.progress)
             for file in source.files[1:]:
                 with open_text(file, self.options) as more:
-                    own = read_layout(more, self.options).as_table(more, self.options)
-                    if own.names != layout.names:
+                    if more.layout.names != layout.names:
                         raise SourceError(
                             f"{file.path} has other columns than {source.files[0].path}: read them one by one"
                         )
-                    texts.read(more, own, self.rejects, self.progress)
-            settings = encoding_setting(texts.encodings) | layout.settings()
-            check_rejects(self.rejects, self.options.limit, "line", Provenance("", settings=settings), None)
-            return cells_of_texts(texts)
+                    texts.read(more, self.rejects, self.progress)
+            settings.update(encoding_setting(texts.encodings) | layout.settings())
+            check_rejects(self.rejects, self.options.limit, "line", Provenance("", settings=settings))
+            return texts.cells()
 
-        files = tuple(_printable(file.path.name) for file in source.files)
-        release = self._table(SourceColumns(layout.names, cells, "delimited text", files), plan)
-        if release is None or texts is None:
+        release = self._table(source, layout.names, cells_at, plan)
+        if release is None:
             return None
-        read = release.provenance
-        settings = encoding_setting(texts.encodings) | layout.settings() | read.settings
-        return replace(release, provenance=replace(read, settings=settings, **self.rejects.provenance("line")))
+        read = replace(release.provenance, **self.rejects.provenance("line"))
+        return replace(release, provenance=replace(read, format="delimited text", settings=settings | read.settings))
 
-    def _text_history(
-        self, source: RecognisedSource, names: tuple[str, ...], records: list[str], stream: Stream, layout: Layout
-    ) -> SourceEntries:
-        """Read a history, one file after another, or on workers where there are any (see `file_parts`)."""
-        options, files = self.options, source.files
-        meter, step = ProgressMeter("reading", len(files), self.progress), -(-len(files) // SAMPLED_FILES)
-        first = layout.as_history(stream, options)
-        in_order = source.kind if source.kind == "MovieLens" else ""
-        roles = resolve_roles(first.names, options, first.header, first.sample, source=stream.name, in_order=in_order)
-        first = replace(first, rows=[])
-        collector = self._collector(roles, "line")
-        with meter.part(1):
-            read_delimited(stream, first, roles, collector, meter)
+    def _frame_table(self, source: RecognisedSource, first: "FrameSource", plan: TablePlan) -> Release | None:
+        from standout.ingest.frames import cells_of_frames, open_file
 
-        def further(number: int, stream: Stream) -> tuple[Layout, Roles]:
-            nonlocal roles
-            layout, own, unused = layout_of_further_file(
-                stream, first, roles, str(files[0].path), options, number % step == 0
-            )
-            roles = replace(roles, unused=unused)
-            return layout, own
+        with ExitStack() as stack:
+            parts = [first, *(open_file(source.kind, file, self.options, stack) for file in source.files[1:])]
+            for part in parts:
+                if part.names != first.names:
+                    raise SourceError(f"{part.name} has other columns than {first.name}: read them one by one")
+            return self._table(source, first.names, partial(cells_of_frames, parts, source.kind), plan)
 
-        def tasks(low: int) -> Iterator[tuple[Any, ...]]:
-            for number in range(low, len(files)):
-                with open_text(files[number], options, records[number]) as stream:
-                    yield files[number], records[number], *further(number, stream)
-
-        number = 1
-        while number < len(files):
-            if uses_workers(collector, files[number:]):
-                number += sum(1 for _ in merge_files(collector, read_text_file, tasks(number), meter))
-            if number < len(files):
-                with open_text(files[number], options, records[number]) as stream, meter.part(1):
-                    read_delimited(stream, *further(number, stream), collector, meter)
-                number += 1
-        return self._finish(source, names, collector, roles, first.settings())
-
-    def _collector(self, roles: Roles, unit: str) -> Collector:
-        has_value, has_time = roles.value is not None, roles.time is not None
-        return Collector(self.options, self.rejects, has_value, has_time, unit, self.memory)
-
-    # Frames, and files with named columns
-
-    def _frame(self, source: Any) -> SourceEntries | Release:
-        from standout.ingest.frames import is_frame, open_frame, polars_errors, read_frame
-
-        if not is_frame(source):
-            raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
-        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
-            raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
-        can_be_read_twice = type(source).__module__.startswith(("polars", "pandas"))
-        if self.options.kind == "table" or (self.options.kind == "auto" and can_be_read_twice):
-            with polars_errors("the frame"):
-                opened = open_frame(source)
-                plan = table_plan(opened.names, self.options, 0)
-                if plan is not None and hasattr(source, "collect"):  # run a query once: it may change the order of rows
-                    source = source.collect()
-                    opened = open_frame(source)
-            if plan is not None:
-                columns = SourceColumns(
-                    opened.names, partial(cells_of_frames, [("the frame", opened)], "frame"), "frame"
-                )
-                if (release := self._table(columns, plan)) is not None:
-                    return release
-        collector, roles = read_frame(
-            lambda: open_frame(source), "the frame", self.options, self.rejects, self.progress, memory=self.memory
-        )
-        return self._finish(RecognisedSource("frame", ()), (), collector, roles)
-
-    def _files(self, source: RecognisedSource, names: tuple[str, ...], size: int | None) -> SourceEntries | Release:
-        """Read files with named columns."""
-        from standout.ingest.frames import open_file, polars_errors, read_frame
-
-        files, records = source.files, record_ids(source.files, self.options.record_from_name)
-        if size is not None and self.options.kind != "history":
-            with ExitStack() as stack:
-                parts: list[tuple[str, FrameSource]] = []
-                for file in files if self.options.kind == "table" else files[:1]:
-                    with polars_errors(str(file.path)):
-                        parts.append((str(file.path), open_file(source.kind, file, self.options, stack)))
-                plan = table_plan(parts[0][1].names, self.options, size)
-                if plan is not None and len(parts) < len(files):
-                    parts += [(str(file.path), open_file(source.kind, file, self.options, stack)) for file in files[1:]]
-                if (release := None if plan is None else self._file_table(source, parts, plan)) is not None:
-                    return release
-        meter = ProgressMeter("reading", len(files), self.progress)
-        earlier: tuple[Collector, Roles] | None = None
-        number = 0
-        while number < len(files):
-            if earlier is not None and uses_workers(earlier[0], files[number:]):
-                collector, roles = earlier
-                tasks = ((files[i], records[i], source.kind, roles) for i in range(number, len(files)))
-                for part in merge_files(collector, read_frame_file, tasks, meter):
-                    assert part.roles is not None
-                    roles = replace(part.roles, unused=merge_unused(earlier[1].unused, part.roles.unused))
-                    earlier = (collector, roles)
-                    number += 1
-            if number < len(files):
-                with ExitStack() as stack, meter.part(1):
-                    earlier = read_frame(
-                        partial(open_file, source.kind, files[number], self.options, stack),
-                        str(files[number].path),
-                        self.options,
-                        self.rejects,
-                        meter,
-                        earlier=earlier,
-                        memory=self.memory,
-                        record=records[number],
-                    )
-                number += 1
-        assert earlier is not None
-        return self._finish(source, names, *earlier)
-
-    def _file_table(
-        self, source: RecognisedSource, parts: "list[tuple[str, FrameSource]]", plan: TablePlan
+    def _table(
+        self,
+        source: RecognisedSource,
+        names: Sequence[str],
+        cells_at: "Callable[[Sequence[int]], Iterator[DistinctCells]]",
+        plan: TablePlan,
     ) -> Release | None:
-        for name, part in parts[1:]:
-            if part.names != parts[0][1].names:
-                raise _other_columns(name, parts[0][0])
+        """Read a table; None if its cells show that it is a history."""
+        table = TableReading(self.options, self.progress)
+        release = table.read(names, cells_at, plan)
+        if release is None:
+            return None
+        self.table, self.reason = table, plan.reason
         files = tuple(_printable(file.path.name) for file in source.files)
-        cells = partial(cells_of_frames, parts, source.kind)
-        return self._table(SourceColumns(parts[0][1].names, cells, source.kind, files), plan)
+        return replace(release, provenance=replace(release.provenance, format=source.kind, files=files))
 
-    # The Netflix Prize
+    # One row per entry
 
-    def _netflix(self, source: RecognisedSource, names: tuple[str, ...]) -> SourceEntries:
-        collector, titles = netflix.new_collector(self.options, self.rejects, self.memory), None
+    def _history(self, source: RecognisedSource, first: Any, names: tuple[str, ...]) -> Release:
+        """Read a history, one file after another, or on workers where there are any."""
+        options, files, kind = self.options, source.files, source.kind
+        records, layout = record_ids(files, options.record_from_name), first.layout if kind in TEXT else None
+        meter = ProgressMeter("reading", max(len(files), 1), self.progress)
+        roles = resolve_roles(
+            names,
+            options,
+            layout is None or layout.header,
+            first.sample,
+            declared=layout is None,
+            source=str(files[0].path) if files else "FILE",
+            in_order=kind if kind == "MovieLens" else "",
+        )
+        has_value, has_time = roles.value is not None, roles.time is not None
+        collector = Collector(options, self.rejects, has_value, has_time, first.unit, self.memory)
+        with meter.part(1):
+            first.read(roles, records[0], collector, meter)
+        number, pool = 1, current_pool()
+        while number < len(files):
+            about = roles, layout, str(files[0].path)
+            if pool is not None and collector.places is None and all(map(_is_small, files[number:])):
+                tasks = ((kind, files[i], records[i], *about) for i in range(number, len(files)))
+                for _ in merge_files(collector, pool, read_part, tasks):
+                    number += 1
+                    with meter.part(1):
+                        pass
+            if number < len(files):
+                with meter.part(1):
+                    read_further(collector, kind, files[number], records[number], *about, meter)
+                number += 1
+        return self._finish(source, collector, roles, {} if layout is None else layout.settings())
+
+    def _netflix(self, source: RecognisedSource) -> Release:
+        if self.options.kind == "table":
+            path = source.files[0].path
+            raise SourceError(f"{path} has Netflix Prize files, which are a history: leave out kind='table'")
+        roles, titles = netflix_roles(self.options), None
+        collector = Collector(
+            self.options, self.rejects, roles.value is not None, roles.time is not None, memory=self.memory
+        )
         for file in source.files:
             if file.tar:
                 for base, stream in tar_members(file.path):
-                    if netflix.FILES.fullmatch(base):
-                        netflix.read_netflix(stream, collector, self.progress)
+                    if NETFLIX_FILES.fullmatch(base):
+                        read_netflix(stream, collector, self.progress)
                     elif base in NETFLIX_TITLES:
                         titles = parse_titles(base, stream)
             else:
                 with open_stream(file.path, file.member) as stream:
-                    netflix.read_netflix(stream, collector, self.progress)
+                    read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{source.files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
-        entries = self._finish(source, names, collector, netflix.column_roles(self.options))
-        return entries if titles is None else replace(entries, titles=lambda items: titles)
+        release = self._finish(source, collector, roles, {})
+        return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
     def _finish(
-        self,
-        source: RecognisedSource,
-        files: tuple[str, ...],
-        collector: Collector,
-        roles: Roles,
-        layout: Mapping[str, str] | None = None,
-    ) -> SourceEntries:
-        """Return the entries of a history, with a provenance that says how the source was read."""
-        settings = encoding_setting(collector.encodings) | dict(layout or {})
+        self, source: RecognisedSource, collector: Collector, roles: Roles, layout: Mapping[str, str]
+    ) -> Release:
+        """Build a history, with a provenance that says how the source was read."""
+        files = tuple(dict.fromkeys(_printable(file.path.name) for file in source.files))
+        files = files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
+        settings = encoding_setting(collector.encodings) | dict(layout)
         settings |= {"skipped files": f"{source.skipped:,}"} if source.skipped else {}
         if collector.times is not None:
             settings |= collector.times.settings()
@@ -554,21 +518,17 @@ class SourceReader:
         )
         if roles.record is not None:
             check_people(collector.records.labels(), provenance)
-        return collector.finish(provenance)
+        return collector.finish(provenance, self.progress)
 
 
-def _other_columns(name: str, first: str) -> SourceError:
-    return SourceError(f"{name} has other columns than {first}: read them one by one")
+def _is_small(file: SourceFile) -> bool:
+    """Whether a worker can read a file: its codes are in the worker's memory."""
+    return (isinstance(file.path, RemotePath) or file.path.is_file()) and file_size(file.path) <= MOST_BYTES
 
 
 def _printable(name: str) -> str:
     """File name as valid text, whatever its bytes are."""
     return os.fsencode(name).decode("utf-8", "replace")
-
-
-def _shorten(files: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of up to 8 files; of more files, the first name and their number."""
-    return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
 
 
 def as_release(source: Any, name: str = "release") -> Release:
@@ -588,3 +548,84 @@ def as_release(source: Any, name: str = "release") -> Release:
             f"{name} must be a Release, a path or a frame, got {type(source).__name__}: read it with so.read(…)"
         )
     return read(source)
+
+
+@with_progress
+@on_client
+def index(
+    source: Any,
+    output: str | Path,
+    *,
+    memory: int | str | None = None,
+    titles: str | Path | None = None,
+    progress: ProgressOption = no_progress,
+    client: Any = None,
+    **options: Any,
+) -> Release:
+    """Read a source and write it as an index, also if memory does not hold its entries.
+
+    What does not fit is in files next to the index while it is built. A build that is killed leaves the old index
+    or none.
+
+    Parameters
+    ----------
+    source : path, URL, list of them, or frame
+        What `read` takes.
+    output : str or Path
+        Folder of the index. It must be new, empty, or an index, which is replaced.
+    memory : int or str, optional
+        Bytes of memory that the build may use, such as "500MB", "4GB" or "2GiB"; default: 60 % of what is
+        available. All ids are held in memory.
+    titles : path, optional
+        File with titles of the items.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
+    client : distributed.Client, optional
+        Its workers read the files, if the source has several that they find at the same paths. It changes no
+        result. Default: this process reads them.
+    **options
+        Options of `read`.
+
+    Returns
+    -------
+    Release
+        The release in the index.
+
+    Raises
+    ------
+    ParameterError
+        If an option is not allowed, or `memory` is too small for the ids.
+    SourceError
+        If the source cannot be read.
+    StoreError
+        If the index cannot be written, for example because the disk is full.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so, tempfile
+    >>> frame = pl.DataFrame({"user": ["007", "7"], "film": ["Brazil", "Bent"], "stars": [4.5, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release = so.index(frame, f"{folder}/films.index", memory="1GB")
+    ...     release.n_records, release.fingerprint == so.read(frame).fingerprint
+    (2, True)
+    """
+    reader = SourceReader(Options(**{"kind": "history"} | options), progress)
+    write_index(reader, source, output, memory, titles)
+    release = open_index(output)
+    for message in reading_warnings(release):
+        warnings.warn(message, ReadingWarning, stacklevel=2)
+    return release
+
+
+def write_index(
+    reader: SourceReader,
+    source: Any,
+    output: str | Path,
+    memory: int | str | None = None,
+    titles: str | Path | None = None,
+) -> None:
+    """Read a source and write it as an index."""
+    limit = memory_limit(memory)
+    with open_index_writer(output) as index:
+        reader.memory = MemoryPlan(limit, index.folder)
+        index.write(reader.read(source, titles), reader.progress)

@@ -39,10 +39,7 @@ def public_url(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RemotePath:
-    """A file or folder behind a URL, with the methods of `pathlib.Path` that readers use.
-
-    Its text is the URL without credentials.
-    """
+    """A file or folder behind a URL, with the methods of `pathlib.Path` that readers use; its text is public."""
 
     shown: str
     path: str = field(repr=False)
@@ -126,12 +123,8 @@ class _RemoteFile(io.RawIOBase):
 
     def __init__(self, file: Any, shown: str) -> None:
         self.file, self.shown = file, shown
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        self.readable = self.seekable = lambda: True  # type: ignore[method-assign]
+        self.tell = file.tell  # type: ignore[method-assign]
 
     def readinto(self, room: Any) -> int:
         with remote_errors(self.shown):
@@ -142,9 +135,6 @@ class _RemoteFile(io.RawIOBase):
     def seek(self, offset: int, whence: int = 0) -> int:
         with remote_errors(self.shown):
             return int(self.file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self.file.tell())
 
     def close(self) -> None:
         if not self.closed:

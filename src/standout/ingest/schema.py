@@ -30,7 +30,7 @@ from standout.data.column import (
     code_dtype,
 )
 from standout.data.release import Release
-from standout.ingest.date_patterns import check_pattern
+from standout.ingest.times import check_pattern
 from standout.ingest.tokens import WINDOWS
 
 HierarchySource = str | tuple[float, ...] | tuple[tuple[str, ...], ...]

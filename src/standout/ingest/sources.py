@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 from standout.core.errors import ParameterError, SourceError
 from standout.ingest.remote import RemotePath, is_remote
@@ -27,7 +27,7 @@ HEAD = 1 << 18
 """Number of first bytes from which a layout is recognised."""
 UTF8 = "utf-8"
 GZIP, ZSTD, ZIP, EMPTY_ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06"
-TAR_MAGIC, BLOCK = slice(257, 262), 512
+PACKED, BLOCK = (GZIP, ZSTD, ZIP), 512
 
 # A limit on what compressed files become: a file of one megabyte must not fill the memory or the disk.
 # Ratings as text become 5 to 30 times as long when they are decompressed. Small files may grow by more; only
@@ -48,67 +48,57 @@ def largest_expansion() -> float:
 
 
 class CappedReader:
-    """A stream of decompressed bytes that ends with an error where they are too many.
+    """A stream of decompressed bytes that ends with an error where too many were read."""
 
-    `packed` is the number of compressed bytes. What counts is the bytes that were read, not those that a
-    header declares.
-    """
-
-    def __init__(self, body: IO[bytes], packed: int, name: str) -> None:
+    def __init__(self, body: Any, packed: int, name: str) -> None:
         self.body, self.name, self.count, self.ratio = body, name, 0, largest_expansion()
         self.most = max(FREE_BYTES, int(min(self.ratio * packed, 1 << 62)))
 
-    def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes; all if it is negative."""
-        content = self.body.read(size if size >= 0 else self.most - self.count + 1)
-        self._add(len(content))
-        while size < 0 and (more := self.body.read(self.most - self.count + 1)):
-            content += more
-            self._add(len(more))
-        return content
-
-    def readinto(self, room: Any) -> int:
-        """Read into `room`."""
-        count = int(self.body.readinto(room) or 0)  # type: ignore[attr-defined]
-        self._add(count)
-        return count
-
-    def _add(self, count: int) -> None:
-        self.count += count
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes."""
+        content: bytes = self.body.read(size)
+        self.count += len(content)
         if self.count > self.most:
             raise SourceError(
                 f"{self.name} becomes more than {self.ratio:g} times as long when it is decompressed "
                 f"({self.most >> 20:,} MB so far): if you trust it, decompress it first, or set a higher ratio, "
                 f"for example {VARIABLE}={10 * self.ratio:.0f} in the environment"
             )
+        return content
+
+
+class Readable(Protocol):
+    """Bytes, some at a time."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read up to `size` bytes; none are left if there are none."""
 
 
 @dataclass(slots=True)
 class Stream:
-    """A stream of decompressed bytes; `total` is the size of its file.
-
-    `first_line` is the number of its first line in the file. `record` is the id of all its rows if each file
-    is one record.
-    """
+    """A stream of decompressed bytes; `total` is the size of its file, `first_line` the number of its first line."""
 
     name: str
     raw: IO[bytes]
-    body: IO[bytes]
+    body: Readable
     total: int
     head: bytes = b""
     encoding: str = UTF8
     first_line: int = 1
-    record: str = ""
 
     def convert(self, encoding: str) -> None:
         """Convert the stream from its start to UTF-8."""
-        self.body = io.BufferedReader(_Utf8Reader(self._joined(), encoding))
-        self.encoding = encoding
+        self.body, self.encoding = _Utf8Reader(self._text(encoding, newline="")), encoding
 
-    def _joined(self) -> IO[bytes]:
-        joined = cast(IO[bytes], io.BufferedReader(_JoinedReader(self.head, self.body)))
-        self.head = b""
-        return joined
+    def _text(self, encoding: str, newline: str) -> io.TextIOWrapper:
+        """The stream as text, from the bytes that were already read."""
+        joined, self.head = io.BufferedReader(_JoinedReader(self.head, self.body)), b""
+        try:
+            return io.TextIOWrapper(joined, encoding=encoding, errors="strict", newline=newline)
+        except (LookupError, ValueError) as error:
+            raise ParameterError(
+                f"encoding must be a text encoding of Python, such as latin-1, got {encoding!r}"
+            ) from error
 
     def peek(self) -> bytes:
         """Return the first bytes, without consuming them."""
@@ -133,7 +123,7 @@ class Stream:
     def lines(self, encoding: str, longest: int, newline: str = "\n") -> Iterator[str]:
         """Yield the remaining lines as text, each with its line end; none may be longer than `longest`."""
         with read_errors(self.name):
-            text = io.TextIOWrapper(self._joined(), encoding=encoding, newline=newline)
+            text = self._text(encoding, newline)
             while line := text.readline(longest + 1):
                 if len(line) > longest:
                     raise SourceError(f"{self.name} has a line of more than {longest:,} characters")
@@ -141,13 +131,12 @@ class Stream:
 
     def fill(self, room: memoryview) -> int:
         """Read into `room`; return the number of bytes, 0 at the end."""
-        if self.head:
-            n = min(len(room), len(self.head))
-            room[:n] = self.head[:n]
-            self.head = self.head[n:]
-            return n
         with read_errors(self.name):
-            return self.body.readinto(room) or 0  # type: ignore[attr-defined]
+            content = self.head or self.body.read(len(room))
+        count = min(len(room), len(content))
+        room[:count] = content[:count]
+        self.head = content[count:]
+        return count
 
     @property
     def done(self) -> int:
@@ -185,29 +174,35 @@ def open_stream(path: SourcePath, member: str | None = None, encoding: str = UTF
             yield stream
 
 
+DAMAGED = "is damaged: it cannot be decompressed; copy or download it again"
+OS_ERRORS = {
+    FileNotFoundError: ": no such file",
+    IsADirectoryError: " is a folder: name a file",
+    PermissionError: ": permission denied",
+}
+
+
 @contextmanager
 def read_errors(name: str) -> Iterator[None]:
     """Turn errors while a file is read into a SourceError of one line."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise SourceError(f"{name}: no such file") from error
-    except IsADirectoryError as error:
-        raise SourceError(f"{name} is a folder: name a file") from error
-    except PermissionError as error:
-        raise SourceError(f"{name}: permission denied") from error
+    except OSError as error:
+        if isinstance(error, gzip.BadGzipFile):
+            raise SourceError(f"{name} {DAMAGED}") from error
+        known = next((text for kind, text in OS_ERRORS.items() if isinstance(error, kind)), None)
+        cause = error.strerror or "it is damaged"
+        raise SourceError(f"{name}{known or f' cannot be read: {cause}'}") from error
     except EOFError as error:
         raise SourceError(f"{name} is truncated: copy or download it again") from error
     except UnicodeError as error:
         raise SourceError(f"{name} is not text in this encoding: set the right one with encoding=…") from error
-    except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
-        raise SourceError(f"{name} is damaged: it cannot be decompressed; copy or download it again") from error
+    except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError) as error:
+        raise SourceError(f"{name} {DAMAGED}") from error
     except (NotImplementedError, RuntimeError) as error:
         raise SourceError(
             f"{name} cannot be read: it is encrypted or uses an unknown compression; unpack it first"
         ) from error
-    except OSError as error:
-        raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
 def file_size(path: SourcePath) -> int:
@@ -219,16 +214,6 @@ def first_bytes(path: SourcePath, count: int = 4) -> bytes:
     """Return the first bytes of a file, which identify its format."""
     with read_errors(str(path)), path.open("rb") as raw:
         return raw.read(count)
-
-
-def is_packed(start: bytes) -> bool:
-    """Whether a file that starts so is compressed."""
-    return start.startswith((GZIP, ZSTD, ZIP))
-
-
-def is_tar(head: bytes) -> bool:
-    """Whether a file with these first bytes, decompressed, is a tar archive."""
-    return head[TAR_MAGIC] == b"ustar"
 
 
 def is_utf8(encoding: str) -> bool:
@@ -255,7 +240,7 @@ def tar_members(path: SourcePath) -> Iterator[tuple[str, Stream]]:
             pass
 
 
-def _walk_tar(body: IO[bytes], raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
+def _walk_tar(body: Readable, raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
     tail = _TailReader(body)
     with tarfile.open(fileobj=cast(IO[bytes], tail), mode="r|") as archive:
         for info in archive:
@@ -270,7 +255,7 @@ def _walk_tar(body: IO[bytes], raw: IO[bytes], path: SourcePath) -> Iterator[tup
 
 
 @contextmanager
-def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[bytes]]:
+def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[Readable]:
     """Yield a stream of the decompressed bytes of an open file."""
     start = raw.read(4)
     raw.seek(0)
@@ -280,47 +265,42 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[
         raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
     if start.startswith(GZIP) or start == ZSTD:
         with (gzip if start.startswith(GZIP) else zstd).open(raw, "rb") as body:
-            yield cast(IO[bytes], CappedReader(cast(IO[bytes], body), file_size(path), str(path)))
+            yield CappedReader(body, file_size(path), str(path))
     elif start == ZIP:
         with zipfile.ZipFile(raw) as archive:
-            info = archive.getinfo(_member(archive, path, member))
+            names = _file_names(archive)
+            if not names:
+                raise SourceError(f"{path} contains no file with a name: check the archive")
+            if member not in names and (member is not None or len(names) > 1):
+                listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+                raise SourceError(f"{path} contains {len(names)} files: choose one with member=… ({listed})")
+            info = archive.getinfo(member or names[0])
             with archive.open(info) as inside:
-                packed = min(info.compress_size, file_size(path))
-                yield cast(IO[bytes], CappedReader(inside, packed, str(path)))
+                yield CappedReader(inside, min(info.compress_size, file_size(path)), str(path))
     else:
         yield raw
-
-
-def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> str:
-    names = _file_names(archive)
-    if not names:
-        raise SourceError(f"{path} contains no file with a name: check the archive")
-    if member in names or (member is None and len(names) == 1):
-        return member or names[0]
-    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    raise SourceError(f"{path} contains {len(names)} files: choose one with member=… ({listed})")
 
 
 class _JoinedReader(io.RawIOBase):
     """Bytes that were already read, and the stream that they came from."""
 
-    def __init__(self, head: bytes, body: IO[bytes]) -> None:
+    def __init__(self, head: bytes, body: Readable) -> None:
         self.head, self.body = head, body
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, room: Any) -> int:
-        data = self.head[: len(room)] or self.body.read(len(room))
-        self.head = self.head[len(room) :]
-        room[: len(data)] = data
-        return len(data)
+        content = self.head or self.body.read(len(room))
+        count = min(len(room), len(content))
+        room[:count], self.head = content[:count], content[count:]
+        return count
 
 
 class _TailReader:
     """A stream that keeps its last block."""
 
-    def __init__(self, body: IO[bytes]) -> None:
+    def __init__(self, body: Readable) -> None:
         self.body, self.last = body, b""
 
     def read(self, size: int) -> bytes:
@@ -329,24 +309,11 @@ class _TailReader:
         return content
 
 
-class _Utf8Reader(io.RawIOBase):
-    """Text in another encoding, converted to UTF-8."""
+class _Utf8Reader:
+    """Text in any encoding, as UTF-8."""
 
-    def __init__(self, body: IO[bytes], encoding: str) -> None:
-        try:
-            self.reader = io.TextIOWrapper(body, encoding=encoding, errors="strict", newline="")
-        except (LookupError, ValueError) as error:
-            raise ParameterError(
-                f"encoding must be a text encoding of Python, such as latin-1, got {encoding!r}"
-            ) from error
-        self.ready = b""
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self.text = text
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        self.ready = self.ready or self.reader.read(1 << 16).encode()
-        n = min(len(room), len(self.ready))
-        room[:n] = self.ready[:n]
-        self.ready = self.ready[n:]
-        return n
+    def read(self, size: int) -> bytes:
+        return self.text.read(size).encode()

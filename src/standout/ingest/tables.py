@@ -16,9 +16,8 @@ from standout.data.build import arrange
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.data.release import Release
-from standout.ingest.cells import DistinctCells, distinct_cells, text_cells
-from standout.ingest.column_names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
-from standout.ingest.column_types import (
+from standout.ingest.cells import DistinctCells
+from standout.ingest.kinds import (
     CellLevels,
     Doubt,
     column_doubts,
@@ -27,12 +26,11 @@ from standout.ingest.column_types import (
     make_column,
     missing_number_doubts,
 )
-from standout.ingest.delimited import ColumnTexts
-from standout.ingest.frames import FrameSource, polars_errors
-from standout.ingest.options import ColumnName, Options
+from standout.ingest.names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
+from standout.ingest.options import Options
+from standout.ingest.roles import list_names, numbered_names, position_of
 from standout.ingest.schema import ColumnSchema, Schema, schema_of
 
-LISTED, LONGEST_NUMBER = 20, 10
 NOT_IN_SCHEMA = "columns that the schema lacks"
 """Setting of the provenance, if there are such columns."""
 WITHOUT_HISTORY, WITHOUT_ROW = "rows without a history", "people of the history without a row"
@@ -41,48 +39,8 @@ ROWS_PER_PERSON = 2
 """An id that has so many rows on average is that of people with several rows."""
 LARGEST = 200 << 20
 """Size in bytes up to which the ids of a file with an item are compared."""
-AT_A_TIME = {"Parquet": 8, "Arrow": 8}
-"""Number of columns that are read at a time, from a format that stores them one by one."""
 CODE = re.compile(r"[A-Za-z]{0,12}[-_]?\d+|[0-9a-fA-F]{16,}|\{?[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
 FEWEST, SAMPLE = 5, 1_000
-
-
-class SourceColumns(NamedTuple):
-    """A source as named columns. `cells` reads those at some positions, one after the other, in order."""
-
-    names: tuple[str, ...]
-    cells: Callable[[Sequence[int]], Iterator[DistinctCells]]
-    format: str
-    files: tuple[str, ...] = ()
-
-
-def cells_of_texts(texts: ColumnTexts) -> Iterator[DistinctCells]:
-    """Yield the distinct cells of columns of text, in order; memory for the codes is freed."""
-    for interner, parts in zip(texts.interners, texts.codes, strict=True):
-        codes = np.concatenate([np.zeros(0, np.uint8), *parts]).astype(np.int64) - 1
-        parts.clear()
-        yield text_cells(pl.Series(list(interner.labels()), dtype=pl.String), codes)  # -1, the last: an empty cell
-
-
-def cells_of_frames(
-    parts: Sequence[tuple[str, FrameSource]], kind: str, wanted: Sequence[int]
-) -> Iterator[DistinctCells]:
-    """Yield the distinct cells of columns of frames, or of files with the same columns: (name, source) of each."""
-    at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
-    for first in range(0, len(wanted), at_a_time):
-        positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
-        for name, source in parts:
-            with polars_errors(name):
-                own = list(source.batches(positions))
-            if not any(map(len, own)):
-                raise SourceError(f"{name} has no rows: check the source")
-            batches += own
-        for position in positions:
-            series = [batch[str(position)] for batch in batches]
-            kinds = {part.dtype for part in series if part.dtype != pl.Null}
-            common = pl.String if len(kinds) > 1 else next(iter(kinds), pl.Null())  # as text if their types differ
-            column = pl.concat([part if part.dtype == common else part.cast(common) for part in series])
-            yield distinct_cells(column.alias(parts[0][1].names[position]))
 
 
 # Recognise a table with one row per person, rather than a history.
@@ -184,23 +142,6 @@ def _id_labels(cells: DistinctCells) -> Labels:
     return Labels(offsets(texts.str.len_bytes().to_numpy()), data)
 
 
-def position_of(names: Sequence[str], column: ColumnName | bool, parameter: str) -> int:
-    """Position of a column that the user names, by its name or its number."""
-    if isinstance(column, bool) or not isinstance(column, (str, int)):
-        raise ParameterError(f"{parameter} must be the name or the number of a column, got {column!r:.100}")
-    if column in names:
-        return names.index(str(column))
-    if isinstance(column, int) or (column.isdecimal() and len(column) < LONGEST_NUMBER):
-        if not 1 <= int(column) <= len(names):
-            raise ColumnError(f"{parameter} must be a column number from 1 to {len(names)}, got {int(column)}")
-        return int(column) - 1
-    raise ColumnError(f"column {column!r} not found; the columns are {_listed(names)}: name one with {parameter}=…")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
-
-
 # The columns of a table.
 
 
@@ -218,9 +159,12 @@ class TableReading:
     refusals: list[str] = field(default_factory=list)
     schema_read: Schema = field(default_factory=Schema)
 
-    def read(self, source: SourceColumns, plan: TablePlan) -> Release | None:
-        """Read a table; None if the cells show that it is a history."""
-        names, schema = source.names, self.options.schema
+    def read(
+        self, names: Sequence[str], cells_at: Callable[[Sequence[int]], Iterator[DistinctCells]], plan: TablePlan
+    ) -> Release | None:
+        """Read a table; None if the cells show that it is a history. `cells_at` reads the columns at some positions."""
+        names = [name.strip() or number for name, number in zip(names, numbered_names(len(names)), strict=True)]
+        schema = self.options.schema
         if len(set(names)) < len(names):
             raise SourceError("the source has two columns with the same name: rename one")
         record = schema.id if self.options.record is None else self.options.record
@@ -231,7 +175,7 @@ class TableReading:
         wanted = [position for position in range(len(names)) if position not in ignored]
         parts: dict[int, _ColumnPart] = {}
         candidates: dict[int, DistinctCells] = {}
-        for position, cells in zip(wanted, source.cells(wanted), strict=True):
+        for position, cells in zip(wanted, cells_at(wanted), strict=True):
             if plan.fails(position, cells):
                 return None
             if position == given:
@@ -266,8 +210,8 @@ class TableReading:
         inferred |= {column.name: ColumnSchema(ignore=True) for column in unused}
         self.schema_read = Schema(inferred, False if chosen is None else names[chosen], schema.folder)
         provenance = Provenance(
-            source.format,
-            source.files,
+            "",
+            (),
             {} if chosen is None else {"record": names[chosen]},
             self._schema_settings(columns),
             {"record": reason},
@@ -291,7 +235,7 @@ class TableReading:
         for name in self.options.schema.columns:
             if name not in names:
                 raise ColumnError(
-                    f"schema: the table has no column {name!r}; its columns are {_listed(names)}: rename or "
+                    f"schema: the table has no column {name!r}; its columns are {list_names(names)}: rename or "
                     "remove its section"
                 )
         ignored = {name for name, column in self.options.schema.columns.items() if column.ignore}
@@ -307,10 +251,10 @@ class TableReading:
         others = [column.name for column in columns if column.name not in schema.columns]
         if others:
             self.warnings.append(
-                f"the schema lacks {len(others):,} of {len(columns):,} columns ({_listed(others)}): what "
+                f"the schema lacks {len(others):,} of {len(columns):,} columns ({list_names(others)}): what "
                 "they are was inferred; add a section for each of them"
             )
-        return {"schema": schema.name or "given"} | ({NOT_IN_SCHEMA: _listed(others)} if others else {})
+        return {"schema": schema.name or "given"} | ({NOT_IN_SCHEMA: list_names(others)} if others else {})
 
 
 class _ColumnPart(NamedTuple):

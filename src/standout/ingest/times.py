@@ -1,61 +1,40 @@
-"""Convert times from text or numbers to whole units on the wall clock of one zone.
+"""Dates and times: which format texts have, and whole units on the wall clock of one zone.
 
-A Unix time, or a time with a zone, is converted to the zone of the release (default: UTC). A time without a
-zone is taken as written. Then it is rounded down to the unit.
+A format is "iso", "s", "ms", "us" or "ns" since 1970, or a pattern of strptime. A pattern is only concluded if the
+texts prove it: 3/4/2005 fits both orders of day and month, 31/12/2010 fits one. If no text decides, the dates are
+ambiguous, and the user must say which pattern is meant. A Unix time, or a time with a zone, is converted to the zone
+of the release (default: UTC). A time without a zone is taken as written. Then it is rounded down to the unit.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import cache
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.data.build_kernels import TIME_BIAS
-from standout.data.labels import SECONDS, TimeUnit
-from standout.ingest.date_patterns import (
-    LARGEST,
-    DatePatterns,
-    check_pattern,
-    count_formats,
-    moment_of,
-    recognise_format,
-    recognise_pattern,
-)
+from standout.data.labels import SECONDS, Labels, TimeUnit
 from standout.ingest.interner import Interner, writable
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 
-WIDTH = re.compile(r"(\d{0,7})\s*([a-z]+)")
-NAMES = {
-    "minute": ("minute", "minutes", "min", "mins"),
-    "hour": ("hour", "hours", "h"),
-    "day": ("day", "days", "d"),
-    "week": ("week", "weeks", "w"),
-    "month": ("month", "months"),
-}
+# Widths of bins of time.
+
+WIDTH = re.compile(r"(\d{0,7})\s*(min|h|d|w|minute|hour|day|week|month)s?")
+NAMES = {"min": "minute", "h": "hour", "d": "day", "w": "week"}
 SECONDS_OF = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 MONDAY = -3 * 86_400  # 29 December 1969; 1 January 1970 was a Thursday
 LONGEST_BIN = 36_525 * 86_400
-EPOCH = datetime(1970, 1, 1)
-MOST_COUNTED = 1_000_000
-"""Number of unreadable times whose formats are counted, because that is slow."""
-NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-NO_TIME = -(1 << 61)
-UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
-AMBIGUOUS, OTHER_FORMAT = Reason.AMBIGUOUS_TIME, Reason.OTHER_TIME_FORMAT
-OUTSIDE = -(1 << 60)
-LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
-MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits into 64 bits
-ZERO, NINE, DASH, DOT, COLON, PLUS, SPACE = 48, 57, 45, 46, 58, 43, 32
-LETTER_T, LETTER_Z = 84, 90
 FIRST_OF_MONTH = np.arange("0001-01", "10000-02", dtype="datetime64[M]").astype("datetime64[D]").astype(np.int64)
-LAST_LISTED, PERIOD = 16_725_225_600, 400 * 31_556_952  # 2500-01-01; 400 years of the calendar
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +52,7 @@ class TimeBin:
     def of(cls, text: object) -> "TimeBin":
         """Parse a width such as hour, 15min, 6h, 2d, week or month."""
         match = WIDTH.fullmatch(text.strip().lower()) if isinstance(text, str) else None
-        kind = next((kind for kind, names in NAMES.items() if match and match[2] in names), "")
-        count = int(match[1] or 1) if match else 0
+        kind, count = (NAMES.get(match[2], match[2]), int(match[1] or 1)) if match else ("", 0)
         if kind == "month" and count == 1:
             return cls(0)
         seconds = count * SECONDS_OF.get(kind, 0)
@@ -99,7 +77,7 @@ class TimeBin:
             return SECONDS["day"] % self.seconds == 0
         return wider.seconds % self.seconds == 0 and (wider.origin - self.origin) % self.seconds == 0
 
-    def round_down(self, units: NDArray[np.int64], unit: TimeUnit) -> NDArray[np.int64]:
+    def round_down(self, units: Ints, unit: TimeUnit) -> Ints:
         """First unit of the bin of each time; times and results are whole units since 1970."""
         if not self.seconds:
             per_day = SECONDS["day"] // SECONDS[unit]
@@ -122,63 +100,282 @@ class TimeBin:
         return kind if count == 1 else f"{count} {kind}s"
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
-    """Offset of a zone from UTC: offset[i] seconds from since[i] on."""
+# Which format texts have.
 
-    name: str
-    since: NDArray[np.int64]
-    offset: NDArray[np.int64]
-
-    @classmethod
-    @cache
-    def of(cls, name: str) -> "Zone":
-        """Find a zone by its name."""
-        if name == "UTC":
-            return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))
-        try:
-            info = ZoneInfo(name)
-        except (ValueError, OSError, LookupError) as error:
-            raise ParameterError(f"zone must be a name such as Europe/Berlin, got {name!r}") from error
-        return cls(name, *_transitions(info))
-
-    def offsets_at(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Offset at each second of UTC."""
-        periods = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
-        transition = np.searchsorted(self.since, seconds - periods * PERIOD, side="right") - 1
-        return np.asarray(self.offset[np.maximum(transition, 0)])
+SAMPLE, MOST = 500, 8
+"""Number of texts from which patterns are proposed, and of patterns that are tried on all texts."""
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+NUMBERS = re.compile(r"(\d{1,4})([-/. ])(\d{1,2})\2(\d{1,4})")
+DAY_NAME_YEAR = re.compile(r"\d{1,2}([-/. ])([A-Za-z]{3,9})\1(\d{4}|\d\d)")
+YEAR_NAME_DAY = re.compile(r"\d{4}([-/. ])([A-Za-z]{3,9})\1\d{1,2}")
+NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) \d{1,2}(,? )\d{4}")
+CLOCK = re.compile(r"(\d{1,2}):\d\d(:\d\d(\.\d{1,6})?)?( ?[AaPp][Mm])?( ?)(Z|[+-]\d\d:?\d\d)?")
+CTIME = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} +\d{1,2} \d\d:\d\d:\d\d( [+-]\d{4})? \d{4}")
+WEEKDAY = re.compile(r"([A-Za-z]{3,9})(,? )(?=\d|[A-Za-z]{3,9} \d)")
+TIME_OF_DAY = re.compile(r"(T|, | |:)(?=\d{1,2}:\d\d)")
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
+COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?")
+COMPACT_PATTERNS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+MOST_DIGITS, LONGEST = 30, 100
+"""More digits and characters than any time has; Python refuses to convert thousands of digits."""
+LARGEST = 100_000_000_000  # 10¹¹ seconds are in the year 5138, 10¹¹ milliseconds in 1973
+SHOWN = 4
+"""Number of formats that a message lists."""
 
 
-def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find the changes of the offset between 1840 and 2500: search by day, then to the second.
+class DatePatterns(NamedTuple):
+    """The pattern that texts prove, or None and the `rivals` between which they do not decide."""
 
-    Before 1840 local mean time applies. After 2500 the calendar, and so the rules, repeat every 400 years.
+    pattern: str | None = None
+    rivals: tuple[str, ...] = ()
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Check a pattern once, because strptime raises one error for a bad pattern and a bad text."""
+    try:
+        datetime.strptime("", pattern)
+    except (ValueError, IndexError, re.error) as error:
+        if "does not match" not in str(error) and "unconverted" not in str(error):
+            raise ParameterError(f"{name} must be a valid pattern of strptime, got {pattern!r:.100}") from error
+
+
+def moment_of(text: str, pattern: str) -> datetime | None:
+    """The moment of a text in a pattern, or None if it does not fit."""
+    try:
+        return datetime.strptime(text, pattern)
+    except (ValueError, OverflowError, IndexError, re.error):
+        return None
+
+
+def recognise_pattern(texts: Sequence[str]) -> DatePatterns:
+    """Find the pattern of strptime that the texts have in common.
+
+    >>> recognise_pattern(["3/4/2005", "3/31/2005 "])
+    DatePatterns(pattern='%m/%d/%Y', rivals=())
+    >>> recognise_pattern(["3/4/2005", "4/3/2005"])
+    DatePatterns(pattern=None, rivals=('%d/%m/%Y', '%m/%d/%Y'))
+    >>> recognise_pattern(["1 Dec 2010 8:26 PM"]).pattern
+    '%d %b %Y %I:%M %p'
+    """
+    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    forms = Counter(pattern for text in distinct[:SAMPLE] for pattern in dict.fromkeys(_patterns(text)))
+    candidates = [pattern for pattern, _ in forms.most_common(MOST)]
+    moments_of = {pattern: [moment_of(text, pattern) for text in distinct] for pattern in candidates}
+    counts = {pattern: len(distinct) - moments.count(None) for pattern, moments in moments_of.items()}
+    most = max(counts.values(), default=0)
+    if 2 * most < len(distinct) or not most:
+        return DatePatterns()
+    winners = [pattern for pattern, count in counts.items() if count == most]
+    first = moments_of[winners[0]]
+    if any(moments_of[pattern] != first for pattern in winners[1:]):
+        return DatePatterns(None, tuple(sorted(winners)))
+    others = [  # some texts fit only the winner, and others only another pattern
+        pattern
+        for pattern in candidates
+        if any(moment and not ours for moment, ours in zip(moments_of[pattern], first, strict=True))
+    ]
+    return DatePatterns(None, (winners[0], *sorted(others))) if others else DatePatterns(winners[0])
+
+
+def _patterns(text: str) -> Iterator[str]:
+    """Yield the patterns whose form a text has."""
+    if match := CTIME.fullmatch(text):
+        yield "%a %b %d %H:%M:%S %z %Y" if match[1] else "%a %b %d %H:%M:%S %Y"
+        return
+    start = end = ""
+    if (match := WEEKDAY.match(text)) and match[1][:3].lower() not in MONTHS:
+        start, text = ("%a" if len(match[1]) == 3 else "%A") + match[2], text[match.end() :]
+    day, *clock = TIME_OF_DAY.split(text, maxsplit=1)
+    if clock:
+        if not (match := CLOCK.fullmatch(clock[1])):
+            return
+        seconds = "" if match[2] is None else ":%S" if match[3] is None else ":%S.%f"
+        hours = f"%H:%M{seconds}" if match[4] is None else f"%I:%M{seconds}{match[4][:-2]}%p"
+        end = clock[0] + hours + ("" if match[6] is None else f"{match[5]}%z")
+    yield from (start + pattern + end for pattern in _day_patterns(day))
+
+
+def _day_patterns(text: str) -> Iterator[str]:
+    if match := NUMBERS.fullmatch(text):
+        first, mark, last = len(match[1]), match[2], len(match[4])
+        if first == 4 and last <= 2:
+            yield mark.join(("%Y", "%m", "%d"))
+        elif first <= 2 and last in (2, 4):
+            year = "%Y" if last == 4 else "%y"
+            yield mark.join(("%d", "%m", year))
+            yield mark.join(("%m", "%d", year))
+        if first == 2 and last <= 2:
+            yield mark.join(("%y", "%m", "%d"))
+    elif match := DAY_NAME_YEAR.fullmatch(text):
+        year = "%Y" if len(match[3]) == 4 else "%y"
+        yield from (f"%d{match[1]}{name}{match[1]}{year}" for name in _month_patterns(match[2]))
+    elif match := YEAR_NAME_DAY.fullmatch(text):
+        yield from (f"%Y{match[1]}{name}{match[1]}%d" for name in _month_patterns(match[2]))
+    elif match := NAME_DAY_YEAR.fullmatch(text):
+        yield from (f"{name} %d{match[2]}%Y" for name in _month_patterns(match[1]))
+
+
+def _month_patterns(name: str) -> list[str]:
+    return ["%b"] * (len(name) == 3) + ["%B"] * (len(name) > 3 or name.lower() == "may")
+
+
+def recognise_format(texts: Iterable[str]) -> str | None:
+    """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d…" or None."""
+    numbers: list[str] = []
+    for text in texts:
+        if ISO.fullmatch(text):
+            return "iso"
+        if NUMBER.fullmatch(text):
+            numbers.append(text)
+    if not numbers:
+        return None
+    if all(COMPACT.fullmatch(text) for text in numbers) and len({len(text) for text in numbers}) == 1:
+        return COMPACT_PATTERNS[len(numbers[0])]
+    whole = numbers[0].split(".")[0].lstrip("+-0")[:MOST_DIGITS]
+    return "ms" if int(whole or "0") >= LARGEST else "s"
+
+
+@lru_cache(maxsize=10_000)
+def fitting_formats(text: str) -> tuple[str, ...]:
+    """All formats in which a text is a time.
+
+    >>> fitting_formats("03/04/2005"), fitting_formats("2005-04-03"), fitting_formats("soon")
+    (('%d/%m/%Y', '%m/%d/%Y'), ('iso',), ())
+    """
+    text = text.strip()
+    name = recognise_format([text]) if len(text) <= LONGEST else ""
+    if name == "iso" and moment_of(text[:10], "%Y-%m-%d") is None:
+        return ()
+    if name is None:
+        return tuple(pattern for pattern in dict.fromkeys(_patterns(text)) if moment_of(text, pattern))
+    return (name,) if name else ()
+
+
+def count_formats(rows_of: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Number of rows that each format fits, given texts and how many rows have each.
+
+    >>> count_formats([("03/04/2005", 2), ("25/12/2004", 1)])
+    Counter({'%d/%m/%Y': 3, '%m/%d/%Y': 2})
+    """
+    counts: Counter[str] = Counter()
+    for text, rows in rows_of:
+        for name in fitting_formats(text):
+            counts[name] += int(rows)
+    return counts
+
+
+def list_formats(counts: Counter[str], unit: str = "row") -> str:
+    """The formats in words, the most frequent first.
+
+    >>> list_formats(Counter({"iso": 1, "%d/%m/%Y": 2}))
+    '%d/%m/%Y fits 2 rows, iso fits 1 row'
+    """
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    parts = [f"{name} fits {rows:,} {unit}{'s' * (rows != 1)}" for name, rows in ordered[:SHOWN]]
+    more = len(ordered) - SHOWN
+    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
+
+
+# Dates in the distinct cells of a table: ISO 8601, year and month, eight digits, or a pattern that the texts prove.
+
+DAYS = {
+    "iso": r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$",
+    "%Y-%m": r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])$",
+    "%Y%m%d": r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$",
+}
+PROBABLE = r"^\D{0,12}\d{1,4}[-/. ]\s?(\d{1,2}|[A-Za-z]{3,9}\.?)[-/. ,]\s?\d{1,4}|^[A-Za-z]{3,9},? "
+MOSTLY, ENOUGH, MOST_TEXTS = 0.9, 3, 2_000
+NOT_A_DATE = np.iinfo(np.int64).min
+
+
+class Dates(NamedTuple):
+    """Days since 1970-01-01 of some distinct texts, NOT_A_DATE where a text is none, and their format.
+
+    `rivals` are formats between which the texts do not decide. `has_clock` if times of day were left out.
     """
 
-    def offset(second: int) -> int:
-        shift = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).astimezone(info).utcoffset()
-        return 0 if shift is None else round(shift.total_seconds())
+    days: Ints
+    format: str = ""
+    rivals: tuple[str, ...] = ()
+    has_clock: bool = False
 
-    step, first = 86_400, -4_102_444_800
-    since, offsets = [first], [offset(first)]
-    for high in range(first + step, LAST_LISTED, step):
-        if offset(high) == offsets[-1]:
-            continue
-        low, right = high - step, high
-        while right - low > 1:
-            middle = (low + right) // 2
-            low, right = (middle, right) if offset(middle) == offsets[-1] else (low, middle)
-        since.append(right)
-        offsets.append(offset(right))
-    return np.array(since), np.array(offsets)
+    @property
+    def fits(self) -> Bools:
+        """Which texts are dates."""
+        return np.asarray(self.days != NOT_A_DATE)
+
+
+def dates_in(texts: pl.Series) -> Dates:
+    """Read texts as dates, in the format that they prove.
+
+    >>> dates = dates_in(pl.Series(["1970-01-02", "1970-01-11 08:30"]))
+    >>> dates.days.tolist(), dates.format
+    ([1, 10], 'iso')
+    >>> dates_in(pl.Series(["3/4/2005", "4/3/2005"])).rivals
+    ('%d/%m/%Y', '%m/%d/%Y')
+    """
+    for name, form in DAYS.items():
+        if texts.str.contains(form).sum() >= MOSTLY * len(texts):
+            return dates_as(texts, name)
+    found, sample = DatePatterns(), _sample(texts)
+    if sample.str.contains(PROBABLE).sum() >= MOSTLY * len(sample):
+        found = recognise_pattern(sample.to_list())
+    none = Dates(np.full(len(texts), NOT_A_DATE), rivals=found.rivals)
+    return none if found.pattern is None else dates_as(texts, found.pattern)
+
+
+def _sample(texts: pl.Series) -> pl.Series:
+    return texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), MOST_TEXTS)).astype(np.uint32))
+
+
+def dates_as(texts: pl.Series, pattern: str) -> Dates:
+    """Read texts as dates in a format: iso, or a pattern of strptime. Times of day are left out."""
+    has_clock = "%H" in pattern or "%I" in pattern
+    if pattern == "iso":
+        has_clock = bool(texts.str.slice(10).str.contains("[1-9]").any())
+        days = texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    else:
+        moments = (moment_of(text, pattern) for text in texts.to_list())
+        days = pl.Series([None if moment is None else moment.date() for moment in moments], dtype=pl.Date)
+    return Dates(days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock=has_clock)
+
+
+def date_formats(texts: pl.Series, counts: Ints) -> str:
+    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all.
+
+    >>> date_formats(pl.Series(["25/12/2004", "2004-12-25"]), np.array([1, 3]))
+    'iso fits 3 cells, %d/%m/%Y fits 1 cell'
+    """
+    sample = _sample(texts).to_list()
+    if sum(bool({*fitting_formats(text)} - {"s", "ms"}) for text in sample) < MOSTLY * len(sample):
+        return ""
+    formats = count_formats(zip(texts.to_list(), counts.tolist(), strict=True))
+    return list_formats(formats, "cell") if len(formats) > 1 else ""
+
+
+def are_digit_dates(texts: pl.Series) -> bool:
+    """Whether texts are dates of eight digits, such as 20101231: several of them, and no other number."""
+    has_form = len(texts) >= ENOUGH and bool(texts.str.contains(DAYS["%Y%m%d"]).all())
+    return has_form and bool(dates_in(texts).fits.all())
+
+
+# Times of the entries of a history.
+
+UNIX = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+MOST_COUNTED = 1_000_000
+"""Number of unreadable times whose formats are counted, because that is slow."""
+NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
+UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
+LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
 
 
 @dataclass(slots=True)
 class TimeReader:
     """Reads the times of one column, batch by batch, all in the format of the first.
 
-    Dates such as 3/4/2005 are `deferred`: `read` returns codes of texts, and `resolve` converts them when all
-    texts are known, because a later text may show which part is the day.
+    Unix times and ISO 8601 are read at once. Times in a pattern are `coded`: `read` returns the code of each text
+    + 1, and `resolve` converts them when all texts are known, because a later text may show which part is the day.
 
     >>> reader = TimeReader("day", "UTC", None)
     >>> reader.read_texts(["2005-03-01", "2005-02-30", ""])[0].tolist()
@@ -186,101 +383,113 @@ class TimeReader:
     """
 
     unit: TimeUnit
-    zone_name: str
+    zone: str
     format: str | None
-    zone: Zone = field(init=False)
-    texts: Interner = field(init=False, default_factory=Interner)
-    known: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
+    coded: bool = field(init=False)
     guessed: bool = field(init=False, default=False)
-    deferred: bool = field(init=False, default=False)
-    patterns: DatePatterns = field(init=False, default=DatePatterns())
-    rows_of_text: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
+    rivals: tuple[str, ...] = field(init=False, default=())
+    texts: Interner = field(init=False, default_factory=Interner)
+    rows_of_text: Ints = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
     rows_read: int = field(init=False, default=0)
-    rows_unread: int = field(init=False, default=0)
-    other_formats: Counter[str] = field(init=False, default_factory=Counter)
+    unread: Counter[str] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.coded = self.format is not None and "%" in self.format
         if self.unit not in SECONDS:
             raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
-        if self.format is not None and "%" in self.format:
-            check_pattern("time_format", self.format)
-        elif self.format is not None and self.format not in (*NUMERIC, "iso"):
+        if self.coded:
+            check_pattern("time_format", str(self.format))
+        elif self.format not in (*UNIX, "iso", None):
             raise ParameterError(
                 f"time_format must be s, ms, us, ns, iso or a pattern such as %d.%m.%Y, got {self.format!r}"
             )
-        self.zone = Zone.of(self.zone_name)
+        try:
+            ZoneInfo(self.zone)
+            self.from_seconds(np.zeros(1, np.int64), local=False)
+        except (ValueError, OSError, LookupError, pl.exceptions.PolarsError) as error:
+            raise ParameterError(f"zone must be a name such as Europe/Berlin, got {self.zone!r}") from error
 
     def read(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
-        """Return each span's time + TIME_BIAS, 0 if it is empty; set the status of unreadable times."""
-        out = np.zeros(len(starts), np.uint32)
+        """Return each span's time + TIME_BIAS (or its code + 1), 0 if empty; set the status of unreadable times."""
         buffer = writable(buffer, np.uint8)
         starts, ends = np.array(starts, np.int64), np.array(ends, np.int64)
         _trim(buffer, starts, ends)
-        used = np.flatnonzero((status == 0) & (ends > starts))
-        if self.format is None and not self.deferred and len(used):
-            self.format = recognise_format(texts_at(buffer, starts, ends, used[:100]))
+        used = (status == 0) & (ends > starts)
+        if self.format is None and not self.coded and used.any():
+            self.format = recognise_format(_texts(buffer, starts, ends, np.flatnonzero(used)[:100]))
             self.guessed = self.format is not None
-            self.deferred = not self.guessed
-        if self.deferred:  # `resolve` converts the code of each text + 1
-            out[used] = self.texts.codes(buffer, starts, ends, status)[used] + 1
-            return out
-        clock = SECONDS[self.unit], self.zone.since, self.zone.offset, status, out
+            self.coded = self.format is None or "%" in self.format
+        if self.coded:
+            return np.where(used, self.texts.codes(buffer, starts, ends, status) + np.uint32(1), 0).astype(np.uint32)
+        seconds, is_local = np.full(len(starts), NO_TIME), np.zeros(len(starts), np.bool_)
         if self.format == "iso":
-            read_iso(buffer, starts, ends, *clock)
-        elif self.format in NUMERIC:
-            read_unix(buffer, starts, ends, NUMERIC[self.format], self.guessed, *clock)
+            _read_iso(buffer, starts, ends, status, seconds, is_local)
         elif self.format is not None:
-            self._read_pattern(self.texts.codes(buffer, starts, ends, status)[used], used, status, out)
+            _read_unix(buffer, starts, ends, UNIX[self.format], self.guessed, status, seconds)
+        out = self.to_codes(seconds, is_local, status)
         self.rows_read += int(np.count_nonzero(out))
-        odd = np.flatnonzero((status == UNREADABLE) | (status == OTHER_FORMAT))
-        self.rows_unread += len(odd)
-        odd = odd[: max(len(odd) - max(self.rows_unread - MOST_COUNTED, 0), 0)]
-        self.other_formats += count_formats((text, 1) for text in texts_at(buffer, starts, ends, odd))
+        odd = np.flatnonzero(used & ((status == UNREADABLE) | (status == Reason.OTHER_TIME_FORMAT)))
+        odd = odd[: max(MOST_COUNTED - self.unread.total(), 0)]
+        self.unread.update(_texts(buffer, starts, ends, odd))
         return out
 
-    def _read_pattern(
-        self, codes: NDArray[np.uint32], used: NDArray[np.int64], status: Array, out: NDArray[np.uint32]
-    ) -> None:
-        labels = self.texts.labels()
-        fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
-        self.known = np.append(self.known, np.array(fresh, np.int64))
-        rows = np.bincount(codes, minlength=len(labels))
-        rows[: len(self.rows_of_text)] += self.rows_of_text
-        self.rows_of_text = rows
-        units = self.known[codes]
-        good = np.abs(units) < TIME_BIAS
-        status[used[~good]] = np.where(units[~good] == NO_TIME, UNREADABLE, OUT_OF_RANGE)
-        out[used[good]] = units[good] + TIME_BIAS
+    def to_codes(self, seconds: Ints, is_local: Bools, status: Array) -> NDArray[np.uint32]:
+        """Seconds since 1970 as time + TIME_BIAS; 0 for NO_TIME, and for what is out of range, whose status is set."""
+        units, missing = np.empty(len(seconds), np.int64), seconds == NO_TIME
+        for local in (True, False):
+            chosen = is_local == local
+            units[chosen] = self.from_seconds(np.where(missing, 0, seconds)[chosen], local)
+        outside = (np.abs(units) >= TIME_BIAS) & ~missing
+        status[outside] = OUT_OF_RANGE
+        return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)
 
-    def _pattern_unit(self, text: str) -> int:
-        moment = moment_of(text, str(self.format))
-        if moment is None:
-            return NO_TIME
-        shift = moment.utcoffset()
-        seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
-        if shift is None:
-            return seconds // SECONDS[self.unit]
-        return int(self.from_seconds(np.array([seconds - round(shift.total_seconds())]), local=False)[0])
-
-    def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
-        """Return the times of a list of texts (None if missing) and their status."""
-        sizes = np.array([len(text.encode()) for text in texts], np.int64)
-        ends, status = np.cumsum(sizes), np.zeros(len(texts), np.uint8)
-        coded = self.read(np.frombuffer("".join(texts).encode(), np.uint8), ends - sizes, ends, status)
-        if self.deferred:
-            code, of_code = self.resolve()
-            status, coded = np.maximum(status, of_code[coded]), code[coded]
-        return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
-
-    def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
+    def from_seconds(self, seconds: Ints, local: bool) -> Ints:
         """Convert seconds since 1970 to units on the wall clock; local seconds need no zone.
 
         The result is OUTSIDE before the year 1 and after 9999.
         """
-        if not local:
-            seconds = seconds + self.zone.offsets_at(seconds)
         inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
+        if not local and self.zone != "UTC":
+            moments = pl.Series(np.where(inside, seconds, 0) * 1_000).cast(pl.Datetime("ms", "UTC"))
+            wall = moments.dt.convert_time_zone(self.zone).dt.replace_time_zone(None)
+            seconds = np.where(inside, wall.to_physical().to_numpy() // 1_000, seconds)
+            inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
+
+    def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
+        """Return the times of a list of texts (None if missing) and their status."""
+        labels, status = Labels.of(texts), np.zeros(len(texts), np.uint8)
+        codes = self.read(labels.data, labels.offsets[:-1], labels.offsets[1:], status)
+        if self.coded:
+            time, of_code = self.resolve()
+            status, codes = np.maximum(status, of_code[codes]), time[codes]
+        return np.array([int(code) - TIME_BIAS if code else None for code in codes], object), status
+
+    def decide(self) -> None:
+        """Choose the format of coded times from all their texts."""
+        if self.coded and self.format is None and not self.rivals:
+            self.format, self.rivals = recognise_pattern(list(self.texts.labels()))
+
+    def resolve(self, codes: Iterable[NDArray[np.uint32]] = ()) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Time + TIME_BIAS (0 if missing) and status of each code of coded times; `codes`: of all rows."""
+        self.decide()
+        texts = list(self.texts.labels())
+        counts = [np.bincount(part, minlength=len(texts) + 1)[1:] for part in codes]
+        self.rows_of_text = np.sum([np.zeros(len(texts), np.int64), *counts], axis=0)
+        if self.format is None:
+            status = np.full(len(texts), Reason.AMBIGUOUS_TIME if self.rivals else UNREADABLE, np.uint8)
+            times = np.zeros(len(texts), np.uint32)
+        else:
+            moments = [moment_of(text, self.format) for text in texts]
+            seconds, is_local = np.full(len(texts), NO_TIME), np.ones(len(texts), np.bool_)
+            for row, moment in enumerate(moments):
+                if moment is not None:
+                    shift = moment.utcoffset()
+                    wall = (moment.replace(tzinfo=None) - datetime(1970, 1, 1)) // timedelta(seconds=1)
+                    seconds[row], is_local[row] = wall - (shift.total_seconds() if shift else 0), shift is None
+            status = np.where(seconds == NO_TIME, UNREADABLE, 0).astype(np.uint8)
+            times = self.to_codes(seconds, is_local, status)
+        return np.append(np.uint32(0), times), np.append(np.uint8(0), status)
 
     def settings(self) -> dict[str, str]:
         """Return how times were interpreted, for the provenance."""
@@ -289,82 +498,40 @@ class TimeReader:
         return {
             "time format": names.get(self.format, str(self.format)),
             "time unit": self.unit,
-            "zone": f"{self.zone_name} (times without a zone are taken as written)",
+            "zone": f"{self.zone} (times without a zone are taken as written)",
         }
-
-    def decide(self) -> None:
-        """Choose the format of deferred times from all their texts."""
-        if not self.deferred or self.format is not None or self.patterns.rivals:
-            return
-        texts = list(self.texts.labels())
-        self.format = recognise_format(texts[:100])
-        if self.format is None:
-            self.patterns = recognise_pattern(texts)
-            self.format = self.patterns.pattern
-
-    def resolve(self, codes: Iterable[NDArray[np.uint32]] = ()) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Time + TIME_BIAS (0 if missing) and status of each code of deferred times; `codes`: of all rows."""
-        self.decide()
-        texts = list(self.texts.labels())
-        counts = [np.bincount(part, minlength=len(texts) + 1)[1:] for part in codes]
-        self.rows_of_text = np.sum([np.zeros(len(texts), np.int64), *counts], axis=0)
-        code, status = np.zeros(len(texts) + 1, np.uint32), np.zeros(len(texts) + 1, np.uint8)
-        if self.format is None:
-            status[1:] = AMBIGUOUS if self.patterns.rivals else UNREADABLE
-        else:
-            times, status[1:] = TimeReader(self.unit, self.zone_name, self.format).read_texts(texts)
-            code[1:] = [0 if time is None else int(time) + TIME_BIAS for time in times]
-        return code, status
-
-    @property
-    def are_formats_counted(self) -> bool:
-        """Whether `format_counts` has all rows, and not only the first of those in another format."""
-        return len(self.rows_of_text) > 0 or self.rows_unread <= MOST_COUNTED
 
     def format_counts(self) -> Counter[str]:
         """Number of rows that each format fits."""
-        if len(self.rows_of_text):
+        if self.coded:
             return count_formats(zip(self.texts.labels(), self.rows_of_text, strict=True))
-        return Counter({str(self.format): self.rows_read}) + self.other_formats
+        return Counter({str(self.format): self.rows_read}) + count_formats(self.unread.items())
 
     def count_misfits(self, pattern: str) -> int:
-        """Number of rows whose deferred time does not fit a pattern."""
+        """Number of rows whose coded time does not fit a pattern."""
         texts = zip(self.texts.labels(), self.rows_of_text, strict=True)
         return sum(int(rows) for text, rows in texts if moment_of(text, pattern) is None)
 
     def better_pattern(self) -> str | None:
         """Pattern that fits all times of a column whose given pattern does not, or None."""
-        texts = list(self.texts.labels())
-        found = recognise_pattern(texts).pattern if texts and not self.deferred else None
-        fits = found is not None and all(moment_of(text, found) for text in texts)
-        return found if fits and found != self.format else None
+        found = recognise_pattern(list(self.texts.labels())).pattern
+        return found if found is not None and found != self.format and not self.count_misfits(found) else None
 
 
-def texts_at(buffer: Array, starts: Array, ends: Array, rows: Iterable[int]) -> list[str]:
-    """Texts of some rows."""
+def _texts(buffer: Array, starts: Array, ends: Array, rows: Iterable[int]) -> list[str]:
     return [buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace").strip() for i in rows]
 
 
 # Compiled loops that read Unix times and ISO 8601 from bytes.
 
-
-@inline
-def offset_at(since: Array, offset: Array, second: Int) -> Int:
-    """Offset of the zone at a second of UTC."""
-    if second >= LAST_LISTED:
-        second -= ((second - LAST_LISTED) // PERIOD + 1) * PERIOD
-    low, high = 0, len(since)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if since[middle] <= second:
-            low = middle
-        else:
-            high = middle
-    return offset[low]
+OTHER_FORMAT = Reason.OTHER_TIME_FORMAT
+MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits into 64 bits
+ZERO, NINE, DASH, DOT, COLON, PLUS, SPACE = 48, 57, 45, 46, 58, 43, 32
+LETTER_T, LETTER_Z = 84, 90
 
 
 @inline
-def civil_day(year: Int, month: Int, day: Int) -> Int:
+def _civil_day(year: Int, month: Int, day: Int) -> Int:
     """Days since 1970-01-01 in the Gregorian calendar, or -TIME_BIAS if there is no such day."""
     if month < 1 or month > 12 or year < 1 or year > 9999:
         return -TIME_BIAS
@@ -373,13 +540,6 @@ def civil_day(year: Int, month: Int, day: Int) -> Int:
     if day < 1 or day > FIRST_OF_MONTH[index + 1] - first:
         return -TIME_BIAS
     return first + day - 1
-
-
-@inline
-def _units(second: Int, unit: Int) -> Int:
-    """Whole units, or OUTSIDE if the year is not 1 to 9999 or the units exceed 32 bits."""
-    units = second // unit
-    return units if LOWEST <= second <= HIGHEST and -TIME_BIAS < units < TIME_BIAS else OUTSIDE
 
 
 @inline
@@ -405,17 +565,8 @@ def _trim(buffer: Array, starts: Array, ends: Array) -> None:
 
 
 @kernel
-def read_unix(
-    buffer: Array,
-    starts: Array,
-    ends: Array,
-    scale: Int,
-    guessed: Flag,
-    unit: Int,
-    since: Array,
-    offset: Array,
-    status: Array,
-    out: Array,
+def _read_unix(
+    buffer: Array, starts: Array, ends: Array, scale: Int, guessed: Flag, status: Array, seconds: Array
 ) -> None:
     """Read numbers, with or without a fraction, of 1/scale seconds since 1970 in UTC."""
     for row in range(len(starts)):
@@ -443,11 +594,7 @@ def read_unix(
         if guessed and (abs(number) >= LARGEST) != (scale > 1):
             status[row] = OTHER_FORMAT
             continue
-        second = number // scale
-        second += offset_at(since, offset, second)
-        units = _units(second, unit)
-        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
-        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
+        seconds[row] = number // scale
 
 
 @inline
@@ -489,9 +636,7 @@ def _zone_shift(buffer: Array, at: Int, end: Int) -> Int:
 
 
 @kernel
-def read_iso(
-    buffer: Array, starts: Array, ends: Array, unit: Int, since: Array, offset: Array, status: Array, out: Array
-) -> None:
+def _read_iso(buffer: Array, starts: Array, ends: Array, status: Array, seconds: Array, is_local: Array) -> None:
     """Read YYYY-MM-DD, optionally followed by a time of day and a zone."""
     for row in range(len(starts)):
         start, end = starts[row], ends[row]
@@ -500,21 +645,19 @@ def read_iso(
         status[row] = UNREADABLE  # until the whole text has been read
         if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
             continue
-        day = civil_day(_digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2))
+        day = _civil_day(_digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2))
         if day == -TIME_BIAS:
             continue
-        second, at = day * 86_400, start + 10
+        second, shift, at = day * 86_400, np.int64(0), start + 10
         if at < end:
             time_of_day, at = _clock_time(buffer, at, end)
             if time_of_day < 0:
                 continue
             second += time_of_day
+        is_local[row] = at >= end
         if at < end:
             shift = _zone_shift(buffer, at, end)
             if shift == OUTSIDE:
                 continue
-            second -= shift
-            second += offset_at(since, offset, second)
-        units = _units(second, unit)
-        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
-        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
+        seconds[row] = second - shift
+        status[row] = 0

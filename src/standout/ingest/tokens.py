@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
-from standout.ingest.rejects import Reason
+from standout.ingest.report import Reason
 from standout.ingest.sources import UTF8, Stream
 
 # Find the fields of each row of delimited text, in one compiled pass over the bytes.

@@ -31,8 +31,8 @@ from standout.data.labels import SECONDS, Bins, Labels, StepReport, TimeUnit
 from standout.data.manifest import MANIFEST
 from standout.data.release import Release, read_only
 from standout.data.store import is_index, open_index, save
+from standout.ingest.cells import ValueType
 from standout.ingest.read import read
-from standout.ingest.value_levels import ValueType
 from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized, sidecar_path
 from standout.sanitizing.draft import ReleasedValues, compact

@@ -203,11 +203,13 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
             release = source.open_index(Path(sources[0])).check()
             save(release, output, progress=report)
         else:
-            from standout.ingest.index_source import write_index
+            from standout.ingest.read import write_index
 
             with source.reader(list(sources), report, kind="history") as reader:
-                titles, at_end = source.settings.get("titles"), lambda: source.write_rejects(reader)
-                write_index(reader, list(sources), output, memory, titles, at_end)
+                try:
+                    write_index(reader, list(sources), output, memory, source.settings.get("titles"))
+                finally:
+                    source.write_rejects(reader)
             release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
         source.report(release, list(sources))
     release, size = open_index(output), sum(file.stat().st_size for file in output.iterdir())

@@ -15,22 +15,17 @@ from standout.core.errors import ColumnError, ParameterError
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Levels, code_dtype
 from standout.ingest.cells import (
     ALWAYS,
-    NOT_A_DATE,
     WITH_NUMBERS,
-    Dates,
     DistinctCells,
-    are_digit_dates,
-    date_formats,
-    dates_as,
-    dates_in,
     evident_order,
     missing_in,
     numbers_in,
     recognise_separator,
     sets_in,
 )
-from standout.ingest.column_names import default_role, has_id_name, is_category_name, is_code_name, is_person_name
+from standout.ingest.names import default_role, has_id_name, is_category_name, is_code_name, is_person_name
 from standout.ingest.schema import PREFIX, ColumnSchema, with_hierarchy
+from standout.ingest.times import NOT_A_DATE, Dates, are_digit_dates, date_formats, dates_as, dates_in
 
 MISSING = -1
 INFERRED = ColumnSchema()
