@@ -25,8 +25,8 @@ import standout as so
 from benchmarks.harness import Cost, best_of, interleaved, restart_single_threaded, run_job
 from benchmarks.other_table_tools import JOBS as TOOL_JOBS
 from benchmarks.ratio_table import HEADER, RatioRow
+from standout.attack.any_attack import attack_columns
 from standout.attack.column_evidence import CellTabulation
-from standout.attack.column_scores import attack_columns
 from standout.core.arrays import Floats
 from standout.data.column import Column, code_dtype
 from standout.data.release import Release

@@ -29,7 +29,7 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.attack.column_scores import attack_columns, attack_named
+from standout.attack.any_attack import attack_columns, attack_named
 from standout.know.sanitized import original_of
 
 FOLDER = Path(__file__).parent.parent / "tests" / "goldens"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import standout as so
-from standout.attack.column_scores import attack_columns
+from standout.attack.any_attack import attack_columns
 from standout.core.arrays import Floats
 from standout.evaluate.estimates import rate
 from standout.evaluate.targets import column_targets

@@ -5,11 +5,9 @@ from standout.advising.advice import Advice
 from standout.advising.advise import advise, composition
 from standout.attack.any_attack import FactEntries, fact_entries, warm_up
 from standout.attack.likelihood import Likelihood
-from standout.attack.own_attack import Attack
-from standout.attack.place_scoreboard import PlaceScoreboard
+from standout.attack.own_attack import Attack, PlaceScoreboard
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
-from standout.attack.verdict import Candidate, Lineup, Match, Part, PosteriorVerdict, Verdict
-from standout.attack.verdicts import Verdicts
+from standout.attack.verdict import Candidate, Lineup, Match, Part, PosteriorVerdict, Verdict, Verdicts
 from standout.auditing.audit import Audit, audit
 from standout.auditing.ladder import Rung, ladder
 from standout.core.errors import (

@@ -17,7 +17,7 @@ import standout as so
 from attack_cases import PER_DAY, attacked, data, examples, known, someone
 from standout.attack import likelihood_reference as reference
 from standout.attack.error_model import MOST_MODELS, error_model
-from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
+from standout.attack.reference_arrays import errors_of, known_facts_of_query, release_entries
 from standout.know.facts import FactErrors, encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT

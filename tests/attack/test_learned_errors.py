@@ -11,7 +11,7 @@ import standout as so
 from conftest import content
 from standout.attack.engine import score
 from standout.attack.error_model import DistanceClasses
-from standout.attack.learned_errors import LearnedErrors
+from standout.attack.likelihood import LearnedErrors
 from standout.know.facts import facts_from_entries
 
 pytestmark = pytest.mark.once

@@ -30,7 +30,7 @@ from attack_cases import (
 )
 from standout.attack import likelihood_reference as reference
 from standout.attack.error_model import error_model
-from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
+from standout.attack.reference_arrays import errors_of, known_facts_of_query, release_entries
 from standout.know.facts import encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT

@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from standout.attack import likelihood_reference as reference
-from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
+from standout.attack.reference_arrays import errors_of, known_facts_of_query, release_entries
 
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)
 EXACT = [
@@ -41,7 +41,7 @@ def test_the_reference_has_at_most_60_lines_and_imports_nothing_but_array_types(
     lines = Path(reference.__file__).read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.strip()]) <= 60
     assert [line for line in lines if line.startswith(("from standout", "import standout"))] == [
-        "from standout.attack.likelihood_arrays import Entries, Errors, KnownFact",
+        "from standout.attack.reference_arrays import Entries, Errors, KnownFact",
         "from standout.core.arrays import Bools, Floats",
     ]
 

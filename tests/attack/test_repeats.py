@@ -27,10 +27,9 @@ from attack_cases import (
     someone,
 )
 from standout.attack import likelihood_reference, reference
-from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
-from standout.attack.pairs import entry_ranges
 from standout.attack.queries import excluded_records, prepare_queries
-from standout.attack.reference_arrays import known_items_of_query
+from standout.attack.reference_arrays import errors_of, known_facts_of_query, known_items_of_query, release_entries
+from standout.attack.release_counts import entry_ranges
 from standout.attack.scoreboard import MatchingQueries
 from standout.know.facts import encode_auxes
 

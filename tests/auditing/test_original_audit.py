@@ -11,9 +11,9 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import valid
-from standout.attack.pairs import first_times
 from standout.attack.reference import scores_1b
 from standout.attack.reference_arrays import known_items_of_query
+from standout.attack.release_counts import first_times
 from standout.auditing.exposure import risk_table
 from standout.data.labels import StepReport
 from standout.data.release import Release

@@ -5,7 +5,7 @@ import pytest
 from tests.table_attack.made_tables import made_table, released_table
 
 import standout as so
-from standout.attack.column_scores import attack_named
+from standout.attack.any_attack import attack_named
 from standout.auditing.recomputed import Recomputation
 from standout.know.adversary import Adversary
 from standout.know.sanitized import representatives_of

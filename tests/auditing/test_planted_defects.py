@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import standout as so
-import standout.attack.attack_base as attack_base
+import standout.attack.own_attack as attack_base
 import standout.attack.scoreboard as scoreboard
 import standout.evaluate.outcomes as outcomes
 import standout.evaluate.simulation as cell
 import standout.know.adversary as adversary_module
 from auditing.audit_samples import ACQUAINTANCE, people
-from standout.attack.verdict_columns import VerdictColumns
-from standout.attack.verdicts import Verdicts
+from standout.attack.verdict import VerdictColumns, Verdicts
 from standout.auditing import assemble_findings
 from standout.auditing import runs as adversary_runs
 from standout.evaluate import claims as claim_budget

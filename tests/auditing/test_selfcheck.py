@@ -8,12 +8,12 @@ import pytest
 
 import naive
 import standout as so
-import standout.attack.attack_base as attack_base
+import standout.attack.own_attack as attack_base
 from auditing.audit_samples import CASES, people, valid
 from conftest import content
 from standout.attack.reference import scores_1b
 from standout.attack.reference_arrays import known_items_of_query
-from standout.attack.verdicts import Verdicts
+from standout.attack.verdict import Verdicts
 from standout.auditing import selfcheck
 from standout.auditing.ladder import LADDER, fit_rung
 from standout.auditing.runs import AuditPlan

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.verdicts import NO_CLAIM
+from standout.attack.verdict import NO_CLAIM
 from standout.evaluate.claims import ClaimRates
 
 POPULATIONS = ("moderate tails", "heavy tails", "posteriors")

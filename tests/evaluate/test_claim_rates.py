@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from evaluate.releases import ADVERSARY, released
-from standout.attack.verdicts import NO_CLAIM
+from standout.attack.verdict import NO_CLAIM
 from standout.evaluate.claims import ClaimRates, ClaimThreshold
 from standout.evaluate.simulate import simulate
 

@@ -23,7 +23,7 @@ from evaluate.releases import (
     released,
     targets_of,
 )
-from standout.attack.verdicts import NO_CLAIM
+from standout.attack.verdict import NO_CLAIM
 from standout.evaluate.outcomes import record_scores
 from standout.evaluate.simulate import simulate
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.attack.verdicts import NO_CLAIM
+from standout.attack.verdict import NO_CLAIM
 from standout.data.release import Release
 from standout.evaluate.outcomes import Outcomes
 from standout.know.facts import level_values

@@ -9,7 +9,7 @@ import naive
 import standout as so
 from attack_cases import COMPILED, SameWeekday, same_weekday
 from random_releases import random_rows, read_rows
-from standout.attack.any_similarity import nearest_by_sums
+from standout.attack.neighbours import nearest_by_sums
 from standout.core.progress import no_progress
 from standout.measure.sparsity import sparsity
 
@@ -81,7 +81,7 @@ def test_the_nearest_neighbour_by_any_similarity_is_that_of_the_twin(rows, pair,
 def test_batches_samples_and_threads_change_no_neighbour(similarity, twin, monkeypatch):
     rows = random_rows(60 if COMPILED else 12, 15, 3, missing=0.1)
     whole = check_against_twin(rows, similarity, twin, "union", threads=1)
-    monkeypatch.setattr("standout.attack.any_similarity.ENTRIES_AT_ONCE", 7)
+    monkeypatch.setattr("standout.attack.neighbours.ENTRIES_AT_ONCE", 7)
     steps = []
     in_batches = sparsity(read_rows(rows), similarity, threads=3, progress=lambda *step: steps.append(step))
     assert in_batches.nearest.tobytes() == whole.nearest.tobytes()

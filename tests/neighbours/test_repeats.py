@@ -11,8 +11,7 @@ import naive
 import standout as so
 from attack_cases import COMPILED, SameWeekday, same_weekday
 from random_releases import random_rows, read_rows
-from standout.attack.any_similarity import nearest_by_sums
-from standout.attack.neighbours import nearest_neighbours, rule_of
+from standout.attack.neighbours import nearest_by_sums, nearest_neighbours, rule_of
 from standout.core.errors import ParameterError
 from standout.core.progress import no_progress
 from standout.measure.sparsity import sparsity
@@ -118,7 +117,7 @@ def test_counted_items_with_repeats_are_those_of_the_sums_in_any_tiles(over, mon
 def test_batches_samples_and_threads_change_no_neighbour_with_repeats(similarity, monkeypatch):
     release = read_rows(random_visits(60 if COMPILED else 12, 15, 3), "keep")
     whole = sparsity(release, similarity, threads=1)
-    monkeypatch.setattr("standout.attack.any_similarity.ENTRIES_AT_ONCE", 7)
+    monkeypatch.setattr("standout.attack.neighbours.ENTRIES_AT_ONCE", 7)
     in_batches = sparsity(release, similarity, threads=3)
     assert in_batches.nearest.tobytes() == whole.nearest.tobytes()
     assert in_batches.neighbour.tolist() == whole.neighbour.tolist()

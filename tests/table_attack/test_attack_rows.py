@@ -7,7 +7,7 @@ import pytest
 from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
 
 from naive import table_attack as naive
-from standout.attack.column_scores import attack_columns, attack_named, weighted_votes
+from standout.attack.any_attack import attack_columns, attack_named, weighted_votes
 from standout.attack.likelihood import Likelihood
 from standout.know.adversary import Adversary
 

@@ -9,7 +9,7 @@ from tests.table_attack.made_tables import as_twin, cells_of, made_table, releas
 import standout as so
 from naive import table_attack as naive
 from random_releases import sanitized_rows
-from standout.attack.column_scores import attack_columns, counts_wrong, weighted_votes
+from standout.attack.any_attack import attack_columns, counts_wrong, weighted_votes
 from standout.attack.likelihood import Likelihood
 from standout.data.release import Release
 from standout.know.adversary import Adversary

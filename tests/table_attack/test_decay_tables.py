@@ -7,8 +7,8 @@ import pytest
 from tests.table_attack.made_tables import made_table
 
 from standout.attack import column_evidence as evidence
+from standout.attack.any_attack import attack_columns
 from standout.attack.column_evidence import DecayBlocks, DecayTable
-from standout.attack.column_scores import attack_columns
 from standout.attack.scoreboard import ScoreboardRH
 from standout.know.adversary import Adversary
 

@@ -12,7 +12,7 @@ from tests.table_attack.made_tables import as_twin, made_table
 import naive
 import standout as so
 from naive import table_attack
-from standout.attack.column_scores import attack_columns
+from standout.attack.any_attack import attack_columns
 from standout.attack.likelihood import Likelihood
 from standout.data.build import arrange
 from standout.data.labels import Labels

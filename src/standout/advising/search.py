@@ -24,8 +24,7 @@ from standout.advising.candidates import (
     select_for_full_stage,
     steps_text,
 )
-from standout.attack.any_attack import AnyAttack, checkpoint_key, fit_attack
-from standout.attack.column_scores import AttackName, attack_columns, attack_named
+from standout.attack.any_attack import AnyAttack, AttackName, attack_columns, attack_named, checkpoint_key, fit_attack
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.json_files import JsonObject, read_checkpoint, write_checkpoint

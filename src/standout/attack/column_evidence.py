@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.any_attack import AnyAttack
 from standout.attack.engine_kernels import ABOVE_ZERO, CELL_STEP, NARROW_TABLE, CellArrays
 from standout.attack.error_model import COVERAGE, GUESSED_WRONG
 from standout.attack.likelihood import Likelihood
@@ -40,8 +39,6 @@ from standout.data.column import REACH, ROUNDING, Column, Near, near_levels
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.sanitized import Channel, Sanitized, original_of
-
-__all__ = ["CellTabulation", "ColumnEvidence", "DecayBlocks", "DecayTable"]
 
 MANY_LEVELS = 1 << 13
 """From this many levels on, tables of a decay are made in blocks."""
@@ -343,7 +340,7 @@ class CellTabulation:
     """
 
     release: Release
-    attack: AnyAttack
+    attack: Any
     absent: bool = False
     counted: bool = False
     threads: int | None = None

@@ -26,7 +26,7 @@ from standout.attack.engine_kernels import (
     Z,
 )
 from standout.attack.queries import Queries, prefix_queries
-from standout.attack.verdict_columns import TargetColumns, VerdictColumns
+from standout.attack.verdict import TargetColumns, VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import StoreError
@@ -34,8 +34,6 @@ from standout.core.progress import Progress, no_progress
 from standout.core.threads import Part, executor_of, run_in_slices
 from standout.data.entries import whole
 from standout.data.release import INVALID_CODE, Release
-
-__all__ = ["score", "walk_part"]
 
 
 class Walk(NamedTuple):

@@ -25,35 +25,6 @@ from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 from standout.data.entries import BLOCK_BITS, Postings
 from standout.know.lookup_tables import time_similarity
 
-__all__ = [
-    "ABOVE_ZERO",
-    "BEST",
-    "BLOCK",
-    "CELL_STEP",
-    "COUNTED_STEP",
-    "LIKELIHOOD",
-    "MASS",
-    "MINIMUM",
-    "NARROW_TABLE",
-    "SCORES",
-    "SUM",
-    "TIED",
-    "CandidateFilter",
-    "CellArrays",
-    "FactArrays",
-    "Lookup",
-    "RecordSizes",
-    "RowArrays",
-    "Summaries",
-    "U",
-    "Workspace",
-    "cell_addends",
-    "cell_scores",
-    "first_run",
-    "logarithm",
-    "walk",
-]
-
 BLOCK = 1 << BLOCK_BITS
 """Number of records in a block: their scores stay in the cache."""
 U = np.uint64

@@ -22,8 +22,6 @@ from standout.data.release import Levels
 from standout.know.sanitized import Period, TimeSpread, ValueSpread
 from standout.know.similarity import ROUNDING
 
-__all__ = ["ValueChannel", "ValueErrors", "add_shifts", "round_errors", "whole_days"]
-
 FEW_LEVELS = 500
 ROUNDS = 100
 """Rounds of expectation maximisation."""

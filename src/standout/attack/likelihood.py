@@ -1,18 +1,309 @@
 """A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, cast
 
-from standout.attack.attack_base import QueryAttack
-from standout.attack.error_model import HasErrors, error_model
-from standout.attack.likelihood_queries import LikelihoodQueries, choice_model, prepare_likelihood_queries
+import numpy as np
+
+from standout.attack.engine_kernels import LIKELIHOOD, FactArrays, RecordSizes, logarithm
+from standout.attack.error_model import (
+    LOWEST,
+    AverageProbabilities,
+    DistanceClasses,
+    ErrorModel,
+    HasErrors,
+    error_model,
+    log,
+    tabulate_logarithms,
+)
+from standout.attack.own_attack import QueryAttack
+from standout.attack.queries import Queries, QueryFacts
+from standout.attack.release_counts import Pairs, ReleaseCounts, entry_ranges, similarity_terms
 from standout.attack.verdict import PosteriorVerdict
-from standout.core.arrays import Ints
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
+from standout.core.jit import Array, kernel
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
+from standout.know.lookup_tables import FactShape, Tables, Tabulation
+from standout.know.observation import Choice
+from standout.know.sanitized import Sanitized
+from standout.know.similarity import Present
 
-__all__ = ["Likelihood"]
+# How likely a record is to give a known fact about one of its items, by how the adversary chooses items.
+#
+# A fact about item i comes from each entry that record r has of it with probability weight(i) / size(r), and
+# from anywhere with probability anywhere(i). Entries are drawn: |r| counts them, and e(i) is the number of
+# entries of item i, which is |supp(i)| unless some record has it several times. Supports count records.
+#
+#     any, rarest, recent, burst   1 / |r|                        e(i) / entries
+#     outside_top(k)               1 / |entries of r outside|     e(i) / entries outside
+#     popular                      |supp(i)| / Σ |supp| over r    |supp(i)| · e(i) / Σ |supp| over all entries
+#
+# The last two are the chances of one draw; that entries are not drawn twice is neglected.
+
+
+CLASSES_PER_E = 256
+"""Sums of supports are rounded to this many classes per factor of e: by at most 0.2 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceModel:
+    """chosen[code[r]] is size(r), 0 if nothing in r is chosen; `entries` is its sum over all records.
+
+    weight(i) / anywhere(i) = entries / e(i) in all three cases, where `entries` are the release's entries,
+    those outside the most popular items, or Σ |supp| over all entries. Without an excluded record, its own
+    size is subtracted from it. `choice` is how the adversary chooses.
+    """
+
+    code: Ints
+    chosen: Floats
+    entries: float
+    choice: Choice
+
+    @cached_property
+    def size(self) -> Floats:
+        """The distinct sizes, at least 1: a fact may be about an item that is never chosen."""
+        return np.maximum(self.chosen, 1.0)
+
+    def entries_without(self, exclude: Ints) -> Floats:
+        """`entries` of the release without each excluded record (-1: none)."""
+        own = np.where(exclude >= 0, self.chosen[self.code[np.maximum(exclude, 0)]], 0.0)
+        return np.maximum(self.entries - own, 1.0)
+
+    def of(self, record: Ints) -> Floats:
+        """size(r) of these records."""
+        return self.size[self.code[record]]
+
+    def detached(self) -> "ChoiceModel":
+        """The same without the sizes of records, which `choice_model` finds again by `choice`."""
+        return replace(self, code=np.empty(0, np.int64))
+
+    @cached_property
+    def for_kernels(self) -> RecordSizes:
+        """The sizes, for the kernels."""
+        return RecordSizes(self.code.astype(np.uint16), self.size)
+
+
+def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
+    """The sizes of all records for adversaries who choose items in this way; kept with the release."""
+    name, top = (choice.name, choice.top) if isinstance(choice, Choice) else (choice, 0)
+    key = f"_sizes {name} {top}" if name in ("popular", "outside_top") else "_sizes"
+    kept = vars(release).get(key)
+    if kept is None:
+        kept = vars(release)[key] = _choice_model(release, name, top)
+    assert isinstance(kept, ChoiceModel)
+    return kept
+
+
+def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
+    by_record, total, choice = release.by_record, np.zeros(release.n_records), Choice(name, top)
+    if name == "outside_top":
+        _sum_weights(by_record.start, by_record.item, (release.rank > top).astype(np.int64), total)
+        return _classes(choice, total, float(total.sum()))
+    if name == "popular":
+        _sum_weights(by_record.start, by_record.item, release.support, total)
+        rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
+        return _classes(choice, rounded, float(release.support.astype(np.float64) @ release.item_entries))
+    lengths = release.lengths
+    occurs = np.bincount(lengths) > 0  # counts instead of sorting millions of lengths
+    code = np.append(0, np.cumsum(occurs))[lengths]
+    return ChoiceModel(code, np.flatnonzero(occurs).astype(np.float64), float(release.n_entries), choice)
+
+
+@kernel
+def _sum_weights(start: Array, item: Array, weight: Array, total: Array) -> None:
+    """total[r] = Σ weight(i) over the entries of record r."""
+    for record in range(len(total)):
+        for entry in range(start[record], start[record + 1]):
+            total[record] += np.float64(weight[item[entry]])
+
+
+def _classes(choice: Choice, size: Ints | Floats, entries: float) -> ChoiceModel:
+    distinct, code = np.unique(size, return_inverse=True)
+    return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries, choice)
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodQueries(Queries):
+    """Queries whose scores are log-likelihood ratios.
+
+    `odds` is c/(1 − c) · entries/(entries of item i) by fact, `constant` is −ln P(v, t). `present` is the
+    prior probability that the target is in the release. Tables have no number above `highest_ratio`.
+    """
+
+    odds: Floats
+    constant: Floats
+    sizes: ChoiceModel
+    coverage: float
+    present: float
+    highest_ratio: float = 0.0
+
+    mode: int = field(default=LIKELIHOOD, kw_only=True)
+
+    @cached_property
+    def fact_arrays(self) -> FactArrays:
+        """As in `Queries`."""
+        return FactArrays(*self.facts, self.weight, self.odds, self.constant)
+
+    @property
+    def record_sizes(self) -> RecordSizes:
+        """As in `Queries`."""
+        return self.sizes.for_kernels
+
+    def peaks(self) -> Floats:
+        """As in `Queries`."""
+        most_entries = int(self.release.lengths.max(initial=1)) if self.release.has_repeats else 1
+        item = elementary.log1p(self.odds * most_entries / self.sizes.size[0])
+        return np.maximum(item + self.constant + self.highest_ratio, 1.0)
+
+    def factors(self, fact: Ints, record: Ints, terms: Floats) -> tuple[Floats, Floats]:
+        """How much likelier the item, and value and date, are from a record than from anywhere."""
+        similarity = elementary.exp(np.fmax(terms, LOWEST).sum(axis=0) + self.constant[fact])
+        return 1.0 + self.item_odds(fact, record), np.where(np.isnan(terms[0]), 0.0, similarity)
+
+    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
+        """What each fact adds to the score of a record; 0 where the record lacks the item."""
+        gain = np.empty(len(fact))
+        _logarithms(1.0 + self.item_odds(fact, record), gain)
+        gain += self.constant[fact]
+        part = np.fmax(gain + terms[0] + terms[1], 0.0)
+        return np.asarray(np.rint(part / self.step[query]) * self.step[query])
+
+    def entry_terms(self, pairs: Pairs) -> Floats:
+        """As in `Queries`; the probability of value and date is the mean over the record's entries."""
+        return similarity_terms(self.release, pairs, self.tables, mean=True)
+
+    def item_odds(self, fact: Ints, record: Ints) -> Floats:
+        """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""
+        odds = self.odds[fact]
+        if self.release.has_repeats:
+            odds = odds * entry_ranges(self.release, record, self.facts.item[fact]).number
+        return np.asarray(odds / self.sizes.of(record))
+
+    def detached(self) -> "LikelihoodQueries":
+        """As in `Queries`."""
+        return replace(cast(LikelihoodQueries, super().detached()), sizes=self.sizes.detached())
+
+    def attached(self, release: Release) -> "LikelihoodQueries":
+        """As in `Queries`."""
+        sizes = choice_model(release, self.sizes.choice)
+        return replace(cast(LikelihoodQueries, super().attached(release)), sizes=sizes)
+
+    def nobody(self, candidates: Ints) -> Floats:
+        """Score, by query, of the case that the target is not in the release, relative to one candidate."""
+        if self.cells is not None:
+            return super().nobody(candidates)
+        # An item that a step removed says nothing; one that nobody has speaks against a target who is there.
+        first = self.facts.first if isinstance(self.release, Sanitized) else self.known.first
+        facts = np.diff(first) * -math.log1p(-self.coverage)
+        odds = (1.0 - self.present) / self.present
+        return facts + elementary.log(np.maximum(candidates, 1) * odds)
+
+    def take_facts(self, query: Ints, fact: Ints, first: Ints) -> dict[str, Any]:
+        """As in `Queries`."""
+        per_fact = {"odds": self.odds[fact], "constant": self.constant[fact]}
+        return super().take_facts(query, fact, first) | per_fact
+
+
+def prepare_likelihood_queries(
+    release: Release, known: KnownFacts, models: Sequence[ErrorModel], sizes: ChoiceModel, present: float, exclude: Ints
+) -> LikelihoodQueries:
+    """The queries, with the odds and averages of the release without their excluded records.
+
+    `models` has one for each of `known.errors`; they differ in the errors of facts only.
+    """
+    original = known
+    if models[0].channel is not None and known.original_values is not None:
+        original = replace(known, values=known.original_values)
+    fact = np.flatnonzero(known.item >= 0)
+    excluded = exclude[np.searchsorted(known.first, fact, "right") - 1]
+    average = _averages(ReleaseCounts.of(release), original, models, fact, excluded)
+    constant = -log(np.where(average > 0, average, 1.0))
+    queries = queries_from_tables(
+        release,
+        known,
+        tables=tabulate_logarithms(release, _possible(original, fact[average == 0]), models, known.error),
+        constant=lambda fact, excluded: constant,
+        coverage=models[0].coverage,
+        sizes=sizes,
+        present=present,
+        exclude=exclude,
+    )
+    prepare = partial(prepare_likelihood_queries, release, models=models, sizes=sizes, present=present)
+    return replace(queries, prepare=prepare)
+
+
+def queries_from_tables(
+    release: Release,
+    known: KnownFacts,
+    *,
+    tables: Tables,
+    constant: Callable[[Ints, Ints], Floats],
+    coverage: float,
+    sizes: ChoiceModel,
+    present: float,
+    exclude: Ints,
+    highest_ratio: float = 0.0,
+) -> LikelihoodQueries:
+    """The queries of any error model; `constant` is given facts and the excluded record of each."""
+    origin = np.flatnonzero(known.item >= 0)
+    first, item = np.searchsorted(origin, known.first), known.item[origin]
+    query = np.repeat(np.arange(len(known)), np.diff(first))
+    of_item = release.item_entries[item] - entry_ranges(release, exclude[query], item).number
+    entries = sizes.entries_without(exclude)[query]
+    facts = QueryFacts(first, item, tables.shape[origin], tables.time[origin])
+    return LikelihoodQueries(
+        release=release,
+        known=known,
+        origin=origin,
+        facts=facts,
+        weight=np.ones(len(item)),
+        tables=tables,
+        exclude=exclude,
+        odds=coverage / (1.0 - coverage) * entries / np.maximum(of_item, 1),
+        constant=constant(origin, exclude[query]),
+        sizes=sizes,
+        coverage=coverage,
+        present=present,
+        highest_ratio=highest_ratio,
+    )
+
+
+def _averages(
+    counts: ReleaseCounts, known: KnownFacts, models: Sequence[ErrorModel], fact: Ints, exclude: Ints
+) -> Floats:
+    """P(v, t) of these facts, each with its error model, without the excluded record of each."""
+    if known.error is None:
+        return AverageProbabilities(counts, models[0], known).probabilities(fact, exclude)
+    average, group = np.ones(len(fact)), known.error[fact]
+    for number, model in enumerate(models):
+        at = np.flatnonzero(group == number)
+        average[at] = AverageProbabilities(counts, model, known).probabilities(fact[at], exclude[at])
+    return average
+
+
+def _possible(known: KnownFacts, impossible: Ints) -> KnownFacts:
+    """The facts, without the value and time of those that no entry of the release can give."""
+    if not len(impossible):
+        return known
+    value, timed = known.value.copy(), known.timed.copy()
+    value[impossible], timed[impossible] = -1, False
+    return replace(known, value=value, timed=timed)
+
+
+@kernel
+def _logarithms(x: Array, out: Array) -> None:
+    for i in range(len(x)):
+        out[i] = logarithm(x[i])
+
+
+# A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record.
+
 
 LARGEST_COVERAGE = 1 - 1e-9
 
@@ -102,3 +393,87 @@ def _check_share(name: str, share: Any, most: float) -> None:
     if not (number and 0 < share <= most):
         limit = "at most 1" if most == 1 else "below 1"
         raise ParameterError(f"{name} must be a number above 0 and {limit}, got {share!r}")
+
+
+# An error model that was learned: how much likelier distances are within one person's data than between two.
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedErrors:
+    """Coverage c, and ln(m/u) by class of distance; `times` is None if dates are not compared."""
+
+    classes: DistanceClasses
+    coverage: float
+    values: Floats
+    times: Floats | None
+
+    def queries(self, known: KnownFacts, exclude: Ints, present: float) -> LikelihoodQueries:
+        """The queries about known facts; `present` is the prior probability that a target is there."""
+        release = self.classes.release
+        highest = float(self.values.max()) + (0.0 if self.times is None else float(self.times.max()))
+        return queries_from_tables(
+            release,
+            known,
+            tables=_RatioTabulation(self, known).tabulate(),
+            constant=lambda fact, _: np.zeros(len(fact)),
+            coverage=self.coverage,
+            sizes=choice_model(release, "any"),
+            present=present,
+            exclude=exclude,
+            highest_ratio=max(highest, 0.0),
+        )
+
+
+class _RatioTabulation(Tabulation):
+    """ln(m/u) of values and times as tables: a[kind] + c[distance of times].
+
+    c has a row for each weight of a date. Known times are moved so that a fact finds the row of its weight.
+    """
+
+    def __init__(self, errors: LearnedErrors, known: KnownFacts) -> None:
+        release = errors.classes.release
+        farthest = errors.classes.farthest if release.span else 0
+        time = np.clip(known.time, -farthest, release.span + farthest)  # beyond, all entries are farthest
+        super().__init__(release, replace(known, time=time), Present())
+        self.errors = errors
+        self.shares, self.row_of = np.unique(errors.classes.day_shares(known), return_inverse=True)
+
+    def _far(self, known: KnownFacts) -> Bools:
+        return np.zeros(len(known.time), np.bool_)
+
+    @cached_property
+    def reach(self) -> int:
+        """As in `Tabulation`."""
+        return 0 if self.errors.times is None or not self.span else self.errors.classes.farthest
+
+    def tabulate(self) -> Tables:
+        """The tables, with known times moved to the row of their weight."""
+        tables = super().tabulate()
+        counts = self.known.timed & (self.errors.times is not None) & (self.span > 0)
+        return replace(tables, time=tables.time - np.where(counts, self.row_of.reshape(-1) * self.stride, 0))
+
+    def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        bank, second = slice(0, self.n_levels + 1), slice(self.n_levels + 1, 2 * self.n_levels + 2)
+        ratios = self._value_ratios(shape)
+        a[bank], a[second] = ratios, ratios[: len(a[second])]
+        if not shape.timed or self.errors.times is None or self.span == 0:
+            return 1, False
+        off[:], b[bank] = self._time_rows(shape, self.errors.times), 1.0
+        return 2, True
+
+    def _value_ratios(self, shape: FactShape) -> Floats:
+        """ln(m/u) of each level; 0 for an entry without a value, and where no value is known."""
+        ratios = np.zeros(self.n_levels + 1)
+        if shape.value is not None and self.n_levels:
+            number = self.errors.classes.numbers((shape.value,))[:1]
+            ratios[:-1] = self.errors.values[self.errors.classes.of_values(number, np.arange(self.n_levels))]
+        return ratios
+
+    def _time_rows(self, shape: FactShape, times: Floats) -> int:
+        """Where the first row of c begins, moved so that time − known time is added to it."""
+        if self.near is None:
+            distance = np.abs(self._steps(shape)).astype(np.int64)
+            row = times[self.errors.classes.of_times(distance)]
+            starts = [self._row(np.ldexp(row, -int(share))) for share in self.shares]
+            self.near = starts[0] + self._zero(shape)
+        return self.near

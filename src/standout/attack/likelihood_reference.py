@@ -7,10 +7,9 @@ anywhere in the release. `entries` are all entries of the release, `errors` the 
 
 import numpy as np
 
-from standout.attack.likelihood_arrays import Entries, Errors, KnownFact
+from standout.attack.reference_arrays import Entries, Errors, KnownFact
 from standout.core.arrays import Bools, Floats
 
-__all__ = ["posterior", "scores"]
 PRIOR = 10  # an item's values are averaged with ten more, spread like those of all items
 
 

@@ -18,38 +18,6 @@ import numpy as np
 
 from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
 
-__all__ = [
-    "BATCH",
-    "BATCH_ENTRIES",
-    "TILE",
-    "Batch",
-    "Best",
-    "Buckets",
-    "Entries",
-    "KeyRanges",
-    "LevelRanges",
-    "RangedTile",
-    "RangedWork",
-    "Search",
-    "Tile",
-    "Work",
-    "aligned_words",
-    "choose_buckets",
-    "count_at",
-    "digits_of",
-    "fill_bitmap",
-    "fill_buckets",
-    "gather_rows",
-    "is_nearer",
-    "large_page_array",
-    "least_needed",
-    "mark_rows",
-    "merge",
-    "nearest_in_ranges",
-    "nearest_in_tile",
-    "number_rows",
-]
-
 # Counting by bits: a plane is one binary digit of 256 counters. A row of a bitmap says which of 256 neighbours
 # have an item. A full adder turns three rows of the same weight into one row of that weight and one of twice
 # the weight; sixteen rows pass through a tree of adders, and only the carry moves up to the higher planes.

@@ -1,25 +1,229 @@
 """Attacks of the user's own: scores of all records in, verdicts out. Scores come in blocks that fit into memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from standout.attack.attack_base import QueryAttack, nested_with_attacks
-from standout.attack.queries import Queries, prepare_queries
-from standout.attack.verdict import Verdict
-from standout.attack.verdict_columns import TargetColumns, VerdictColumns
-from standout.attack.verdicts import Verdicts
+from standout.attack.engine import score
+from standout.attack.queries import Queries, excluded_records, prepare_queries, weight_function
+from standout.attack.verdict import TargetColumns, Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress
+from standout.core.progress import Progress, no_progress
+from standout.data.entries import unpack_item
 from standout.data.release import Release
-from standout.know.facts import KnownFacts
-from standout.know.similarity import Present, call_user_code
+from standout.know.facts import Aux, KnownFacts, encode_auxes
+from standout.know.similarity import (
+    NearbyPlaces,
+    PlaceDecay,
+    PlaceSimilarity,
+    Present,
+    Similarity,
+    Within,
+    call_user_code,
+    check_similarity,
+    days_per_unit,
+)
 
-__all__ = ["Attack", "OwnQueries"]
+Exclude = str | None | Sequence[str | None] | NDArray[np.int64]
+V = TypeVar("V", bound=Verdict)
+
+
+class QueryAttack(Generic[V]):
+    """Base class of all attacks: `_queries` says what is asked, and the engine answers."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let what a subclass overrides take effect in a simulation, or refuse it.
+
+        Simulations call `nested`. If only `attacks` is overridden, `nested` calls it. If only `attack` is, the
+        other two are refused: they would return the verdicts of the base class.
+        """
+        super().__init_subclass__(**options)
+        own: dict[str, Any] = dict(vars(cls))
+        if "attacks" in own and "nested" not in own:
+            cls.nested = nested_with_attacks  # type: ignore[method-assign, assignment]
+        elif "attack" in own and "attacks" not in own and "nested" not in own:
+            cls.attacks = cls.nested = _refuse  # type: ignore[method-assign, assignment]
+
+    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> V:
+        """Attack one target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        aux : Aux
+            What the adversary knows about the target.
+        exclude : str, optional
+            Id of a record to remove from the release first.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+
+        Returns
+        -------
+        Verdict
+            The best guess and the lineup.
+        """
+        found = (vars(base).get("attacks") for base in type(self).__mro__)
+        attacks = next(attacks for attacks in found if attacks is not None and attacks is not _refuse)
+        return cast(V, attacks(self, release, [aux], exclude=exclude, top=top, threads=1)[0])
+
+    def attacks(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        *,
+        exclude: Exclude = None,
+        top: int = 10,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack many targets.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        exclude : str, or sequence of str or None, optional
+            Id of a record to remove first: one for all targets, or one for each.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+        with_z : bool
+            Whether to prepare probabilities. False is faster; probabilities are then computed on demand.
+        threads : int, optional
+            Number of threads; default: all cores. The results do not depend on it.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        Verdicts
+            One verdict for each aux, in the same order.
+        """
+        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+        excluded = excluded_records(release, exclude, len(known))
+        return self._verdicts(release, known, excluded, None, check_top(top), with_z, threads, progress)
+
+    def nested(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        sizes: Sequence[int],
+        *,
+        exclude: Exclude = None,
+        top: int = 2,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack with only the first facts of each aux, for several sizes at once.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        sizes : sequence of int
+            Numbers of facts.
+        exclude, top, with_z, threads, progress
+            As in `attacks`. Two best records are enough for the eccentricity.
+
+        Returns
+        -------
+        Verdicts
+            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
+
+        Raises
+        ------
+        ParameterError
+            If a size is not a whole number ≥ 1.
+        """
+        check_sizes(sizes)
+        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+        excluded = excluded_records(release, exclude, len(known))
+        return self._verdicts(release, known, excluded, sizes, check_top(top), with_z, threads, progress)
+
+    def _verdicts(
+        self,
+        release: Release,
+        known: KnownFacts,
+        exclude: Ints,
+        sizes: Sequence[int] | None,
+        top: int,
+        with_z: bool,
+        threads: int | None,
+        progress: Progress,
+    ) -> Verdicts:
+        queries, alpha = self._queries(release, known, exclude), getattr(self, "alpha", None)
+        scored = score(queries, top, sizes, with_z=with_z, alpha=alpha or 0.0, threads=threads, progress=progress)
+        return Verdicts(*scored, alpha)
+
+    def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
+        raise NotImplementedError
+
+
+def check_top(top: int) -> int:
+    """Return `top` if it is a whole number from 2 to 1,000."""
+    if isinstance(top, bool) or not isinstance(top, int) or not 2 <= top <= 1000:
+        raise ParameterError(f"top must be a whole number from 2 to 1,000, got {top!r}")
+    return top
+
+
+def check_sizes(sizes: Sequence[int]) -> None:
+    """Refuse numbers of facts that are not whole numbers ≥ 1."""
+    if not all(isinstance(size, int) and size >= 1 for size in sizes):
+        raise ParameterError("sizes must be whole numbers ≥ 1")
+
+
+def first_facts(known: KnownFacts, sizes: Sequence[int]) -> KnownFacts:
+    """Each target with only its first facts: one target for every size, sizes within targets."""
+    query = np.repeat(np.arange(len(known)), len(sizes))
+    counts = np.minimum(np.tile(np.array(sizes, np.int64), len(known)), np.diff(known.first)[query])
+    first = offsets(counts)
+    fact = np.arange(first[-1]) + np.repeat(known.first[query] - first[:-1], counts)
+    return known.select(query, fact, first)
+
+
+def nested_with_attacks(
+    attack: Any,
+    release: Release,
+    auxes: Iterable[Aux] | KnownFacts,
+    sizes: Sequence[int],
+    *,
+    exclude: Any = None,
+    top: int = 2,
+    with_z: bool = True,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Verdicts:
+    """Attack with only the first facts of each aux, for several sizes, by one call of `attacks`."""
+    check_sizes(sizes)
+    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+    excluded = np.repeat(excluded_records(release, exclude, len(known)), len(sizes))
+    shorter = first_facts(known, sizes)
+    verdicts = attack.attacks(release, shorter, exclude=excluded, top=top, threads=threads, progress=progress)
+    if not isinstance(verdicts, Verdicts) or len(verdicts) != len(shorter):
+        raise ParameterError(f"{type(attack).__name__}.attacks() must return Verdicts, one for each aux")
+    return verdicts
+
+
+def _refuse(attack: Any, *given: Any, **options: Any) -> Verdicts:
+    raise ParameterError(
+        f"{type(attack).__name__} overrides only attack, which has no effect on many targets: override "
+        "attacks instead, or subclass so.Attack"
+    )
+
+
+# Attacks of the user's own: scores of all records in, verdicts out. Scores come in blocks that fit into memory.
+
 
 ScoreFunction = Callable[[Release, KnownFacts, Ints], Any]
 BLOCK_BYTES = 1 << 26
@@ -309,3 +513,147 @@ class Attack(QueryAttack[Verdict]):
         if (exclude >= 0).any():
             return self.scores_without(release, known, exclude)
         return self.scores(release, known)
+
+
+# Algorithm 1B for places that are known imprecisely: a fact about a place also matches places nearby.
+
+
+@dataclass(frozen=True)
+class PlaceScoreboard(Attack):
+    """Algorithm 1B on traces: a known place also matches the places nearby.
+
+    score(aux, r′) = Σ wt(i) · max Sim_place(i, j) · Sim(aux_i, r′_j) over the facts. The maximum is over the
+    entries r′_j of the record in the places j within reach of i. wt(i) = 1 / ln max(n, 2), where n is the
+    number of records with an entry within reach. With a reach of 0 metres this is `ScoreboardRH`.
+
+    It is plain NumPy, for releases of moderate size: its work grows with the entries within reach of a fact.
+
+    Parameters
+    ----------
+    places : PlaceSimilarity
+        Sim_place: `PlacesWithin` or `PlaceDecay`.
+    similarity : Similarity
+        Sim of value and time; default: `Within(None, 0.5)`, the same half day before or after.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type. In an attack: if the items of the release are not places.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import standout as so
+    >>> frame = pl.DataFrame({
+    ...     "user": ["ann", "ann", "bob", "cem"],
+    ...     "lat": [37.751, 37.764, 37.799, 37.721],
+    ...     "lon": [-122.401, -122.411, -122.499, -122.455],
+    ... })
+    >>> release = so.read(frame, grid=0.01)
+    >>> aux = so.Aux([so.Fact("37.75,-122.42"), so.Fact("37.76,-122.43")])
+    >>> so.PlaceScoreboard(so.PlacesWithin(2_000)).attack(release, aux).best
+    'ann'
+    """
+
+    places: PlaceSimilarity = field(default_factory=PlaceDecay)
+    similarity: Similarity = field(default_factory=lambda: Within(None, 0.5))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.places, PlaceSimilarity):
+            raise ParameterError("places must be a PlaceSimilarity such as PlacesWithin(500)")
+        check_similarity(self.similarity)
+
+    def key(self) -> str:
+        """Text that identifies this attack and its parameters in checkpoints.
+
+        Returns
+        -------
+        str
+            The parameters, with their values.
+        """
+        return repr(self)
+
+    def scores(self, release: Release, known: KnownFacts) -> Floats:
+        """Score all records for each target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        known : KnownFacts
+            What the adversary knows about each target.
+
+        Returns
+        -------
+        array of float, targets × records
+            The scores.
+        """
+        return self.scores_without(release, known, np.full(len(known), -1))
+
+    def scores_without(self, release: Release, known: KnownFacts, exclude: Ints) -> Floats:
+        """Score all records if a record is removed for each target: it counts in no weight.
+
+        Parameters
+        ----------
+        release : Release
+            The data set, with all records.
+        known : KnownFacts
+            What the adversary knows about each target.
+        exclude : array of int
+            Position of the removed record of each target; -1: none.
+
+        Returns
+        -------
+        array of float, targets × records
+            The scores.
+        """
+        nearby, weight = NearbyPlaces.of(release), weight_function("rarity")
+        scores = np.zeros((len(known), release.n_records))
+        for target in range(len(known)):
+            for fact in range(known.first[target], known.first[target + 1]):
+                best, present = self._best(release, nearby, known, fact)
+                if exclude[target] >= 0:
+                    present[exclude[target]] = False
+                support = np.array([np.count_nonzero(present)])
+                scores[target] += weight(support)[0] * best if support[0] else 0.0
+        return scores
+
+    def _best(self, release: Release, nearby: NearbyPlaces, known: KnownFacts, fact: int) -> tuple[Floats, Any]:
+        """For each record its best entry within reach of a fact, and whether it has an entry there."""
+        best, present = np.zeros(release.n_records), np.zeros(release.n_records, bool)
+        centre = _centre(release, known, fact)
+        if centre is None:
+            return best, present
+        items, metres = nearby.within(*centre, self.places.reach)
+        for item, closeness in zip(items.tolist(), self.places.places(metres).tolist(), strict=True):
+            record, value, time = unpack_item(release.by_item, item, release.n_levels, release.span)
+            np.maximum.at(best, record, closeness * self._similarity(release, known, fact, value, time))
+            present[record] = True
+        return best, present
+
+    def _similarity(self, release: Release, known: KnownFacts, fact: int, value: Ints, time: Ints) -> Floats:
+        """Sim of value and time of each entry; what the fact does not give is not compared."""
+        parts = []
+        if known.value[fact] >= 0 and release.levels is not None:
+            by_level = self.similarity.values(known.values[known.value[fact]], release.levels)
+            parts += [] if by_level is None else [np.append(by_level, 0.0)[value]]
+        if known.timed[fact]:
+            by_entry = self.similarity.times((time - known.time[fact]) * days_per_unit(release))
+            parts += [] if by_entry is None else [np.where(time < release.span, by_entry, 0.0)]
+        if not parts:
+            return np.ones(len(time))
+        return np.asarray(np.sum(parts, axis=0) if self.similarity.adds else np.prod(parts, axis=0))
+
+
+def _centre(release: Release, known: KnownFacts, fact: int) -> tuple[float, float] | None:
+    """Centre of the place of a fact, also if the release has no such place; None if it is no place."""
+    from standout.ingest.places import places_of
+
+    places, item = places_of(release.provenance.settings), int(known.item[fact])
+    name = release.items[item] if item >= 0 else known.names.get(fact, "")
+    assert places is not None
+    try:
+        latitude, longitude = places.centres([name])[0].tolist()
+    except ValueError:
+        return None
+    return latitude, longitude

@@ -27,7 +27,7 @@ from standout.attack.engine_kernels import (
     cell_scores,
     walk,
 )
-from standout.attack.pairs import Pairs, first_times, has_item, similarity_terms
+from standout.attack.release_counts import Pairs, first_times, has_item, similarity_terms
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
@@ -38,19 +38,6 @@ from standout.data.release import Release
 from standout.know.facts import ANY_TIME, KnownFacts
 from standout.know.lookup_tables import Tables, tabulate
 from standout.know.similarity import Similarity, call_user_code, check_numbers
-
-__all__ = [
-    "AttributeParts",
-    "KnownCells",
-    "Queries",
-    "QueryFacts",
-    "Weights",
-    "attribute_parts",
-    "excluded_records",
-    "prefix_queries",
-    "prepare_queries",
-    "weight_function",
-]
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0)
@@ -305,6 +292,10 @@ class Queries:
         step = self.step[query]
         scaled = np.rint(self.weight[fact] * np.fmax(terms, 0.0) / step) * step
         return np.asarray(scaled[0] + scaled[1])
+
+    def factors(self, fact: Ints, record: Ints, terms: Floats) -> tuple[Floats, Floats]:
+        """Weight and similarity of each fact, for explanations."""
+        return self.weight[fact], np.fmax(terms, 0.0).sum(axis=0)
 
     def on_grid(self, scores: Floats, query: Ints | int) -> Floats:
         """Numbers on the grid of scores of the query of the same index."""

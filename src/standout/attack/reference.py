@@ -11,7 +11,6 @@ import numpy as np
 
 from standout.core.arrays import Floats, Ints
 
-__all__ = ["eccentricity", "entropy", "lineup_1a", "lineup_1b", "match", "scores_1a", "scores_1b"]
 Sim = Callable[["KnownItem"], Floats]
 
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from standout.attack.attack_base import QueryAttack
 from standout.attack.engine_kernels import MINIMUM
+from standout.attack.own_attack import QueryAttack
 from standout.attack.queries import Queries, Weights, prepare_queries, weight_function
 from standout.attack.verdict import MatchingVerdict, Verdict
 from standout.core.arrays import Floats, Ints
@@ -15,8 +15,6 @@ from standout.core.errors import ParameterError, positive_share
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.similarity import Decay, Similarity, Within, check_similarity
-
-__all__ = ["ExactMatch", "MatchingQueries", "Scoreboard", "ScoreboardRH"]
 
 # Queries of Algorithm 1A: a record's score is that of its least similar attribute.
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
-from standout.attack.pairs import first_times
+from standout.attack.release_counts import first_times
 from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, whole_number

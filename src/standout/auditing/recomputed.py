@@ -16,12 +16,19 @@ import numpy as np
 
 from standout.attack.any_attack import AnyAttack
 from standout.attack.likelihood import Likelihood
-from standout.attack.likelihood_arrays import Entries, errors_of, known_facts_of_query, release_entries
 from standout.attack.likelihood_reference import scores
 from standout.attack.own_attack import Attack
 from standout.attack.queries import Queries
 from standout.attack.reference import KnownItem, decay, scores_1b, within
-from standout.attack.reference_arrays import EntriesOfItems, entries_of_items, known_items_of_query
+from standout.attack.reference_arrays import (
+    Entries,
+    EntriesOfItems,
+    entries_of_items,
+    errors_of,
+    known_facts_of_query,
+    known_items_of_query,
+    release_entries,
+)
 from standout.attack.scoreboard import ExactMatch, ScoreboardRH
 from standout.core.arrays import Bools, Floats, Ints
 from standout.data.build import subset

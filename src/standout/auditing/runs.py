@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from standout.attack.any_attack import AnyAttack, fit_attack
-from standout.attack.column_scores import AttackName, attack_named
+from standout.attack.any_attack import AnyAttack, AttackName, attack_named, fit_attack
 from standout.auditing.ladder import DataSpread, RelativeError, Rung, eligible_share, with_facts
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress, ProgressMeter

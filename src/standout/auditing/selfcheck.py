@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from standout.attack.any_attack import AnyAttack, fit_attack
-from standout.attack.column_scores import attack_named
+from standout.attack.any_attack import AnyAttack, attack_named, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ExactMatch, ScoreboardRH
 from standout.auditing.findings_checks import check_facts

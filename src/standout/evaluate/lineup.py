@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from standout.attack.any_attack import AnyAttack, check_attack
-from standout.attack.column_scores import column_verdict
+from standout.attack.any_attack import AnyAttack, check_attack, column_verdict
 from standout.attack.error_model import GUESSED_WRONG, error_model
 from standout.attack.likelihood import Likelihood
 from standout.attack.verdict import Lineup, Match, MatchingVerdict, Part, PosteriorVerdict, Verdict

@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.any_attack import AnyAttack
-from standout.attack.column_scores import AttackName, attack_columns, attack_named, weighted_votes
+from standout.attack.any_attack import AnyAttack, AttackName, attack_columns, attack_named, weighted_votes
 from standout.attack.engine_kernels import LIKELIHOOD, U
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import Scoreboard
-from standout.attack.verdict import MatchingVerdict, Verdict
-from standout.attack.verdict_columns import VerdictColumns
-from standout.attack.verdicts import Verdicts
+from standout.attack.verdict import MatchingVerdict, Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError

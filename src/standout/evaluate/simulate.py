@@ -22,12 +22,14 @@ from standout._version import __version__
 from standout.attack.any_attack import (
     BUILT_IN_SIMILARITIES,
     AnyAttack,
+    AttackName,
+    attack_columns,
+    attack_named,
     check_attack,
     checkpoint_key,
     fit_attack,
     is_built_in,
 )
-from standout.attack.column_scores import AttackName, attack_columns, attack_named
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.workers import on_client

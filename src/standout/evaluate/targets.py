@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.any_similarity import ItemFacts, add_item, new_table
-from standout.attack.neighbours import counts_items, nearest_neighbours, rule_of
-from standout.attack.pairs import has_item
+from standout.attack.neighbours import ItemFacts, add_item, counts_items, nearest_neighbours, new_table, rule_of
 from standout.attack.queries import Queries, prepare_queries
+from standout.attack.release_counts import has_item
 from standout.core.arrays import Bools, Floats, Ints, run_starts, slices_of, take_rows
 from standout.core.errors import ParameterError, whole_number
 from standout.core.jit import Array, kernel

@@ -30,14 +30,12 @@ import numpy as np
 from standout.attack.any_attack import AnyAttack
 from standout.attack.engine import score
 from standout.attack.error_model import N_TIMES, N_VALUES, DistanceClasses
-from standout.attack.learned_errors import LearnedErrors
-from standout.attack.likelihood_queries import LikelihoodQueries
+from standout.attack.likelihood import LearnedErrors, LikelihoodQueries
 from standout.attack.own_attack import OwnQueries
-from standout.attack.pairs import entry_ranges
 from standout.attack.queries import Queries
+from standout.attack.release_counts import entry_ranges
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict_columns import VerdictColumns
-from standout.attack.verdicts import Verdicts
+from standout.attack.verdict import VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, take_rows
 from standout.core.rng import generator

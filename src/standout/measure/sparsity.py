@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.any_similarity import nearest_by_sums
-from standout.attack.neighbours import counts_items, nearest_neighbours, rule_of
+from standout.attack.neighbours import counts_items, nearest_by_sums, nearest_neighbours, rule_of
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
