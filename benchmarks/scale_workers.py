@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import fields
 
 import standout as so
-from standout.cluster.dask_workers import local_workers
+from standout.cluster.workers import local_workers
 from standout.core.threads import WorkerPool
 
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from standout.cluster.dask_workers import local_workers
+from standout.cluster.workers import local_workers
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,8 @@ from dataclasses import fields
 import pytest
 
 import standout as so
-from standout.cluster import dask_workers as dask_pool
-from standout.cluster import workers as ordered_run
-from standout.cluster import workers as part_executor
-from standout.cluster.dask_workers import local_workers, scheduler_workers
+from standout.cluster import workers
+from standout.cluster.workers import local_workers, scheduler_workers
 from standout.evaluate import simulate as target_attacks
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -62,7 +60,7 @@ def test_audits_are_byte_identical_in_one_process_on_workers_and_in_parts(tmp_pa
     expected = so.audit(so.open(tmp_path / "one.index"), **settings).to_dict()
     with local_workers(2) as pool:
         assert so.audit(so.open(tmp_path / "one.index"), **settings, client=pool).to_dict() == expected
-        monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+        monkeypatch.setattr(workers, "FEWEST_ENTRIES", 0)
         monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
         in_parts = so.audit(so.open(tmp_path / "one.index"), **settings, client=pool).to_dict()
     assert json.dumps(in_parts) == json.dumps(expected)
@@ -92,7 +90,7 @@ def test_a_worker_killed_in_a_search_for_neighbours_changes_no_byte(index):
 
 
 def test_a_worker_that_stops_delays_the_result_but_does_not_change_it(index, expected, monkeypatch):
-    monkeypatch.setattr(ordered_run, "LATE_SECONDS", 1.0)
+    monkeypatch.setattr(workers, "LATE_SECONDS", 1.0)
     with local_workers(2) as pool:
         (_, first), _ = worker_ids(pool)
         report = once(lambda: os.kill(first, signal.SIGSTOP))
@@ -155,8 +153,8 @@ def test_a_lost_scheduler_ends_the_run_and_the_checkpoint_resumes_it(tmp_path, i
 
 
 def test_lost_workers_end_the_run_after_a_while(tmp_path, index, monkeypatch):
-    monkeypatch.setattr(dask_pool, "EMPTY_SECONDS", 1)
-    monkeypatch.setattr(dask_pool, "CHECK_SECONDS", 0)
+    monkeypatch.setattr(workers, "EMPTY_SECONDS", 1)
+    monkeypatch.setattr(workers, "CHECK_SECONDS", 0)
     with (
         cluster(tmp_path) as (_, worker, address),
         scheduler_workers(address) as pool,

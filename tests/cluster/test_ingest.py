@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.cluster.dask_workers import local_workers
+from standout.cluster.workers import local_workers
 from standout.core.threads import use_pool
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader, read_part

@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 import pytest
 
-from standout.cluster import workers as ordered_run
+from standout.cluster import workers
 from standout.cluster.workers import GroupLost, TaskGroup, ordered_results, run_group
 from standout.core.errors import ParameterError, StandoutError, StoreError
 from standout.core.progress import stage_text
@@ -20,20 +20,20 @@ pytestmark = pytest.mark.once
 class ThreadBackend:
     """Threads in place of workers, with faults: fault(number, attempt, group) may raise or answer."""
 
-    def __init__(self, fault=lambda number, attempt, group: None, size=2, overhead=0.0):
-        self.fault, self.size, self.overhead, self.seconds = fault, size, overhead, {}
+    def __init__(self, fault=lambda number, attempt, group: None, size=2):
+        self.fault, self.size, self.seconds = fault, size, {}
         self.pool, self.sent = ThreadPoolExecutor(size), []
 
     def submit(self, group, number, attempt):
-        self.sent.append((number, attempt, len(group)))
+        self.sent.append((number, attempt, len(group.tasks)))
         group = pickle.loads(pickle.dumps(group))
         return self.pool.submit(lambda: self.fault(number, attempt, group) or run_group(group))
 
     def result(self, future):
         return future.result()
 
-    def worker_name(self, number, attempt):
-        return f"worker {number + attempt}"
+    def preferred(self, number, attempt):
+        return f"{number + attempt}"
 
     def check(self):
         pass
@@ -58,8 +58,8 @@ def test_results_are_in_the_order_of_tasks_however_many_there_are():
 
 
 def test_groups_grow_until_their_overhead_is_a_twentieth_of_their_time():
-    backend = ThreadBackend(overhead=0.01)
-    backend.seconds[f"{square.__module__}.square"] = 0.05
+    backend = ThreadBackend()
+    backend.seconds[f"{square.__module__}.square"] = 0.025
     assert run(backend, [(i,) for i in range(10)]) == [i * i for i in range(10)]
     assert backend.sent[0] == (0, 0, 4)
 
@@ -70,7 +70,7 @@ def test_tasks_are_taken_only_a_little_ahead_of_the_results():
     results = ordered_results(backend, square, ((next(taken),) for _ in range(100_000)))
     assert [next(results) for _ in range(3)] == [0, 1, 4]
     results.close()
-    assert next(taken) <= (3 + ordered_run.WINDOW * backend.size) * ordered_run.LARGEST_GROUP
+    assert next(taken) <= (3 + workers.WINDOW * backend.size) * workers.LARGEST_GROUP
 
 
 def test_a_group_that_was_lost_with_its_worker_is_sent_again():
@@ -118,8 +118,8 @@ def test_an_error_that_cannot_be_sent_is_named_without_its_message():
 
 
 def test_a_late_group_also_goes_to_another_worker_and_the_first_result_counts(monkeypatch):
-    monkeypatch.setattr(ordered_run, "TICK", 0.01)
-    monkeypatch.setattr(ordered_run, "LATE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "TICK", 0.01)
+    monkeypatch.setattr(workers, "LATE_SECONDS", 0.0)
     stopped = Event()
 
     def stop(number, attempt, group):

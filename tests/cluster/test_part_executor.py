@@ -5,7 +5,6 @@ import pytest
 
 import standout as so
 from part_executors import check_same_columns
-from standout.cluster.workers import part_executor
 from standout.core.threads import attach_executor
 from standout.data.entries import block_count
 
@@ -20,7 +19,7 @@ def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_proces
     so.save(made, tmp_path / "made.index")
     some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]
     release, known = so.open(tmp_path / "made.index"), ADVERSARY.observe_all(made, some)
-    executor = part_executor(pool, release)
+    executor = pool.executor_of(release)
     assert len(executor.parts) == 2
     assert executor.parts[-1].last_block == block_count(release)
     attach_executor(release, executor)

@@ -2,12 +2,13 @@
 
 import socket
 import threading
+import warnings
 
 import dask
 import pytest
 
 import standout as so
-from standout.cluster.dask_workers import check_address, compare_versions, version_differences, warn_without_tls
+from standout.cluster.workers import check_address, compare_versions, warn_without_tls
 from standout.core.errors import ParameterError, StandoutError
 
 pytestmark = pytest.mark.once
@@ -52,14 +53,15 @@ def versions(**workers):
 
 
 def test_equal_versions_are_not_mentioned_and_a_scheduler_needs_no_standout():
-    assert version_differences(versions(a=answer(), b=answer())) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_versions(versions(a=answer(), b=answer()))
 
 
 def test_differing_versions_are_named_in_one_line_by_package():
-    differences = version_differences(versions(a=answer(numpy="1"), b=answer(numpy="1"), c=answer("3.12.0.final.0")))
-    assert differences == ["python 3.11.4 here, 3.12.0 on worker c", "numpy 2 here, 1 on worker a and 1 more"]
-    with pytest.warns(UserWarning, match="versions differ, .*: numpy 2 here, 1 on worker a$"):
-        compare_versions(versions(a=answer(numpy="1")))
+    lines = "python 3.11.4 here, 3.12.0 on worker c; numpy 2 here, 1 on worker a and 1 more$"
+    with pytest.warns(UserWarning, match=f"versions differ, .*: {lines}"):
+        compare_versions(versions(a=answer(numpy="1"), b=answer(numpy="1"), c=answer("3.12.0.final.0")))
 
 
 def test_another_version_of_standout_on_a_worker_is_an_error():
@@ -87,7 +89,7 @@ def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error_in_one_line(run, index, monkeypatch):
-    monkeypatch.setattr("standout.cluster.dask_workers.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("standout.cluster.workers.CONNECT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for port in (1, silent.getsockname()[1]):
             outcome = run("sparsity", index, "--workers", f"tcp://127.0.0.1:{port}")
@@ -116,5 +118,5 @@ def test_a_scheduler_that_closes_the_connection_may_need_tls(run, index):
         thread.start()
         outcome = run("sparsity", index, "--workers", f"tcp://127.0.0.1:{server.getsockname()[1]}")
         thread.join()
-    assert outcome.code == 1 and outcome.err.endswith("if it uses TLS, its address begins with tls://\n")
+    assert outcome.code == 1 and outcome.err.endswith("with TLS, its address begins with tls://\n")
     assert outcome.err.count("\n") == 1

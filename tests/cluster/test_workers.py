@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.cluster import workers as part_executor
-from standout.cluster.dask_workers import scheduler_workers
+from standout.cluster import workers
+from standout.cluster.workers import scheduler_workers
 from standout.core.errors import StoreError
 from standout.core.threads import use_pool
 from standout.data.store import SharedIndex
@@ -76,7 +76,7 @@ def blocks(tmp_path_factory):
 
 def test_attacks_on_parts_of_an_index_are_byte_identical(blocks, pool, monkeypatch):
     """Every attack goes over parts if the index is too large for the memory of a machine."""
-    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    monkeypatch.setattr(workers, "FEWEST_ENTRIES", 0)
     monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
     sent = []
     run = type(pool).map
@@ -84,11 +84,11 @@ def test_attacks_on_parts_of_an_index_are_byte_identical(blocks, pool, monkeypat
     for attack in (so.ScoreboardRH(), so.Likelihood()):
         expected = simulated(so.open(blocks), attack=attack, targets=20)
         assert simulated(so.open(blocks), attack=attack, targets=20, client=pool) == expected
-    assert sent and all(args[1] is part_executor._run_on_part for args in sent)
+    assert sent and all(args[1] is workers._run_on_part for args in sent)
 
 
 def test_links_found_on_parts_of_an_index_are_equal(index, pool, monkeypatch):
-    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    monkeypatch.setattr(workers, "FEWEST_ENTRIES", 0)
     public = so.sanitize(so.open(index), "drop-entries 0.5", "cap-records 12", seed=3)
     alone, linked = (
         so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict() for client in (None, pool)
@@ -97,7 +97,7 @@ def test_links_found_on_parts_of_an_index_are_equal(index, pool, monkeypatch):
 
 
 def test_an_index_has_a_part_for_each_worker(blocks, pool, monkeypatch):
-    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    monkeypatch.setattr(workers, "FEWEST_ENTRIES", 0)
     parts = pool.executor_of(so.open(blocks)).parts
     assert parts[0].first_block == 0 and parts[-1].last_block == 4 and len(parts) == 2
     assert all(part.last_block == after.first_block for part, after in pairwise(parts))

@@ -251,13 +251,7 @@ def _workers(text: str, data: str | None) -> Iterator[None]:
             "--workers needs an index, which all workers open: run standout index DATA -o NAME.index first, "
             "then use NAME.index"
         )
-    from standout.cluster.dask_workers import (
-        check_address,
-        import_distributed,
-        local_workers,
-        scheduler_workers,
-        use_lazily,
-    )
+    from standout.cluster.workers import check_address, import_distributed, local_workers, scheduler_workers, use_lazily
 
     debug, insecure = "--debug" in sys.argv[1:], text.startswith(INSECURE)
     address = text.removeprefix(INSECURE)
