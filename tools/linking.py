@@ -16,8 +16,8 @@ import polars as pl
 
 import standout as so
 from standout.data.build import subset
-from standout.report.interval_charts import WIDE
-from standout.report.linking_page import figures
+from standout.report.charts import WIDE
+from standout.report.pages import link_figures as figures
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, PICTURES = DOCS / "linking.md", DOCS / "linking"

@@ -8,8 +8,7 @@ import pytest
 from titles import DAY, TITLES
 
 import standout as so
-from standout.report.charts import Chart
-from standout.report.figures import Figure
+from standout.report.charts import Chart, Figure
 
 
 def _entries():

@@ -4,7 +4,7 @@ import polars as pl
 
 import standout as so
 from standout.findings.reading import reading_of
-from standout.report.reading_text import quasi_identifier_note, reading_rows, reading_sentence
+from standout.report.page import quasi_identifier_note, reading_rows, reading_sentence
 
 ROWS = """user;film;stars;date
 7;Brazil;4,5;2005-03-01

@@ -11,7 +11,7 @@ from report.sample_findings import HOSTILE
 from standout.core.text import estimate_text
 from standout.findings.advice import AdviceFindings
 from standout.findings.json_types import schema_of, to_json
-from standout.report.advice_page import advice_page, advice_section
+from standout.report.pages import advice_page, advice_section
 
 pytestmark = pytest.mark.once
 

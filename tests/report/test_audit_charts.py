@@ -11,7 +11,8 @@ from report import sample_findings
 from standout.core.text import estimate_text
 from standout.report.audit_charts import audit_figures
 from standout.report.audit_page import audit_page, write_report
-from standout.report.interval_charts import NARROW, PALE, WIDE
+from standout.report.charts import NARROW, WIDE
+from standout.report.share_charts import PALE
 
 pytestmark = pytest.mark.once
 

@@ -8,10 +8,9 @@ import sys
 import pytest
 
 from report import sample_findings
-from standout.report import drawing
+from standout.report import charts as drawing
 from standout.report.audit_page import write_report
-from standout.report.charts import Axis, Bar, bars
-from standout.report.drawing import DrawingError, draw
+from standout.report.charts import Axis, Bar, DrawingError, bars, draw
 
 pytestmark = pytest.mark.once
 
@@ -32,8 +31,8 @@ def chart():
 
 def test_a_child_that_ended_is_replaced(chart):
     before = chart.svg()
-    os.kill(drawing._children[0].process.pid, signal.SIGKILL)
-    drawing._children[0].process.wait()
+    os.kill(drawing._children[0].pid, signal.SIGKILL)
+    drawing._children[0].wait()
     assert chart.svg() == before
 
 
@@ -46,9 +45,7 @@ def test_a_chart_that_vl_convert_refuses_is_an_error_and_the_child_stays(chart):
 
 
 def test_an_abort_of_vl_convert_loses_the_pictures_and_not_the_report(tmp_path, monkeypatch):
-    worker = tmp_path / "worker.py"
-    worker.write_text("import os, sys\nsys.stdin.readline()\nos.abort()\n")
-    monkeypatch.setattr(drawing, "WORKER", worker)
+    monkeypatch.setattr(drawing, "WORKER", "import os, sys\nsys.stdin.readline()\nos.abort()\n")
     drawing._stop_child()
     with pytest.warns(RuntimeWarning, match="a picture cannot be drawn and is missing: vl-convert ended"):
         report = write_report(sample_findings.full(), tmp_path / "out")
@@ -74,10 +71,8 @@ def test_too_little_memory_for_vl_convert_ends_only_the_child():
     assert "vl-convert ended" in process.stderr and "Traceback" not in process.stderr
 
 
-def test_a_hanging_child_is_ended(chart, tmp_path, monkeypatch):
-    worker = tmp_path / "worker.py"
-    worker.write_text("import signal\nsignal.pause()\n")
-    monkeypatch.setattr(drawing, "WORKER", worker)
+def test_a_hanging_child_is_ended(chart, monkeypatch):
+    monkeypatch.setattr(drawing, "WORKER", "import signal\nsignal.pause()\n")
     monkeypatch.setattr(drawing, "SECONDS", 0.2)
     drawing._stop_child()
     with pytest.raises(DrawingError, match="no answer within"):

@@ -10,9 +10,7 @@ from report.page_reader import Page
 from report.sample_pages import page_for
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
-from standout.report.audit_page import audit_page
-from standout.report.first_page import first_page, worked_example
-from standout.report.interval_charts import MOST_DOTS, people_dots
+from standout.report.audit_page import MOST_DOTS, audit_page, first_page, people_dots, worked_example
 
 pytestmark = pytest.mark.once
 

@@ -8,7 +8,7 @@ import pytest
 from report.sample_findings import HOSTILE
 from standout.evaluate.estimates import rate
 from standout.findings.audit import Gate, GateCondition, undecided_gate
-from standout.report.gate_files import RULES, junit_text, markdown_text, sarif_text
+from standout.report.exports import RULES, junit_text, markdown_text, sarif_text
 
 pytestmark = pytest.mark.once
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from standout.report.charts import Axis, Point
-from standout.report.interval_charts import ShareBar, share_bars, share_curves
+from standout.report.share_charts import ShareBar, share_bars, share_curves
 
 pytestmark = pytest.mark.once
 

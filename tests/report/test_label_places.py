@@ -4,19 +4,8 @@ import random
 
 import pytest
 
-from standout.report.charts import Axis, Point
-from standout.report.interval_charts import (
-    NARROW,
-    WIDE,
-    Box,
-    _Area,
-    _crosses,
-    _name_box,
-    _name_points,
-    _ring_label,
-    free_box,
-    share_curves,
-)
+from standout.report.charts import NARROW, WIDE, Axis, Point
+from standout.report.share_charts import Box, _Area, _crosses, _name_points, _ring_label, free_box, share_curves
 
 pytestmark = pytest.mark.once
 
@@ -43,11 +32,11 @@ def test_names_inside_a_chart_lie_on_no_curve():
         "other": [Point("other", 1, 0.3), Point("other", 8, 0.8)],
     }
     names = {name.series: name for name in _name_points(curves, area)}
-    label = _ring_label(Point("70 % with 8 facts", 8, 0.7), [*curves.values()], [*names.values()], area)
+    label, is_right = _ring_label(Point("70 % with 8 facts", 8, 0.7), [*curves.values()], [*names.values()], area)
     lines = [[area.pixels(point) for point in curve] for curve in curves.values()]
-    box = _name_box(names["short"], area)
+    box = area.name_box(names["short"])
     assert not any(_crosses(box, line) for line in lines)
-    assert label.panel == "left" and label.y != 0.7
+    assert not is_right and label.y != 0.7
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

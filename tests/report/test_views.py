@@ -14,7 +14,7 @@ from page_reader import Page
 
 import standout as so
 from standout.core.errors import ParameterError, StandoutError
-from standout.report.drawing import DrawingError
+from standout.report.charts import DrawingError
 from standout.report.views import altair_chart, notebook_html, view_of
 
 pytestmark = pytest.mark.once

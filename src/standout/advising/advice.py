@@ -244,7 +244,7 @@ class Advice(ResultView, TableResult):
         progress
             True shows a bar while the charts are drawn.
         """
-        from standout.report.advice_page import advice_page
+        from standout.report.pages import advice_page
 
         text = advice_page(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))

@@ -107,7 +107,7 @@ class Audit(ResultView, FrameExport):
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """The findings as frames by name: `adversaries`, `curves`, `checks` and others."""
-        from standout.report.frames import result_frames
+        from standout.report.exports import result_frames
 
         return result_frames(self.findings)
 

@@ -153,7 +153,7 @@ def show_reading(release: "Release", sources: list[str]) -> None:
 def _entry_lines(release: "Release", names: str) -> Iterator[Any]:
     """Yield one sentence about how entries were read, then the details as pairs."""
     from standout.findings.reading import reading_of
-    from standout.report.reading_text import reading_rows, reading_sentence
+    from standout.report.page import reading_rows, reading_sentence
 
     reading, known = reading_of(release), options_of()
     files = _source_names(reading.files)

@@ -71,7 +71,7 @@ def start_gate(
 
 def write_gate(files: Sequence[Path], gate: "Gate", data: str) -> None:
     """Write what a check found, in the form that the name of each file says."""
-    from standout.report.gate_files import junit_text, markdown_text, sarif_text
+    from standout.report.exports import junit_text, markdown_text, sarif_text
 
     location = _location(data)
     for path in files:

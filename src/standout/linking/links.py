@@ -607,7 +607,7 @@ class Links(ResultView, FrameExport):
         self, path: str | Path, data: str = "", public: str = "", *, progress: ProgressOption = no_progress
     ) -> None:
         """Write a short report as one HTML file. It names nobody."""
-        from standout.report.linking_page import page  # loads Altair
+        from standout.report.pages import linking_page as page  # loads Altair
 
         findings = self.findings(data, public)
         text = page(findings, report_text(findings))

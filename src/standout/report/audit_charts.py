@@ -11,15 +11,11 @@ from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings, AttackFindings, Measures
 from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.sections import ClassSize, ErrorGrid, Group
-from standout.report.charts import Axis, Chart, Point
-from standout.report.figures import Cells, Figure, Table
-from standout.report.interval_charts import WIDE, HeatRow, ShareBar, heat_map, share_bars, share_curves
-
-# The grids of an audit as figures: facts known by date error, and by value error.
-
+from standout.report.charts import WIDE, Axis, Cells, Chart, Figure, Point, Table, with_interval
+from standout.report.share_charts import HeatRow, ShareBar, heat_map, share_bar, share_bars, share_curves
 
 GRID_FIGURES = {"time_error": "date-error", "value_error": "value-error"}
-"""Names of the figures."""
+"""Names of the figures of grids: facts known by date error, and by value error."""
 GRID_ROWS = {"time_error": "date error", "value_error": "value error"}
 
 
@@ -32,10 +28,7 @@ def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
     rows = [HeatRow(row.label, [_finite(cell.identified) for cell in row.cells], row.is_own) for row in grid.rows]
     columns = [str(cell.facts) for cell in grid.rows[0].cells]
     titles = "known facts about a person", GRID_ROWS[grid.varies]
-    table: list[Cells] = [
-        (row.label, *((estimate_text(cell.identified), interval_text(cell.identified)) for cell in row.cells))
-        for row in grid.rows
-    ]
+    table: list[Cells] = [(row.label, *(with_interval(cell.identified) for cell in row.cells)) for row in grid.rows]
     return Figure(
         f"Identified people, by known facts and {GRID_ROWS[grid.varies]}",
         _grid_description(grid),
@@ -78,13 +71,7 @@ def _grid_description(grid: ErrorGrid) -> str:
     return f"Identified people. Columns: {facts} known facts. {rows}."
 
 
-# Titles of the attacks in reports.
-
-
 ATTACK_TITLES = {"paper": "paper's attack", "likelihood": "Likelihood", "exact match": "exact matching"}
-
-
-# Several attacks of each adversary, compared in one table, and the thresholds of their claims.
 
 
 def common_threshold(findings: AuditFindings) -> ClaimThreshold | None:
@@ -120,8 +107,7 @@ def _cells(attack: AttackFindings | None) -> Cells:
     """The share identified with its interval, and the probability that the attack states."""
     if attack is None:
         return "–", "–"
-    identified = attack.as_named.identified
-    return (estimate_text(identified), interval_text(identified)), percent(attack.as_named.stated_probability)
+    return with_interval(attack.as_named.identified), percent(attack.as_named.stated_probability)
 
 
 MOST_TABLE_ROWS = 20
@@ -228,7 +214,7 @@ def _success_table(findings: AuditFindings) -> Table:
     sizes = sorted({*strongest, *(point.facts for adversary in adversaries for point in adversary.curve)})
     curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
     cells: list[Cells] = [
-        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in (*curves, strongest))) for facts in sizes
+        (f"{facts:g}", *(with_interval(curve.get(facts)) for curve in (*curves, strongest))) for facts in sizes
     ]
     return Table(("known facts", *(adversary.name for adversary in adversaries), STRONGEST), cells)
 
@@ -240,15 +226,13 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
     measures = ("identified", "correct_claims_at_budget")
     bars = [
-        _bar(titles[measure], adversary.title, getattr(adversary.as_named, measure), adversary.name == main.name)
+        share_bar(titles[measure], adversary.title, getattr(adversary.as_named, measure), adversary.name == main.name)
         for measure in measures
         for adversary in adversaries
     ]
-    shares = "; ".join(
-        f"{adversary.title}: {estimate_text(adversary.as_named.identified)}" for adversary in adversaries
-    )
+    shares = "; ".join(f"{each.title}: {estimate_text(each.as_named.identified)}" for each in adversaries)
     cells: list[Cells] = [
-        (adversary.title, *(_with_interval(getattr(adversary.as_named, measure)) for measure in measures))
+        (adversary.title, *(with_interval(getattr(adversary.as_named, measure)) for measure in measures))
         for adversary in adversaries
     ]
     table = Table(("adversary", *(titles[measure] for measure in measures)), cells)
@@ -262,10 +246,13 @@ def _control(findings: AuditFindings) -> Figure | None:
         return None
     bars, cells, shares = list[ShareBar](), list[Cells](), list[str]()
     for adversary, control in controls:
-        bars += [_bar(adversary.title, IN_DATA, control.main), _bar(adversary.title, ABSENT, control.control, False)]
-        main, absent = _with_interval(control.main), _with_interval(control.control)
+        bars += [
+            share_bar(adversary.title, IN_DATA, control.main),
+            share_bar(adversary.title, ABSENT, control.control, False),
+        ]
+        main, absent = with_interval(control.main), with_interval(control.control)
         shares.append(f"{adversary.name}: {main[0]} and {absent[0]}")
-        residual = _with_interval(control.residual)
+        residual = with_interval(control.residual)
         cells.append((adversary.name, main, absent, _difference(control.difference), residual))
     heads = "adversary", IN_DATA, ABSENT, "difference (percentage points)", "risk above the control"
     return Figure(
@@ -302,7 +289,7 @@ def _facts_needed(findings: AuditFindings) -> Figure | None:
     needed = findings.exposure.facts_needed if findings.exposure else ()
     if len(needed) < 2 or not any(_finite(row.share) for row in needed):
         return None  # a sentence says it
-    bars = [_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
+    bars = [share_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
     shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
     cells: list[Cells] = [
         (bar.label, percent(bar.value), interval_text(row.share)) for bar, row in zip(bars, needed, strict=True)
@@ -321,7 +308,7 @@ def _groups(findings: AuditFindings) -> Figure | None:
     shown = [(kind, group) for kind, group in _all_groups(findings) if kind.title in differing]
     if not shown:
         return None
-    bars = [_bar(kind.title, group.label, group.identified) for kind, group in shown]
+    bars = [share_bar(kind.title, group.label, group.identified) for kind, group in shown]
     shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:MOST_DESCRIBED_GROUPS])
     return Figure(
         "Who is identified",
@@ -442,16 +429,8 @@ def _column_sets(findings: AuditFindings) -> Figure | None:
     )
 
 
-def _bar(panel: str, label: str, share: Estimate, main: bool = True) -> ShareBar:
-    return ShareBar(panel, label, _finite(share), share.low, share.high, main)
-
-
 def _finite(share: Estimate) -> float | None:
     return share.value if math.isfinite(share.value) else None
-
-
-def _with_interval(share: Estimate | None) -> tuple[str, str]:
-    return estimate_text(share), interval_text(share)
 
 
 FIGURES: dict[str, Callable[[AuditFindings], Figure | None]] = {

@@ -1,26 +1,137 @@
-"""Charts for reports, as SVG and PNG: bars next to reference values, columns, and curves.
+"""Charts as Vega-Lite specifications, drawn as SVG and PNG: bars next to reference values, columns, curves.
 
 Measured values are in the accent colour; the rest is grey or ink, so that a print in black and white loses
 nothing. Every mark has its name next to it, so no chart needs a legend.
+
+vl-convert draws in a child process: it contains a JavaScript engine, which ends its process when memory is
+short. In a child it takes only a picture with it. One child draws all pictures of this process.
 """
 
+import atexit
+import json
+import os
 import re
+import select
+import subprocess
+import sys
+import threading
+import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import altair as alt
-
+from standout.core.errors import StandoutError
 from standout.core.files import write_content
-from standout.core.text import map_texts, printable_lines
-from standout.report.drawing import DrawingError, draw
+from standout.core.progress import activity
+from standout.core.text import estimate_text, interval_text, map_texts, printable_lines
+from standout.evaluate.estimates import Estimate
+
+if TYPE_CHECKING:
+    import altair as alt
+    from markupsafe import Markup
+
+Spec: TypeAlias = dict[str, Any]
+
+SECONDS = 120.0
+"""Maximum time for one picture."""
+MOST_FAILURES = 3
+"""After so many ends in a row, no other child is started."""
+NOT_DRAWN = "a picture cannot be drawn and is missing"
+WORKER = r"""
+import json, sys
+sys.path.append(sys.argv[1])
+import vl_convert
+for line in sys.stdin.buffer:
+    form, spec, options = json.loads(line)
+    try:
+        picture = getattr(vl_convert, f"vegalite_to_{form}")(spec, **options)
+        drawn, content = b"\1", picture.encode() if isinstance(picture, str) else bytes(picture)
+    except Exception as error:
+        drawn, content = b"\0", type(error).__name__.encode()
+    sys.stdout.buffer.write(drawn + len(content).to_bytes(8, "big") + content)
+    sys.stdout.buffer.flush()
+"""
+"""The program of the child, which imports nothing of Standout."""
+_lock = threading.Lock()
+_children: list["subprocess.Popen[bytes]"] = []
+_failures: list[str] = []
+
+
+class DrawingError(StandoutError):
+    """A picture cannot be drawn. Everything else can be shown without it."""
+
+
+def draw(form: Literal["svg", "png"], spec: Spec, **options: Any) -> bytes:
+    """The picture of a Vega-Lite chart, or a DrawingError."""
+    with _lock, activity("drawing charts"):
+        if len(_failures) >= MOST_FAILURES:
+            raise DrawingError(_failures[-1])
+        try:
+            drawn, content = _answer(json.dumps([form, spec, options]).encode() + b"\n")
+        except BaseException as error:  # no later answer must belong to this request
+            _stop_child()
+            if not isinstance(error, OSError):
+                raise
+            _failures.append(f"{NOT_DRAWN}: vl-convert ended ({error})")
+            raise DrawingError(_failures[-1]) from error
+        _failures.clear()
+    if not drawn:
+        raise DrawingError(f"{NOT_DRAWN}: vl-convert failed ({content.decode()})")
+    return content
+
+
+def _answer(request: bytes) -> tuple[bool, bytes]:
+    """Whether the child drew the chart, and the picture or the error's name."""
+    if _children and _children[0].poll() is not None:
+        _stop_child()
+    if not _children:
+        found = find_spec("vl_convert")
+        if found is None or found.origin is None:
+            raise DrawingError(f"{NOT_DRAWN}: vl-convert is not installed")
+        command = [sys.executable, "-P", "-c", WORKER, str(Path(found.origin).parents[1])]
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "bufsize": 0}
+        # a session of its own, so that Ctrl-C does not end it before us
+        _children.append(subprocess.Popen(command, start_new_session=True, **pipes))
+    child = _children[0]
+    assert child.stdin is not None and child.stdout is not None
+    deadline, rest, content, size = time.monotonic() + SECONDS, memoryview(request), bytearray(), 9
+    while rest:
+        rest = rest[child.stdin.write(rest) :]
+    while len(content) < size:
+        if not select.select([child.stdout], [], [], max(deadline - time.monotonic(), 0.0))[0]:
+            raise TimeoutError(f"no answer within {SECONDS:g} s")
+        part = child.stdout.read(size - len(content))
+        if not part:
+            raise ChildProcessError(f"exit code {child.wait()}")
+        content += part
+        if size == 9 and len(content) == 9:
+            size += int.from_bytes(content[1:], "big")
+    return content[0] == 1, bytes(content[9:])
+
+
+@atexit.register
+def _stop_child() -> None:
+    while _children:
+        child = _children.pop()
+        with suppress(OSError):
+            child.kill()
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                stream.close()
+
+
+os.register_at_fork(after_in_child=_children.clear)
 
 ACCENT, GREY, INK, GRID = "#0b6e99", "#b5b5b5", "#1b1b1b", "#dedede"
 PALE_ACCENT = "#8fc3d9"
 """Of a second measurement next to the first."""
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+WIDE, NARROW = 750, 372
+"""Width of a chart on a desktop and on a phone."""
 WIDTH, HEIGHT = 300, 220
 BAR_HEIGHT = 20
 """Height of a bar with the space around it."""
@@ -28,15 +139,13 @@ LOW_END = 0.1
 """Curves that end below this share of the height have their names higher up."""
 NAME_GAP = 0.06
 """Distance between the names of curves, as a share of the height."""
-PNG_SCALE = 2
-"""Pixels of a PNG per pixel of the SVG."""
-PADDING = {"left": 8, "top": 5, "right": 24, "bottom": 5}
-"""Space for names of marks if the reader's font is wider than ours."""
-CONFIG: dict[str, Any] = {
-    "font": FONT,
+CONFIG: Spec = {
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "aria": False,
     "background": "white",
-    "padding": PADDING,
+    # space for names of marks if the reader's font is wider than ours
+    "padding": {"left": 8, "top": 5, "right": 24, "bottom": 5},
+    "view": {"continuousWidth": 300, "continuousHeight": 300, "stroke": None},
     "axis": {
         "gridColor": GRID,
         "labelColor": INK,
@@ -49,19 +158,145 @@ CONFIG: dict[str, Any] = {
     },
     "title": {"anchor": "start", "fontSize": 13, "color": INK, "frame": "group"},
 }
-"""Look of all charts. It is set once at the end, because Altair copies a whole chart for each setting."""
+"""Look of all charts."""
 NOTE = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="24" viewBox="0 0 320 24">'
     f'<text x="0" y="16" font-size="12" fill="{INK}">This picture is missing: it could not be drawn.</text>'
     "</svg>"
 )
-"""Instead of a chart that cannot be drawn."""
 FORBIDDEN = re.compile(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"')
 """Attributes that the policy of a page forbids."""
 DASHES = ([1, 0], [7, 3], [2, 2])
+KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
-BarNames = tuple[str, str, str]
+class Chart:
+    """A finished chart. The same numbers give the same bytes."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec: Spec = map_texts(spec, printable_lines) | {"config": dict(CONFIG)}
+
+    def altair(self) -> "alt.TopLevelMixin":
+        """The chart as an object of Altair, for notebooks."""
+        import altair as alt
+
+        chart: alt.TopLevelMixin = alt.Chart.from_dict(self.spec)
+        return chart
+
+    def png(self) -> bytes:
+        """The chart as PNG, for papers and slides; a DrawingError if it cannot be drawn."""
+        return draw("png", self.spec, scale=2)
+
+    def svg(self, title: str = "", description: str = "") -> str:
+        """The chart as SVG, with a title and a description for screen readers; a DrawingError as above."""
+        return _described(draw("svg", self.spec).decode(), title, description)
+
+    def svg_or_note(self, title: str = "", description: str = "") -> str:
+        """The chart as SVG; if it cannot be drawn, a note that says so, and a warning."""
+        try:
+            return self.svg(title, description)
+        except DrawingError as error:
+            _warn(error)
+            return _described(NOTE, title, description)
+
+    def write(self, path: Path, title: str = "", description: str = "") -> None:
+        """Write the chart as .svg and .png; what cannot be drawn is a note or missing, with a warning."""
+        write_content(path.with_suffix(".svg"), self.svg_or_note(title, description) + "\n")
+        try:
+            write_content(path.with_suffix(".png"), self.png())
+        except DrawingError as error:
+            path.with_suffix(".png").unlink(missing_ok=True)
+            _warn(error)
+
+
+def _warn(error: DrawingError) -> None:
+    warnings.warn(str(error), RuntimeWarning, stacklevel=1)  # from here, so that Python shows it only once
+
+
+def _described(svg: str, title: str, description: str) -> str:
+    """The SVG with a title for screen readers, and without attributes that the policy of a page forbids."""
+    svg = re.sub(r"<\w[^<>]*>", lambda tag: FORBIDDEN.sub("", tag[0]), svg)
+    svg = svg.replace('<path d="" display="none"/>', "")
+    texts = f"<title>{escape(title)}</title>" if title else ""
+    texts += f"<desc>{escape(description)}</desc>" if description else ""
+    head, rest = svg.split(">", 1)
+    return printable_lines(f'{head} role="img">{texts}{rest}')
+
+
+def remove_charts(folder: Path, names: Iterable[str]) -> None:
+    """Remove charts of an earlier report that the new one does not have."""
+    for name in names:
+        for ending in ("svg", "png"):
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+
+
+# A figure of a page: a chart in two widths, with its title, its description and its numbers as a table.
+
+Cells: TypeAlias = tuple[str | tuple[str, str], ...]
+"""One row of a table; a pair is a number and its interval."""
+
+
+class Table(NamedTuple):
+    """Numbers as text. The first column names the rows."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[Cells]
+
+
+class Figure(NamedTuple):
+    """A chart that can be drawn at any width; `description` is for readers who do not see it."""
+
+    title: str
+    description: str
+    draw: Callable[[int], Chart]
+    table: Table
+
+
+class Drawing(NamedTuple):
+    """A figure with its SVG for wide and for narrow screens."""
+
+    figure: Figure
+    wide: "Markup"
+    narrow: "Markup"
+
+
+def draw_figure(figure: Figure) -> Drawing:
+    """The figure drawn for both widths."""
+    from markupsafe import Markup
+
+    svgs = [Markup(figure.draw(width).svg_or_note(figure.title, figure.description)) for width in (WIDE, NARROW)]
+    return Drawing(figure, *svgs)
+
+
+def with_interval(estimate: Estimate | None, unit: str = "share") -> tuple[str, str]:
+    """A cell of a table: an estimate and its interval."""
+    return estimate_text(estimate, unit), interval_text(estimate, unit)
+
+
+def share_cell(share: Estimate | None) -> tuple[str, str]:
+    """A cell of a table: a share and its interval, which is omitted for a share that was counted."""
+    counted = share is not None and not share.low < share.high
+    return estimate_text(share), "" if counted else interval_text(share)
+
+
+# Pieces of specifications.
+
+
+def field(name: str, **options: Any) -> Spec:
+    """A channel that shows a field of the data, such as "share:Q"; Q, N and O are Vega-Lite's types."""
+    name, _, kind = name.partition(":")
+    return {"field": name, "type": KINDS[kind], **options} if kind else {"field": name, **options}
+
+
+def mark(kind: str, rows: Sequence[Any] | None = None, encoding: Spec | None = None, **style: Any) -> Spec:
+    """A mark with the channels of its encoding; rows are dicts or named tuples, default: those of the chart."""
+    spec: Spec = {"mark": {"type": kind, **style}, "encoding": encoding or {}}
+    return spec if rows is None else spec | {"data": data(rows)}
+
+
+def data(rows: Sequence[Any]) -> Spec:
+    """Rows as data of a chart or a mark."""
+    return {"values": [row if isinstance(row, dict) else row._asdict() for row in rows]}
 
 
 class Measured(NamedTuple):
@@ -104,76 +339,90 @@ class Axis(NamedTuple):
     log: bool = False
     form: str = ""
 
-
-class Chart:
-    """A finished chart. The same numbers give the same bytes."""
-
-    def __init__(self, chart: Any) -> None:
-        # Tests draw every chart. Shorthands of Altair ("low:Q" for alt.X("low:Q")) would cost 20 ms each.
-        self.spec: dict[str, Any] = map_texts(chart.to_dict(validate=False), printable_lines)
-        config = self.spec.setdefault("config", {})
-        config |= CONFIG | {"view": config.get("view", {}) | {"stroke": None}}
-
-    def altair(self) -> alt.TopLevelMixin:
-        """The chart as an object of Altair, for notebooks."""
-        chart: alt.TopLevelMixin = alt.Chart.from_dict(self.spec)
-        return chart
-
-    def png(self) -> bytes:
-        """The chart as PNG, for papers and slides; a DrawingError if it cannot be drawn."""
-        return draw("png", self.spec, scale=PNG_SCALE)
-
-    def svg(self, title: str = "", description: str = "") -> str:
-        """The chart as SVG, with a title and a description for screen readers; a DrawingError as above."""
-        return _described(draw("svg", self.spec).decode(), title, description)
-
-    def svg_or_note(self, title: str = "", description: str = "") -> str:
-        """The chart as SVG; if it cannot be drawn, a note that says so, and a warning."""
-        try:
-            return self.svg(title, description)
-        except DrawingError as error:
-            _warn(error)
-            return _described(NOTE, title, description)
-
-    def write(self, path: Path, title: str = "", description: str = "") -> None:
-        """Write the chart as .svg and .png; what cannot be drawn is a note or missing, with a warning."""
-        write_content(path.with_suffix(".svg"), self.svg_or_note(title, description) + "\n")
-        try:
-            write_content(path.with_suffix(".png"), self.png())
-        except DrawingError as error:
-            path.with_suffix(".png").unlink(missing_ok=True)
-            _warn(error)
+    def channel(self, name: str) -> Spec:
+        """The channel of a field with this axis."""
+        axis: Spec = {"tickCount": 5, "ticks": False, "domain": False, "labelPadding": 5}
+        scale: Spec = {"type": "log", "nice": False} if self.log else {}
+        if self.form:
+            axis["format"] = self.form
+        if self.low is not None and self.high is not None:
+            scale |= {"domain": [self.low, self.high], "nice": False}
+            if self.log:
+                axis["values"] = [10**k for k in range(-9, 10) if self.low <= 10**k <= self.high]
+        return field(f"{name}:Q", title=self.title, scale=scale, axis=axis)
 
 
-def remove_charts(folder: Path, names: Iterable[str]) -> None:
-    """Remove charts of an earlier report that the new one does not have."""
-    for name in names:
-        for ending in ("svg", "png"):
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
-
-
-def _warn(error: DrawingError) -> None:
-    warnings.warn(str(error), RuntimeWarning, stacklevel=1)  # from here, so that Python shows it only once
-
-
-def bars(measured: Sequence[Bar], axis: Axis, names: BarNames = ("ours", "paper", "likelihood")) -> Chart:
+def bars(measured: Sequence[Bar], axis: Axis, names: Sequence[str] = ("ours", "paper", "likelihood")) -> Chart:
     """A panel for each `panel`, with bars for each label: the measured value, the reference, the second."""
-    panels = list(dict.fromkeys(bar.panel for bar in measured))
+    panels: dict[str, list[Bar]] = {}
+    for bar in measured:
+        panels.setdefault(bar.panel, []).append(bar)
     charts = [
-        _bar_panel(panel, [bar for bar in measured if bar.panel == panel], axis, names, panel == panels[-1])
-        for panel in panels
+        _bar_panel(title, panel, axis, names, is_last=title == list(panels)[-1]) for title, panel in panels.items()
     ]
-    return Chart(alt.vconcat(*charts, spacing=14).resolve_scale(x="shared"))
+    return Chart({"vconcat": charts, "spacing": 14, "resolve": {"scale": {"x": "shared"}}})
+
+
+def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: Sequence[str], is_last: bool) -> Spec:
+    rows, form = list[Spec](), axis.form or ".2f"
+    for bar in panel:
+        first = Measured(bar.value or 0.0, bar.low, bar.high)
+        other = None if bar.other is None else Measured(bar.other, None, None)
+        for name, found in zip(names, (first, other, bar.second), strict=True):
+            if found is not None:
+                is_missing = found is first and bar.value is None
+                number = f"{name}: not measured" if is_missing else f"{name} {found.value:{form}}"
+                end = max(found.value, found.high or found.value)
+                rows.append({"label": bar.label, "source": name, **found._asdict(), "end": end, "number": number})
+    y_axis = {"ticks": False, "domain": False, "labelPadding": 6, "labelLimit": 150}
+    x_axis = {"tickCount": 5, "domain": False, "ticks": False, "labels": is_last, "format": "~g"}
+    x = axis.channel("value") | {"title": axis.title if is_last else None, "axis": x_axis}
+    colour_scale = {"domain": list(names), "range": [ACCENT, GREY, PALE_ACCENT]}
+    layers = [
+        mark("bar", encoding={"x": x, "color": field("source:N", scale=colour_scale, legend=None)}, height=14),
+        *interval_rules("datum.low != null"),
+        mark(
+            "text", None, {"x": field("end:Q"), "text": field("number:N")}, align="left", dx=5, fontSize=12, color=INK
+        ),
+    ]
+    return {
+        "data": data(rows),
+        "encoding": {
+            "y": field("label:N", sort=[b.label for b in panel], title=None, axis=y_axis, scale={"padding": 0.1}),
+            "yOffset": field("source:N", sort=list(names)),
+        },
+        "layer": layers,
+        "title": title,
+        "width": WIDTH,
+        "height": (3 if any(bar.second for bar in panel) else 2) * BAR_HEIGHT * len(panel),
+    }
+
+
+def interval_rules(test: str, **style: Any) -> list[Spec]:
+    """A horizontal line from `low` to `high` on a wider white one, for the rows that pass a test."""
+    ends = {"x": field("low:Q"), "x2": field("high")}
+    rules = [mark("rule", None, ends, strokeWidth=w, color=c, **style) for w, c in ((4.5, "white"), (1.8, INK))]
+    return [rule | {"transform": [{"filter": test}]} for rule in rules]
 
 
 def columns(points: Sequence[Point], x: Axis, y: Axis) -> Chart:
     """Vertical bars of one series, with their numbers on top."""
-    names = [f"{point.x:g}" for point in points]
-    rows = [{"x": name, "y": point.y, "number": _number(point.y)} for name, point in zip(names, points, strict=True)]
-    x_axis = alt.X("x:N", sort=names, title=x.title, axis=alt.Axis(labelAngle=0, ticks=False, domain=False))
-    base = _data(rows).encode(x=x_axis, y=_y(y))
-    numbers = base.mark_text(dy=-7, fontSize=11, color=INK).encode(text=alt.Text("number:N"))
-    return Chart((base.mark_bar(color=ACCENT, size=22) + numbers).properties(width=WIDTH + 80, height=200))
+    rows = [
+        {"x": f"{p.x:g}", "y": p.y, "number": f"{p.y:,.0f}" if p.y >= 100 or p.y == round(p.y) else f"{p.y:.3g}"}
+        for p in points
+    ]
+    axis = {"labelAngle": 0, "ticks": False, "domain": False}
+    x_channel = field("x:N", sort=[row["x"] for row in rows], title=x.title, axis=axis)
+    numbers = mark("text", None, {"text": field("number:N")}, dy=-7, fontSize=11, color=INK)
+    return Chart(
+        {
+            "data": data(rows),
+            "encoding": {"x": x_channel, "y": y.channel("y")},
+            "layer": [mark("bar", color=ACCENT, size=22), numbers],
+            "width": WIDTH + 80,
+            "height": 200,
+        }
+    )
 
 
 def curves(points: Sequence[Point], x: Axis, y: Axis, quiet: Iterable[str] = ()) -> Chart:
@@ -183,166 +432,49 @@ def curves(points: Sequence[Point], x: Axis, y: Axis, quiet: Iterable[str] = ())
     """
     if x.log and x.low is None:
         x = x._replace(low=min(point.x for point in points), high=max(point.x for point in points))
-    panels = list(dict.fromkeys(point.panel for point in points))
-    charts = [
-        _curve_panel(panel, [point for point in points if point.panel == panel], x, y, set(quiet)) for panel in panels
-    ]
-    return Chart(alt.vconcat(*charts, spacing=14))
-
-
-def _curve_panel(title: str, points: list[Point], x: Axis, y: Axis, quiet: set[str]) -> Any:
-    series: dict[str, list[Point]] = {}
+    panels: dict[str, dict[str, list[Point]]] = {}
     for point in points:
-        series.setdefault(point.series, []).append(point)
-    layers: list[Any] = []
+        panels.setdefault(point.panel, {}).setdefault(point.series, []).append(point)
+    charts = [_curve_panel(panel, series, x, y, set(quiet)) for panel, series in panels.items()]
+    return Chart({"vconcat": charts, "spacing": 14})
+
+
+def _curve_panel(title: str, series: dict[str, list[Point]], x: Axis, y: Axis, quiet: set[str]) -> Spec:
+    channels, layers = {"x": x.channel("x"), "y": y.channel("y")}, list[Spec]()
+    measured = [name for name in series if name not in quiet]
+
+    def add_line(name: str, curve: list[Point]) -> None:
+        if any(point.low is not None for point in curve):
+            band = {**channels, "y": y.channel("low"), "y2": field("high")}
+            layers.append(mark("area", curve, band, opacity=0.2, color=ACCENT))
+        is_quiet = name in quiet
+        dash = [4, 2] if is_quiet else DASHES[measured.index(name) % len(DASHES)]
+        colour, width = (INK, 1.3) if is_quiet else (ACCENT, 2.2)
+        layers.append(mark("line", curve, channels, color=colour, strokeWidth=width, strokeDash=dash))
+
+    def add_name(name: str, point: Point, offset: float) -> None:
+        colour, weight = (INK, "normal") if name in quiet else (ACCENT, "bold")
+        style: Spec = {"align": "left", "dx": 7, "dy": offset, "fontSize": 12, "color": colour, "fontWeight": weight}
+        layers.append(mark("text", [point], {**channels, "text": {"value": name}}, **style))
+
     for name, curve in series.items():
-        layers += _line(curve, x, y, name in quiet, _dashes(name, series, quiet))
-    layers += _curve_names(series, quiet, x, y)
-    return alt.layer(*layers).properties(width=WIDTH + 20, height=HEIGHT, title=title)
-
-
-def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: BarNames, is_last: bool) -> Any:
-    rows = [row for bar in panel for row in _bar_rows(bar, names, axis.form or ".2f")]
-    y_axis = alt.Axis(ticks=False, domain=False, labelPadding=6, labelLimit=150)
-    labels = [bar.label for bar in panel]
-    base = _data(rows).encode(
-        y=alt.Y("label:N", sort=labels, title=None, axis=y_axis, scale=alt.Scale(padding=0.1)),
-        yOffset=alt.YOffset("source:N", sort=list(names)),
-    )
-    x_axis = alt.Axis(tickCount=5, domain=False, ticks=False, labels=is_last, format="~g")
-    x = alt.X("value:Q", title=axis.title if is_last else None, scale=_scale(axis), axis=x_axis)
-    colours = alt.Color("source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY, PALE_ACCENT]), legend=None)
-    n_bars = 3 if any(bar.second for bar in panel) else 2
-    interval = base.transform_filter("datum.low != null")
-    layers = [
-        base.mark_bar(height=14).encode(x=x, color=colours),
-        interval.mark_rule(strokeWidth=4.5, color="white").encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        interval.mark_rule(strokeWidth=1.8, color=INK).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(x=alt.X("end:Q"), text=alt.Text("number:N")),
-    ]
-    return alt.layer(*layers).properties(width=WIDTH, height=n_bars * BAR_HEIGHT * len(panel), title=title)
-
-
-def _bar_rows(bar: Bar, names: BarNames, digits: str) -> list[dict[str, Any]]:
-    """Data of one group of bars: the measured value, and the reference and the second if there are any."""
-    measured_name, reference_name, second_name = names
-    text = f"{measured_name}: not measured" if bar.value is None else f"{measured_name} {bar.value:{digits}}"
-    rows = [_bar_row(bar.label, measured_name, Measured(bar.value or 0.0, bar.low, bar.high), text)]
-    if bar.other is not None:
-        text = f"{reference_name} {bar.other:{digits}}"
-        rows.append(_bar_row(bar.label, reference_name, Measured(bar.other, None, None), text))
-    if bar.second is not None:
-        text = f"{second_name} {bar.second.value:{digits}}"
-        rows.append(_bar_row(bar.label, second_name, bar.second, text))
-    return rows
-
-
-def _bar_row(label: str, source: str, measured: Measured, text: str) -> dict[str, Any]:
-    value, low, high = measured
-    end = max(value, high or value)
-    return {"label": label, "source": source, "value": value, "low": low, "high": high, "end": end, "number": text}
-
-
-def _line(curve: list[Point], x: Axis, y: Axis, is_quiet: bool, dashes: list[int]) -> list[Any]:
-    base = _data([point._asdict() for point in curve]).encode(x=_x(x), y=_y(y))
-    layers: list[Any] = []
-    if any(point.low is not None for point in curve):
-        layers.append(base.mark_area(opacity=0.2, color=ACCENT).encode(y=_y(y, "low"), y2=alt.Y2("high:Q")))
-    colour, width = (INK, 1.3) if is_quiet else (ACCENT, 2.2)
-    return [*layers, base.mark_line(color=colour, strokeWidth=width, strokeDash=dashes)]
-
-
-def _curve_names(series: dict[str, list[Point]], quiet: set[str], x: Axis, y: Axis) -> list[Any]:
-    """The name of each series next to its end, in the order of the curves, and moved apart if they overlap.
-
-    If all curves end near the bottom, the names are higher up, each next to a piece of its line.
-    """
-    every = [point for curve in series.values() for point in curve]
+        add_line(name, curve)
+    # names next to the ends, in the order of the curves, and moved apart if they overlap
+    heights = [point.y for curve in series.values() for point in curve]
+    low = min(0.0, *heights) if y.low is None else y.low
+    high = max(heights) if y.high is None else y.high
     order = sorted(series, key=lambda name: sum(point.y for point in series[name]) / len(series[name]))
-    height = {name: _height(series[name][-1].y, every, y) for name in series}
-    if x.high is not None and max(height.values()) < LOW_END:
-        return [
-            layer
-            for index, name in enumerate(reversed(order))
-            for layer in _named_piece(name, series, quiet, x, y, 0.9 - 1.5 * NAME_GAP * index)
-        ]
-    heights, lowest = [], -1.0
-    for name in order:
-        lowest = max(height[name], lowest + NAME_GAP)
-        heights.append(lowest)
-    excess = max(lowest - 1.0, 0.0)
-    return [
-        _name(name, series[name][-1], name in quiet, HEIGHT * (height[name] - text_height + excess), x, y)
-        for name, text_height in zip(order, heights, strict=True)
-    ]
-
-
-def _named_piece(
-    name: str, series: dict[str, list[Point]], quiet: set[str], x: Axis, y: Axis, height: float
-) -> list[Any]:
-    """A piece of a curve at this height, right of the middle, and its name."""
-    right, top = x.high or 1.0, height * (y.high or max(point.y for point in series[name]))
-    ends = [Point(name, share * right, top) for share in (0.6, 0.7)]
-    line = _line(ends, x, y, name in quiet, _dashes(name, series, quiet))
-    return [*line, _name(name, ends[1], name in quiet, 0.0, x, y)]
-
-
-def _dashes(name: str, series: dict[str, list[Point]], quiet: set[str]) -> list[int]:
-    """Dashes of a series: those of the measured series differ from each other."""
-    measured = [other for other in series if other not in quiet]
-    return [4, 2] if name in quiet else DASHES[measured.index(name) % len(DASHES)]
-
-
-def _name(name: str, point: Point, is_quiet: bool, offset: float, x: Axis, y: Axis) -> Any:
-    """A name to the right of a point, `offset` pixels lower."""
-    colour, weight = (INK, "normal") if is_quiet else (ACCENT, "bold")
-    style: dict[str, Any] = {"fontSize": 12, "color": colour, "fontWeight": weight}
-    text = _data([point._asdict()]).mark_text(align="left", dx=7, dy=offset, **style)
-    return text.encode(x=_x(x), y=_y(y), text=alt.TextValue(name))
-
-
-def _height(value: float, points: Sequence[Point], y: Axis) -> float:
-    """Height of a value in the chart, from 0 to 1."""
-    low = min(0.0, *(point.y for point in points)) if y.low is None else y.low
-    high = max(point.y for point in points) if y.high is None else y.high
-    return (value - low) / (high - low) if high > low else 0.5
-
-
-def _data(rows: list[dict[str, Any]]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=rows))
-
-
-def _x(axis: Axis) -> alt.X:
-    return alt.X("x:Q", title=axis.title, scale=_scale(axis), axis=_axis(axis))
-
-
-def _y(axis: Axis, name: str = "y") -> alt.Y:
-    return alt.Y(f"{name}:Q", title=axis.title, scale=_scale(axis), axis=_axis(axis))
-
-
-def _axis(axis: Axis) -> alt.Axis:
-    options: dict[str, Any] = {"format": axis.form} if axis.form else {}
-    if axis.log and axis.low is not None and axis.high is not None:
-        options["values"] = [10**k for k in range(-9, 10) if axis.low <= 10**k <= axis.high]
-    return alt.Axis(tickCount=5, ticks=False, domain=False, labelPadding=5, **options)
-
-
-def _scale(axis: Axis) -> alt.Scale:
-    options: dict[str, Any] = {"type": "log", "nice": False} if axis.log else {}
-    if axis.low is not None and axis.high is not None:
-        options |= {"domain": [axis.low, axis.high], "nice": False}
-    return alt.Scale(**options)
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
-
-
-def _described(svg: str, title: str, description: str) -> str:
-    """The SVG with a title for screen readers, and without attributes that the policy of a page forbids."""
-    svg = re.sub(r"<\w[^<>]*>", lambda tag: FORBIDDEN.sub("", tag[0]), svg)
-    svg = re.sub(r'<path d="" display="none"/>', "", svg)
-    texts = f"<title>{escape(title)}</title>" if title else ""
-    texts += f"<desc>{escape(description)}</desc>" if description else ""
-    head, rest = svg.split(">", 1)
-    return printable_lines(f'{head} role="img">{texts}{rest}')
+    height = {name: (series[name][-1].y - low) / (high - low) if high > low else 0.5 for name in series}
+    if x.high is not None and max(height.values()) < LOW_END:  # higher up, each next to a piece of its line
+        for index, name in enumerate(reversed(order)):
+            top = (0.9 - 1.5 * NAME_GAP * index) * (y.high or max(point.y for point in series[name]))
+            piece = [Point(name, share * (x.high or 1.0), top) for share in (0.6, 0.7)]
+            add_line(name, piece)
+            add_name(name, piece[1], 0.0)
+    else:
+        places, lowest = dict[str, float](), -1.0
+        for name in order:
+            places[name] = lowest = max(height[name], lowest + NAME_GAP)
+        for name, place in places.items():
+            add_name(name, series[name][-1], HEIGHT * (height[name] - place + max(lowest - 1.0, 0.0)))
+    return {"layer": layers, "width": WIDTH + 20, "height": HEIGHT, "title": title}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, singledispatch
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from standout.core.text import (
     printable_texts,
     shorten,
 )
-from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
@@ -39,14 +38,11 @@ from standout.findings.links import LinkFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid
-from standout.report.advice_page import advice_figure, candidates_table
 from standout.report.audit_charts import FIGURES, common_threshold
-from standout.report.charts import Axis, Chart, Point, curves
-from standout.report.drawing import DrawingError
-from standout.report.figures import Cells, Figure, Table, View, share_bar, share_cell
-from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
-from standout.report.linking_page import figures as link_figures
+from standout.report.charts import WIDE, Axis, Cells, Chart, DrawingError, Figure, Point, Table, curves, share_cell
 from standout.report.page import render_part, template_text
+from standout.report.pages import advice_figure, candidates_table, link_figures
+from standout.report.share_charts import ShareBar, bars_figure, share_bar, share_bars, share_curves
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,9 +53,17 @@ LONGEST = 300
 """Longer texts of a cell are cut."""
 
 
+class View(NamedTuple):
+    """What a notebook shows of a result. Remarks say why numbers may not be relied on, or how to see more."""
+
+    headline: str
+    figure: Figure
+    remarks: tuple[str, ...] = ()
+
+
 @singledispatch
 def view_of(result: Any) -> View:
-    """What a notebook shows of a result."""
+    """What a notebook shows of a result. No id and no cell is shown."""
     raise TypeError(f"there is no view of {type(result).__name__}")
 
 
@@ -71,7 +75,7 @@ def altair_chart(result: Any) -> "alt.TopLevelMixin":
 def notebook_html(result: Any) -> str:
     """A headline, remarks, a small table and a chart. All texts are escaped and printable."""
     view = view_of(result)
-    figure, table = view.figure, view.table
+    figure, table = view.figure, view.figure.table
     chart = figure.draw(WIDE)
     chart.spec["config"] |= {"padding": PADDING}
     try:
@@ -79,46 +83,27 @@ def notebook_html(result: Any) -> str:
         picture = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     except DrawingError:
         picture = ""
-    rows = [[_cut(cell) for cell in row] for row in table.rows]
+    pairs = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in table.rows]
     return render_part(
         template_text("notebook.html"),
         headline=view.headline,
         remarks=view.remarks,
         heads=table.heads,
-        rows=rows,
+        rows=[[(shorten(text, LONGEST), ends) for text, ends in row] for row in pairs],
         title=figure.title,
         description=printable_texts(shorten(figure.description, LONGEST)),
         picture=picture,
     )
 
 
-def _cut(cell: str | tuple[str, str]) -> tuple[str, str]:
-    text, ends = (cell, "") if isinstance(cell, str) else cell
-    return shorten(text, LONGEST), ends
+MOST_BINS, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 12, 20, 12, 24
 
 
-# Releases and tables in notebooks: sizes and distributions. No id and no cell is shown.
-
-
-MOST_BINS = 12
-MOST_COLUMNS = 20
-
-
+@view_of.register
 def release_view(release: Release) -> View:
-    """Sizes of a release, and how many people have few entries or many."""
-    bars = _length_bars(release.lengths)
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    figure = Figure(
-        "People, by number of entries",
-        f"Share of people by the number of their entries. {shares}.",
-        partial(share_bars, bars),
-        Table(("", "number"), list(_release_rows(release))),
-    )
-    entries, people = (count(release.n_entries, "entry", "entries"), count(release.n_records, "person", "people"))
-    return View(f"{entries} of {people} about {count(release.n_items, 'item', 'items')}", figure)
-
-
-def _release_rows(release: Release) -> Sequence[Cells]:
+    """Sizes of a release, and how many people have few entries or many; of a table, its columns."""
+    if release.columns:
+        return _table_view(release)
     times = release.time_range
     rows: list[Cells] = [
         ("People (records)", count(release.n_records)),
@@ -131,7 +116,10 @@ def _release_rows(release: Release) -> Sequence[Cells]:
         rows.append(("Entries of the median person", f"{np.median(release.lengths):,.0f}"))
     if release.n_items:
         rows.append(("People who have the median item", f"{np.median(release.support):,.0f}"))
-    return rows
+    text, bars = "Share of people by the number of their entries.", _length_bars(release.lengths)
+    figure = bars_figure("People, by number of entries", text, bars, ("", "number"), rows)
+    entries, people = (count(release.n_entries, "entry", "entries"), count(release.n_records, "person", "people"))
+    return View(f"{entries} of {people} about {count(release.n_items, 'item', 'items')}", figure)
 
 
 def _length_bars(lengths: NDArray[np.int64]) -> list[ShareBar]:
@@ -142,56 +130,48 @@ def _length_bars(lengths: NDArray[np.int64]) -> list[ShareBar]:
     while edges[-1] <= most:
         edges.append(edges[-1] * factor)
     counts = np.histogram(lengths, np.array(edges))[0]
-    used = np.flatnonzero(counts)
-    bins = list(pairwise(edges))
+    used, bins, total = np.flatnonzero(counts), list(pairwise(edges)), max(len(lengths), 1)
     shown = range(used[0], used[-1] + 1) if len(used) else range(1)
-    total = max(len(lengths), 1)
-    return [ShareBar("", _span(*bins[i]), counts[i] / total) for i in shown]
+    labels = [
+        count(low, "entry", "entries") if end - low == 1 else f"{low:,} to {end - 1:,} entries" for low, end in bins
+    ]
+    return [ShareBar("", labels[i], counts[i] / total) for i in shown]
 
 
-def _span(low: int, end: int) -> str:
-    return count(low, "entry", "entries") if end - low == 1 else f"{low:,} to {end - 1:,} entries"
-
-
-def table_view(table: Release) -> View:
+def _table_view(table: Release) -> View:
     """The columns of a table, and how many rows each of them singles out alone."""
-    bars = [ShareBar("", column.name, _unique_share(column)) for column in table.columns[:MOST_COLUMNS]]
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    figure = Figure(
-        "Rows that one column singles out",
-        f"Share of rows whose value in this column no other row has. {shares}.",
-        partial(share_bars, bars),
-        Table(
-            ("column", "kind", "role", "different values", "empty cells", "singles out"),
-            [_column_cells(column) for column in table.columns[:MOST_COLUMNS]],
-        ),
-    )
+    columns = table.columns[:MOST_COLUMNS]
+    # of sets, the members are counted
+    unique = [
+        None
+        if column.starts is not None
+        else int(np.count_nonzero(column.counts[: column.missing] == 1)) / max(column.n_rows, 1)
+        for column in columns
+    ]
+    bars = [ShareBar("", column.name, share) for column, share in zip(columns, unique, strict=True)]
+    rows: list[Cells] = [
+        (
+            column.name,
+            column.kind,
+            column.role,
+            count(column.n_levels),
+            count(int(column.counts[column.missing])),
+            share,
+        )
+        for column, share in zip(columns, map(percent, unique), strict=True)
+    ]
+    heads = ("column", "kind", "role", "different values", "empty cells", "singles out")
+    text = "Share of rows whose value in this column no other row has."
+    figure = bars_figure("Rows that one column singles out", text, bars, heads, rows)
     more = table.n_columns - MOST_COLUMNS
     remarks = [f"The first {MOST_COLUMNS} columns; there are {more:,} more."] if more > 0 else []
     if table.n_items:
         remarks.append(f"With a history of {count(table.n_entries, 'entry', 'entries')}.")
-    rows = count(table.n_records, "row", "rows")
-    return View(f"{rows} × {count(table.n_columns, 'column', 'columns')}", figure, tuple(remarks))
+    rows_text = count(table.n_records, "row", "rows")
+    return View(f"{rows_text} × {count(table.n_columns, 'column', 'columns')}", figure, tuple(remarks))
 
 
-def _column_cells(column: Column) -> Cells:
-    empty, unique = int(column.counts[column.missing]), percent(_unique_share(column))
-    return column.name, column.kind, column.role, count(column.n_levels), count(empty), unique
-
-
-def _unique_share(column: Column) -> float | None:
-    """Share of rows whose value is unique; None for sets, where members are counted."""
-    if column.starts is not None:
-        return None
-    return int(np.count_nonzero(column.counts[: column.missing] == 1)) / max(column.n_rows, 1)
-
-
-# Audits, links and advice in notebooks. They show findings, which name nobody.
-
-
-MOST_ROWS = 12
-
-
+@view_of.register
 def audit_view(findings: AuditFindings) -> View:
     """The answer, and what each adversary achieves."""
     findings = printable_texts(findings)
@@ -206,21 +186,12 @@ def audit_view(findings: AuditFindings) -> View:
         for adversary in findings.adversaries
     ]
     table = Table(("adversary", "known facts", *(titles[measure] for measure in measures)), rows)
-    shares = [(adversary.title, adversary.as_named.identified) for adversary in findings.adversaries]
-    chart = FIGURES["success"](findings) or _adversaries(shares)
-    return View(findings.answer.sentence, chart._replace(table=table), _remarks(findings))
-
-
-def _adversaries(shares: Sequence[tuple[str, Estimate]]) -> Figure:
-    bars = [share_bar("", title, share) for title, share in shares]
-    text = "; ".join(f"{title}: {estimate_text(share)}" for title, share in shares)
-    return Figure(
-        "What each adversary achieves", f"Identified people. {text}.", partial(share_bars, bars), Table((), ())
+    text = "; ".join(f"{each.title}: {estimate_text(each.as_named.identified)}" for each in findings.adversaries)
+    bars = [share_bar("", each.title, each.as_named.identified) for each in findings.adversaries]
+    draw = partial(share_bars, bars)
+    figure = FIGURES["success"](findings) or Figure(
+        "What each adversary achieves", f"Identified people. {text}.", draw, table
     )
-
-
-def _remarks(findings: AuditFindings) -> tuple[str, ...]:
-    """Why the answer may not be relied on, its interval, and the threshold."""
     remarks = []
     if not findings.trust.trusted:
         remarks.append("The audit failed its own checks: do not trust its numbers.")
@@ -231,9 +202,10 @@ def _remarks(findings: AuditFindings) -> tuple[str, ...]:
         remarks.append(f"95 % interval: {interval}, from {count(rate.n, 'target', 'targets')}.")
     if findings.threshold.exceeded is not None:
         remarks.append(findings.threshold.explanation)
-    return tuple(remarks)
+    return View(findings.answer.sentence, figure._replace(table=table), tuple(remarks))
 
 
+@view_of.register
 def links_view(findings: LinkFindings) -> View:
     """What was claimed, and what the claims are worth."""
     figures = link_figures(findings)
@@ -259,6 +231,7 @@ def links_view(findings: LinkFindings) -> View:
     return View(headline, figure._replace(table=Table(("", "number"), rows)), (*remarks, findings.summary))
 
 
+@view_of.register
 def advice_view(advice: AdviceFindings) -> View:
     """The recommendation, and the candidates of the frontier."""
     advice = printable_texts(advice)
@@ -274,20 +247,16 @@ def advice_view(advice: AdviceFindings) -> View:
     return View(headline, advice_figure(advice)._replace(table=short), (*remarks, advice.summary))
 
 
-# Chart of the unicity of traces: a panel for each bin of time, a curve for each resolution in space.
-
-
 def unicity_chart(cells: Sequence[UnicityCell]) -> Chart:
-    """Share of people singled out, by number of known points."""
+    """Share of people singled out, by number of known points: a panel for each bin of time, a curve for each grid."""
+    panels = {each.time_bin: f"time by {each.time_bin}" if each.time_bin else "times unknown" for each in cells}
     points = [
-        Point(cell.places, cell.points, cell.share.value, cell.share.low, cell.share.high, _panel(cell.time_bin))
+        Point(cell.places, cell.points, cell.share.value, cell.share.low, cell.share.high, panels[cell.time_bin])
         for cell in cells
     ]
-    most = max(cell.points for cell in cells)
-    low = min(cell.points for cell in cells)
-    return curves(
-        points, Axis("known points", low, max(most, low + 1), form="d"), Axis("singled out", 0, 1, form=".0%")
-    )
+    sizes = [cell.points for cell in cells]
+    x = Axis("known points", min(sizes), max(*sizes, min(sizes) + 1), form="d")
+    return curves(points, x, Axis("singled out", 0, 1, form=".0%"))
 
 
 def unicity_page(cells: Sequence[UnicityCell]) -> str:
@@ -308,25 +277,19 @@ def unicity_page(cells: Sequence[UnicityCell]) -> str:
     )
 
 
-def _panel(time_bin: str | None) -> str:
-    return "times unknown" if time_bin is None else f"time by {time_bin}"
-
-
-# Attacks and what they are measured by, in notebooks. No record is named.
-
-
 SHOWN = 5
 """Number of records of a lineup."""
-MOST_CELLS = 24
 NAMES = "Records have no ids here, because notebooks are saved and shared: lineup() names them."
 SIMILARITIES = tuple(step / 50 for step in range(51))
 
 
+@view_of.register
 def verdict_view(verdict: Verdict) -> View:
     """The probabilities of the best records."""
     return _lineup(_verdict_headline(verdict), verdict)
 
 
+@view_of.register
 def lineup_view(answer: LineupAnswer) -> View:
     """The conclusion, and the probabilities of the best records."""
     return _lineup(answer.conclude("candidate 1"), answer.verdict, answer.assumption)
@@ -362,16 +325,12 @@ def _lineup(headline: str, verdict: Verdict, *remarks: str) -> View:
         ShareBar("", "no candidate", 0.0)
     ]
     cells: list[Cells] = [(label, probability_text(share), score) for label, share, score in rows]
-    shares = "; ".join(f"{label}: {percent(share)}" for label, share, _ in rows)
-    figure = Figure(
-        "Probability that the record is the target's",
-        f"Probabilities. {shares}.",
-        partial(share_bars, bars),
-        Table(("", "probability", "score"), cells),
-    )
+    title, heads = "Probability that the record is the target's", ("", "probability", "score")
+    figure = bars_figure(title, "Probabilities.", bars, heads, cells)
     return View(headline, figure, (*filter(None, remarks), NAMES))
 
 
+@view_of.register
 def simulation_view(simulation: Simulation) -> View:
     """The share of targets identified by each adversary, with each number of facts."""
     titles = measure_titles(simulation.threshold, simulation.budget, simulation.criteria.top)
@@ -398,6 +357,7 @@ def _cell_row(simulation: Simulation, cell: SimulationCell) -> Cells:
     return (cell.adversary, f"{cell.facts:,}", *shares, bits, count(len(cell.outcomes)))
 
 
+@view_of.register
 def comparison_view(comparison: Comparison) -> View:
     """The share of targets identified by each attack, with the difference from the baseline."""
     shown = comparison.rows[:MOST_CELLS]
@@ -420,12 +380,9 @@ def comparison_view(comparison: Comparison) -> View:
         )
         for row in shown
     ]
-    figure = Figure(
-        "Identified people, by attack",
-        f"Share of targets identified. {'; '.join(f'{bar.label}: {percent(bar.value)}' for bar in bars)}.",
-        partial(share_bars, bars or [ShareBar("", "no attack", None)]),
-        Table(("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}"), rows),
-    )
+    bars = bars or [ShareBar("", "no attack", None)]
+    heads = ("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}")
+    figure = bars_figure("Identified people, by attack", "Share of targets identified.", bars, heads, rows)
     attacks = count(len({row.attack for row in comparison.rows}), "attack", "attacks")
     return View(f"{attacks} on the same targets, compared with {comparison.baseline}", figure)
 
@@ -435,6 +392,7 @@ def _signed(difference: Estimate) -> tuple[str, str]:
     return f"{100 * difference.value:+.1f} points", f"{low} to {high}"
 
 
+@view_of.register
 def sparsity_view(sparsity: Sparsity) -> View:
     """How many records have a similar neighbour."""
     survival = [(point, sparsity.survival(point)) for point in SIMILARITIES]
@@ -454,25 +412,17 @@ def sparsity_view(sparsity: Sparsity) -> View:
     return View(f"{share} of the records have a neighbour with similarity 0.5 or more", figure, (whom,))
 
 
+@view_of.register
 def unicity_view(unicity: Unicity) -> View:
     """The share of records that some entries single out."""
-    single_out = count(unicity.k, "entry singles", "entries single")
-    headline = f"{single_out} out {estimate_line(unicity.share)} of the people"
-    return _unicity(headline, [(count(unicity.k, "entry", "entries"), unicity.share)])
+    label, share = count(unicity.k, "entry", "entries"), unicity.share
+    headline = f"{count(unicity.k, 'entry singles', 'entries single')} out {estimate_line(share)} of the people"
+    table = Table(("known entries", "singled out", "targets"), [(label, share_cell(share), count(share.n))])
+    draw = partial(share_bars, [share_bar("", label, share)])
+    return View(headline, Figure("People who are singled out", f"{headline}.", draw, table))
 
 
-def _unicity(headline: str, shares: Sequence[tuple[str, Estimate]]) -> View:
-    bars = [share_bar("", label, share) for label, share in shares]
-    rows = [(label, share_cell(share), count(share.n)) for label, share in shares]
-    figure = Figure(
-        "People who are singled out",
-        f"{headline}.",
-        partial(share_bars, bars),
-        Table(("known entries", "singled out", "targets"), rows),
-    )
-    return View(headline, figure)
-
-
+@view_of.register
 def unicity_grid_view(grid: UnicityGrid) -> View:
     """The share of people singled out, by resolution and number of points."""
     rows: list[Cells] = [
@@ -506,16 +456,3 @@ def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: 
         bars = [share_bar("", f"{name}; {count(facts, 'fact', 'facts')}", share) for name, facts, share in finite]
         draw = partial(share_bars, bars or [ShareBar("", "no target", None)])
     return Figure(f"{title}, by adversary", f"{title}. {ends}.", draw, table)
-
-
-view_of.register(Release, lambda release: table_view(release) if release.columns else release_view(release))
-view_of.register(Verdict, verdict_view)
-view_of.register(LineupAnswer, lineup_view)
-view_of.register(Simulation, simulation_view)
-view_of.register(Comparison, comparison_view)
-view_of.register(Sparsity, sparsity_view)
-view_of.register(Unicity, unicity_view)
-view_of.register(UnicityGrid, unicity_grid_view)
-view_of.register(AuditFindings, audit_view)
-view_of.register(LinkFindings, links_view)
-view_of.register(AdviceFindings, advice_view)

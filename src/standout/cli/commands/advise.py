@@ -134,7 +134,7 @@ def _write(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
     from standout.core.files import write_content
     from standout.data.export import inert
     from standout.findings.json_types import json_text
-    from standout.report.advice_page import advice_page
+    from standout.report.pages import advice_page
 
     write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
