@@ -59,7 +59,8 @@ def test_the_page_shows_each_attack_of_each_adversary_side_by_side(findings):
 def test_the_page_shows_the_answer_the_classes_the_population_and_the_checks(findings):
     words = " ".join(" ".join(Page(audit_page(findings)).words).split())
     assert findings.answer.sentence.replace(" %", "\xa0%") in words.replace(" %", "\xa0%") or "identifies" in words
-    for part in ("k = 1", "(journalist)", "for absent people", "Planted rows are found", "threshold"):
+    titles = [check.title for check in findings.trust.checks]
+    for part in ("k = 1", "(journalist)", "for absent people", "Planted records are identified", "threshold", *titles):
         assert part in words
 
 
