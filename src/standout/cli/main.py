@@ -54,8 +54,12 @@ def _exit_code() -> int:
 
         return run()
     except KeyboardInterrupt:
+        from standout.core.files import published
+
         if sys.stderr is not None:  # None if it is closed
-            sys.stderr.write("\n" * sys.stderr.isatty() + NO_RESULT)
+            complete = ", ".join(path.name for path in published())
+            text = f"standout: interrupted, but {complete} is complete\n" if complete else NO_RESULT
+            sys.stderr.write("\n" * sys.stderr.isatty() + text)
         return INTERRUPTED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)

@@ -43,6 +43,8 @@ TEMPORARY = getattr(os, "O_TMPFILE", 0)
 TRIES, LONGEST_PAUSE = 20, 0.02
 NEW_FOLDERS: list[Path] = []
 """Folders that this process created."""
+PUBLISHED: list[tuple[Path, os.stat_result]] = []
+"""Where this process puts outputs that are complete, and which file or folder each is."""
 OTHER_FORMATS = (".arrow", ".duckdb", ".html", ".json", ".jsonl", ".parquet", ".sqlite", ".toml", ".xlsx")
 REASONS = {
     errno.ELOOP: "its links form a loop",
@@ -200,6 +202,16 @@ def remove_empty_folders() -> None:
         with suppress(OSError):
             folder.rmdir()
     NEW_FOLDERS.clear()
+
+
+def published() -> list[Path]:
+    """Complete outputs of this process that are in place: an interruption after that moment loses nothing."""
+    places = []
+    for target, status in PUBLISHED:
+        with suppress(OSError):
+            if os.path.samestat(target.lstat(), status):
+                places.append(target)
+    return places
 
 
 def check_output_file(path: Path, option: str = "") -> None:
@@ -412,6 +424,7 @@ def publish(parts: Sequence[Part]) -> None:
     """
     main = parts[-1].new.parent
     moves = [_Move.of(part) for part in parts]
+    PUBLISHED.append((parts[-1].target.absolute(), parts[-1].new.lstat()))
     for other in {part.new.parent for part in parts} - {main}:
         (other / MAIN).write_text(json.dumps(str(main)))
     (main / JOURNAL).write_text(json.dumps(moves))

@@ -31,7 +31,17 @@ from numpy.typing import NDArray
 
 from standout.core import threads as bus_errors
 from standout.core.errors import BuildRunning, ParameterError, StoreError
-from standout.core.files import FOLDER, exchange, is_at, new_folder, open_private, random_name, siblings, write_all
+from standout.core.files import (
+    FOLDER,
+    PUBLISHED,
+    exchange,
+    is_at,
+    new_folder,
+    open_private,
+    random_name,
+    siblings,
+    write_all,
+)
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import drop_pages
 from standout.data.manifest import (
@@ -278,6 +288,7 @@ class IndexWriter:
             write_all(file, memoryview(manifest.to_json()))
             os.fsync(file)
         _sync_folder(self.folder)
+        PUBLISHED.append((self.target, self.folder.lstat()))
         if _exists(self.target):
             self._replace()
         else:
