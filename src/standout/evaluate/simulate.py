@@ -173,6 +173,8 @@ def success_rates(
 ) -> Floats:
     """The probability that the best guess is right (1/t in a tie of t), by target and number of facts."""
     attack = ScoreboardRH() if attack is None else check_attack(attack)
+    if not len(known):
+        return np.zeros((0, len(sizes)))
     if release.columns:
         of_size = (replace(known, cells=known.cells.first_attributes(original_of(release), size)) for size in sizes)
         found = [attack_columns(release, few, attack, probabilities=False, threads=threads).found for few in of_size]
