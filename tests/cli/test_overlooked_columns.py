@@ -145,6 +145,6 @@ def test_the_library_has_the_same_gate():
     frame = pl.DataFrame({"user": ["a", "b", "c"] * 9, "item": ["x", "y", "z"] * 9, "age": [30, 40, 50] * 9})
     with pytest.warns(so.ReadingWarning, match='or add ignore="age"$'):
         release = so.read(frame)
-    with pytest.raises(so.ColumnError, match=r'waive it with ignore=\["age"\]'):
+    with pytest.raises(so.ColumnError, match='waive it with ignore="age"'):
         so.audit(release, fail_above=0.5)
     assert so.read(frame, ignore="age").provenance.unused[0].ignored
