@@ -10,6 +10,7 @@ import standout as so
 from advising.samples import DECOYS
 from standout.advising.advise import _shown_shares
 from standout.data.build import subset
+from standout.evaluate.estimates import percent, rate_text
 
 pytestmark = pytest.mark.once
 
@@ -25,7 +26,8 @@ def test_an_entry_that_one_release_drops_may_be_in_the_other(small_release):
     # longer records are linked more often
     assert result.entries_shown_by_one.value == pytest.approx(0.6, abs=0.06)
     assert result.entries_shown_together.value == pytest.approx(0.84, abs=0.04)  # 1 − 0.4²
-    assert "identified" in str(result)
+    shown = f"{percent(result.entries_shown_by_one.value)} of their entries and both together"
+    assert shown in result.explanation and rate_text(result.identified) in result.explanation
 
 
 def test_links_are_compared_with_the_records_that_represent_the_same_people(small_release):

@@ -6,7 +6,7 @@ import pytest
 
 import standout as so
 from advising.samples import candidate, steps
-from standout.advising.advice import Composition, composition_text, limitations, sanitize_command, summary_sentences
+from standout.advising.advice import Advice, limitations, summary_sentences
 from standout.advising.search import SearchResult, unproven_candidates
 from standout.evaluate.estimates import rate
 
@@ -86,12 +86,18 @@ def test_a_limit_that_is_met_by_leaving_people_out_is_a_warning():
 
 
 def test_the_command_has_the_steps_and_no_seed():
-    words = shlex.split(sanitize_command(STRONG, ["films.csv", "--record", "user"], "safer"))
+    release = so.synthesize(records=9, items=5, entries=20, seed=1)
+
+    def command(recommended, *data):
+        search = result(UNTOUCHED, recommended=recommended)
+        return Advice(release, search, so.Adversary(), 0.05, None, "released", 0).command(data, "safer")
+
+    words = shlex.split(command(STRONG, "films.csv", "--record", "user"))
     given = [words[at + 1] for at, word in enumerate(words) if word == "--step"]
     assert steps(*given) == STRONG.steps
     assert words[:5] == ["standout", "sanitize", "films.csv", "--record", "user"]
     assert "--seed" not in words and "--renumber" in words and words[-2:] == ["-o", "safer"]
-    assert sanitize_command(None, ["films.csv"], "safer") == sanitize_command(UNTOUCHED, ["a"], "b") == ""
+    assert command(None, "films.csv") == command(UNTOUCHED, "films.csv") == ""
 
 
 def test_limitations_mention_times_and_impossible_candidates_only_if_there_are_any():
@@ -100,10 +106,3 @@ def test_limitations_mention_times_and_impossible_candidates_only_if_there_are_a
     neither = limitations(result(UNTOUCHED), so.sanitize(timed, "round-time none"), so.Adversary())
     assert set(neither) < set(both) and len(both) == len(neither) + 2
     assert "1 candidate was not tried" in both[-1]
-
-
-def test_the_entries_of_two_releases_are_mentioned_only_if_somebody_is_identified():
-    shares = rate(90, 100), rate(20, 100), rate(0, 100)
-    assert "show" not in composition_text(Composition(*shares, None, None))
-    text = composition_text(Composition(*shares, rate(50, 100), rate(75, 100)))
-    assert "one release shows 50 % of their entries and both together show 75 %" in text

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from standout._version import __version__
 from standout.advising.candidates import Candidate, frontier
-from standout.advising.search import SearchResult, UnprovenCandidates, unproven_candidates
+from standout.advising.search import SearchResult, unproven_candidates
 from standout.auditing.sentences import describe_adversary
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
@@ -28,7 +27,6 @@ from standout.findings.advice import (
     Among,
     CandidateFindings,
     CompositionFindings,
-    UnprovenCandidateFindings,
     UnprovenFindings,
     UtilityFindings,
 )
@@ -40,25 +38,6 @@ ENTRY_MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
 COLUMN_MEASURES = ("kept", "information", "associations", "rows_kept")
 """Measures of utility that the table shows."""
 TABLE_OPTION = "--table"
-
-
-class Composition(NamedTuple):
-    """What linking the second release's records to the first release revealed; see `standout.composition`.
-
-    `identified` is the share of people in both releases whose second record's best guess is their first record. The
-    adversary must also be sure that the person is in both, so `correct_claims` is smaller; `wrong_claims` is the share
-    for whom somebody else's record is claimed. The last two are the shares of the original entries of identified people
-    that the first release shows, and that the two can show together at most; None if nobody is identified.
-    """
-
-    identified: Estimate
-    correct_claims: Estimate
-    wrong_claims: Estimate
-    entries_shown_by_one: Estimate | None
-    entries_shown_together: Estimate | None
-
-    def __str__(self) -> str:
-        return f"{self.identified.value:.0%} identified, {self.correct_claims.value:.0%} correct claims"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,7 +69,7 @@ class Advice(ResultView, TableResult):
     search: SearchResult
     adversary: Adversary
     limit: float
-    composition: Composition | None
+    composition: CompositionFindings | None
     among: Among
     seed: int
     name: str = ""
@@ -124,8 +103,7 @@ class Advice(ResultView, TableResult):
         return tuple(frontier(self.candidates))
 
     @cached_property
-    def unproven(self) -> UnprovenCandidates:
-        """What is measured below the limit if nothing is proven to meet it, and what would settle it."""
+    def _unproven(self) -> UnprovenFindings | None:
         possible = int(self.adversary.eligible(self.release, np.arange(self.release.n_records)).sum())
         return unproven_candidates(self.search, self.limit, possible)
 
@@ -134,9 +112,9 @@ class Advice(ResultView, TableResult):
         """What the adversary knows, in one line."""
         return (known_attributes if self.release.columns else describe_adversary)(self.adversary, self.release)
 
-    @property
+    @cached_property
     def _sentences(self) -> list[str]:
-        return summary_sentences(self.search, self.unproven, self._known, self.limit, bool(self.release.columns))
+        return summary_sentences(self.search, self._unproven, self._known, self.limit, bool(self.release.columns))
 
     @property
     def summary(self) -> str:
@@ -159,10 +137,14 @@ class Advice(ResultView, TableResult):
             A `standout sanitize` command without a seed; empty if nothing is recommended or has to be
             changed.
         """
-        words = [data] if isinstance(data, str) else list(data)
-        if self.release.columns and TABLE_OPTION not in words:
-            words.append(TABLE_OPTION)
-        return sanitize_command(self.recommended, words, output, renumber=not self.release.columns)
+        if self.recommended is None or not self.recommended.steps:
+            return ""
+        words, new_ids = [data] if isinstance(data, str) else list(data), ["--renumber"]
+        if self.release.columns:
+            words, new_ids = [*words, *([] if TABLE_OPTION in words else [TABLE_OPTION])], []
+        steps = [word for step in self.recommended.steps for word in ("--step", str(step))]
+        # No seed: whoever knows it can undo noise.
+        return shlex.join(["standout", "sanitize", *words, *steps, *new_ids, "-o", output])
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -176,9 +158,13 @@ class Advice(ResultView, TableResult):
                 "recommended": best is not None and candidate.steps == best.steps and bool(candidate.steps),
                 "attack": candidate.risk.attack,
             }
-            estimates = {"identified": candidate.risk.everybody, "identified_in_release": candidate.risk.released}
-            names = COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES
-            for name, estimate in (estimates | {name: getattr(candidate.utility, name) for name in names}).items():
+            estimates: dict[str, Estimate | None] = {
+                "identified": candidate.risk.everybody,
+                "identified_in_release": candidate.risk.released,
+            }
+            for name in COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES:
+                estimates[name] = getattr(candidate.utility, name)
+            for name, estimate in estimates.items():
                 for suffix, end in (("", "value"), ("_low", "low"), ("_high", "high")):
                     number = math.nan if estimate is None else getattr(estimate, end)
                     row[name + suffix] = number if math.isfinite(number) else None
@@ -188,29 +174,6 @@ class Advice(ResultView, TableResult):
     @cached_property
     def _frontier_steps(self) -> set[tuple[object, ...]]:
         return {candidate.steps for candidate in self.frontier}
-
-    def _unproven_findings(self) -> UnprovenFindings | None:
-        unproven = self.unproven
-        if not unproven.best:
-            return None
-        return UnprovenFindings(
-            number=unproven.number,
-            possible_targets=unproven.possible_targets,
-            targets=unproven.targets_to_settle,
-            candidates=tuple(
-                UnprovenCandidateFindings(
-                    steps=tuple(map(str, each.candidate.steps)),
-                    name=each.candidate.name,
-                    stage=each.candidate.stage,
-                    rate=each.candidate.rate,
-                    kept=each.candidate.utility.kept,
-                    targets=each.candidate.risk.everybody.n,
-                    targets_needed=each.targets_needed,
-                    targets_advised=each.targets_advised,
-                )
-                for each in unproven.best
-            ),
-        )
 
     def to_dict(self) -> JsonObject:
         """Plain values of the findings.
@@ -261,7 +224,7 @@ class Advice(ResultView, TableResult):
     @cached_property
     def findings(self) -> AdviceFindings:
         """The content of advice.json. It has no ids and no seed."""
-        release, best, both = self.release, self.recommended, self.composition
+        release, best = self.release, self.recommended
         used = {step.name: step for candidate in self.candidates for step in candidate.steps}
         return AdviceFindings(
             complete=self.complete,
@@ -278,12 +241,10 @@ class Advice(ResultView, TableResult):
             candidates=tuple(map(self._candidate_findings, self.candidates)),
             step_descriptions={f"{name} {used[name].syntax}": used[name].summary for name in sorted(used)},
             impossible=self.search.impossible,
-            composition=None
-            if both is None
-            else CompositionFindings(**both._asdict(), explanation=composition_text(both)),
+            composition=self.composition,
             limits=tuple(limitations(self.search, release, self.adversary)),
             version=__version__,
-            unproven=self._unproven_findings(),
+            unproven=self._unproven,
         )
 
     def _candidate_findings(self, candidate: Candidate) -> CandidateFindings:
@@ -303,8 +264,14 @@ class Advice(ResultView, TableResult):
 # The sentences. What is about columns is said of a table, and the rest of a release.
 
 
+NOTHING_HELPS = {
+    False: "Narayanan and Shmatikov (2008) predict this for sparse data.",
+    True: "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
+}
+
+
 def summary_sentences(
-    result: SearchResult, unproven: UnprovenCandidates, adversary: str, limit: float, has_columns: bool
+    result: SearchResult, unproven: UnprovenFindings | None, adversary: str, limit: float, has_columns: bool
 ) -> list[str]:
     """The answer: the recommended candidate, what would prove one, or that no candidate meets the limit."""
     untouched, best, data = result.candidates[()], result.recommended, "table" if has_columns else "release"
@@ -330,15 +297,20 @@ def summary_sentences(
     if result.failed:
         number = count(len(result.failed), "candidate", "candidates")
         failed = [f"{number} met the limit at first, but not when re-measured on fresh targets."]
-    if unproven.best:
-        return [*sentences, *_unproven(unproven, limit, data), *failed, *_what_settles(unproven, has_columns)]
-    return [*sentences, *_no_recommendation(result, limit, data), *failed, NOTHING_HELPS[has_columns]]
-
-
-NOTHING_HELPS = {
-    False: "Narayanan and Shmatikov (2008) predict this for sparse data.",
-    True: "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
-}
+    if unproven is not None:
+        closest = next(each for each in result.latest.values() if each.name == unproven.candidates[0].name)
+        facts = "attributes" if has_columns else "entries"
+        not_proven, settling = _not_proven(unproven, closest, limit, data), _what_settles(unproven, facts)
+        return [*sentences, *not_proven, *failed, *settling]
+    tried = len(result.candidates) - 1
+    none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
+    if not tried:
+        none = f"No candidate could be tried, and the untouched {data} does not meet"
+    sentences.append(f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it.")
+    closest = min(result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept))
+    if closest.steps:
+        sentences += [f"The closest is {closest.name}, with {rate_text(closest.rate)}.", utility_left(closest)]
+    return [*sentences, *failed, NOTHING_HELPS[has_columns]]
 
 
 def _missing_people(result: SearchResult, best: Candidate, limit: float, data: str) -> list[str]:
@@ -350,11 +322,8 @@ def _missing_people(result: SearchResult, best: Candidate, limit: float, data: s
         "identified: the limit is met by leaving people out, not by protecting those who remain."
     )
     failed = {candidate.steps for candidate in result.failed}
-    others = [
-        candidate
-        for candidate in result.candidates.values()
-        if candidate.risk.released.high <= limit and candidate.steps not in failed
-    ]
+    safe = [each for each in result.candidates.values() if each.risk.released.high <= limit]
+    others = [each for each in safe if each.steps not in failed]
     if not others:
         return [warning, "No candidate meets the limit for them."]
     other = max(others, key=lambda candidate: candidate.utility_kept)
@@ -362,10 +331,9 @@ def _missing_people(result: SearchResult, best: Candidate, limit: float, data: s
     return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
 
 
-def _unproven(unproven: UnprovenCandidates, limit: float, data: str) -> list[str]:
+def _not_proven(unproven: UnprovenFindings, best: Candidate, limit: float, data: str) -> list[str]:
     """That measured rates are below the limit, and that none is proven to be."""
-    best, number = unproven.best[0].candidate, unproven.number
-    rates = "one measured rate is" if number == 1 else f"{number} measured rates are"
+    rates = "one measured rate is" if unproven.number == 1 else f"{unproven.number} measured rates are"
     text = rate_text(best.rate)
     if percent(best.rate.value) == percent(limit):  # it is not shown as equal to the limit
         text = f"slightly less than {text}"
@@ -379,11 +347,10 @@ def _unproven(unproven: UnprovenCandidates, limit: float, data: str) -> list[str
     return [*sentences, utility_left(best)] if best.steps else sentences
 
 
-def _what_settles(unproven: UnprovenCandidates, has_columns: bool) -> list[str]:
-    closest, facts = unproven.best[0], "attributes" if has_columns else "entries"
+def _what_settles(unproven: UnprovenFindings, facts: str) -> list[str]:
+    closest, targets = unproven.candidates[0], unproven.targets
     needed = f"if the rate stays the same, at least {count(closest.targets_needed)} targets are needed"
     people = f"only {count(unproven.possible_targets)} people have enough {facts} to be targets"
-    targets = unproven.targets_to_settle
     if targets is None:
         return [
             f"More targets cannot settle this: {needed}, and {people}.",
@@ -395,65 +362,26 @@ def _what_settles(unproven: UnprovenCandidates, has_columns: bool) -> list[str]:
     return [settling, "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing."]
 
 
-def _no_recommendation(result: SearchResult, limit: float, data: str) -> list[str]:
-    best = min(result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept))
-    tried = len(result.candidates) - 1
-    none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
-    if not tried:
-        none = f"No candidate could be tried, and the untouched {data} does not meet"
-    sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
-    if best.steps:
-        sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", utility_left(best)]
-    return sentences
-
-
 def utility_left(candidate: Candidate) -> str:
     """What is left of the utility, in one sentence."""
     utility, kept = candidate.utility, candidate.utility.kept
     if kept is None:
         return "The loss of utility is unknown, because a recommender learns nothing from the untouched release either."
-    if utility.information is not None:
-        shares = {
-            "the information in its cells": utility.information,
-            "the associations between its columns": utility.associations,
-            "its rows": utility.rows_kept,
-        }
-        parts = [f"{percent(share.value)} of {what}" for what, share in shares.items() if share is not None]
-        return f"The sanitized table keeps {percent(candidate.utility_kept)} of the utility: {', '.join(parts)}."
+    shares = {
+        "the information in its cells": utility.information,
+        "the associations between its columns": utility.associations,
+        "its rows": utility.rows_kept,
+    }
     pairs = {
         "top-10 hit rate": (utility.hit_rate, utility.hit_rate_before),
         "RMSE": (utility.rmse, utility.rmse_before),
     }
-    parts = [f"{name} {new.value:.3f} (before: {old.value:.3f})" for name, (new, old) in pairs.items() if new and old]
+    parts = [f"{percent(share.value)} of {what}" for what, share in shares.items() if share is not None]
+    parts += [f"{name} {new.value:.3f} (before: {old.value:.3f})" for name, (new, old) in pairs.items() if new and old]
+    if utility.information is not None:
+        return f"The sanitized table keeps {percent(candidate.utility_kept)} of the utility: {', '.join(parts)}."
     value, low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.value, kept.low, kept.high))
     return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
-
-
-def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str, renumber: bool = True) -> str:
-    """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
-    if candidate is None or not candidate.steps:
-        return ""
-    steps = [word for step in candidate.steps for word in ("--step", str(step))]
-    new_ids = ["--renumber"] if renumber else []
-    return shlex.join(["standout", "sanitize", *data, *steps, *new_ids, "-o", output])
-
-
-def composition_text(composition: Composition) -> str:
-    """What two releases reveal together."""
-    text = (
-        "Suppose that two such releases of the same people are published, with different noise and ids. The "
-        "best guess links the two records of a person correctly for "
-        f"{rate_text(composition.identified)} of the people in both. The adversary claims the right record "
-        f"for {rate_text(composition.correct_claims)} and a wrong one for "
-        f"{rate_text(composition.wrong_claims)}."
-    )
-    alone, together = composition.entries_shown_by_one, composition.entries_shown_together
-    if alone is None or together is None:
-        return text
-    return (
-        f"{text} For people who are linked correctly, one release shows {percent(alone.value)} of their "
-        f"entries and both together show {percent(together.value)}."
-    )
 
 
 def limitations(result: SearchResult, release: Release, adversary: Adversary) -> list[str]:
@@ -474,7 +402,7 @@ def limitations(result: SearchResult, release: Release, adversary: Adversary) ->
         ]
         if release.n_items:
             known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
-            sentences.append(f"The steps do not change the history of the people, which {known}.")
+            sentences.append(f"The built-in steps do not change the history of the people, which {known}.")
     else:
         sentences.append(
             "Utility is measured with a recommender. The data may have other uses, which are not measured."

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from standout.advising.advice import Advice, Composition
+from standout.advising.advice import Advice
 from standout.advising.candidates import Steps, step_columns
 from standout.advising.search import COLUMN_ATTACKS, CandidateRunner, SearchResult, search_candidates
 from standout.attack.any_attack import AnyAttack, attacks_by_name
@@ -20,8 +20,8 @@ from standout.core.text import printable
 from standout.core.threads import thread_count
 from standout.data.build import subset
 from standout.data.release import Release
-from standout.evaluate.estimates import mean, rate
-from standout.findings.advice import Among
+from standout.evaluate.estimates import mean, percent, rate, rate_text
+from standout.findings.advice import Among, CompositionFindings
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
@@ -175,7 +175,7 @@ def _parse_candidates(candidates: Any, release: Release) -> list[Steps]:
     return list(parsed)
 
 
-def _composition(runner: CandidateRunner, result: SearchResult, progress: Progress) -> Composition | None:
+def _composition(runner: CandidateRunner, result: SearchResult, progress: Progress) -> CompositionFindings | None:
     """What two releases with the recommended steps reveal together; Ctrl-C makes the result incomplete."""
     if result.recommended is None or not result.recommended.steps:
         return None
@@ -202,7 +202,7 @@ def composition(
     seed: int = 0,
     threads: int | None = None,
     progress: ProgressOption = no_progress,
-) -> Composition:
+) -> CompositionFindings:
     """Measure what two releases that were made from the same original reveal together.
 
     Records of people in the second release are linked to the first by `standout.link`, which knows neither
@@ -223,7 +223,7 @@ def composition(
 
     Returns
     -------
-    Composition
+    CompositionFindings
         Shares of identified people, of correct and wrong claims, and of the entries that are shown.
 
     Raises
@@ -261,12 +261,27 @@ def composition(
     right = np.array([guesses[row] == first.records[at] for row, at in zip(rows, records, strict=True)])
     claimed = table["claimed"].to_numpy()[rows].astype(np.bool_)
     identified, n = drawn[right], len(drawn)
-    return Composition(
-        identified=rate(int(right.sum()), n, 1 / first.n_records),
-        correct_claims=rate(int((right & claimed).sum()), n),
-        wrong_claims=rate(int((~right & claimed).sum()), n),
-        entries_shown_by_one=mean(_shown_shares([first], identified)) if len(identified) else None,
-        entries_shown_together=mean(_shown_shares([first, second], identified)) if len(identified) else None,
+    found = rate(int(right.sum()), n, 1 / first.n_records)
+    claims, wrong = (rate(int((some & claimed).sum()), n) for some in (right, ~right))
+    text = (
+        "Suppose that two such releases of the same people are published, with different noise and ids. The "
+        f"best guess links the two records of a person correctly for {rate_text(found)} of the people in both. The "
+        f"adversary claims the right record for {rate_text(claims)} and a wrong one for {rate_text(wrong)}."
+    )
+    alone = together = None
+    if len(identified):
+        alone, together = (mean(_shown_shares(some, identified)) for some in ([first], [first, second]))
+        text += (
+            f" For people who are linked correctly, one release shows {percent(alone.value)} of their "
+            f"entries and both together show {percent(together.value)}."
+        )
+    return CompositionFindings(
+        identified=found,
+        correct_claims=claims,
+        wrong_claims=wrong,
+        entries_shown_by_one=alone,
+        entries_shown_together=together,
+        explanation=text,
     )
 
 
@@ -280,19 +295,19 @@ def _shown_shares(releases: list[Sanitized], people: Ints) -> Floats:
 
     Two releases may show different entries of an item or the same: the larger share counts.
     """
+
+    def items_of(release: Release, record: int) -> Ints:
+        start = release.by_record.start
+        return release.by_record.item[start[record] : start[record + 1]].astype(np.int64)
+
     shares = []
     for person in people.tolist():
-        items, entries = np.unique(_items(releases[0].original, person), return_counts=True)
+        items, entries = np.unique(items_of(releases[0].original, person), return_counts=True)
         shown = np.zeros(len(items), np.int64)
         for release in releases:
             record = int(release.mapping.representatives[person])
-            released = np.bincount(_items(release, record), minlength=release.n_items)
+            released = np.bincount(items_of(release, record), minlength=release.n_items)
             codes = release.mapping.item_codes[items]
             shown += np.where(codes >= 0, released[codes], 0)
         shares.append(float(np.minimum(entries, shown).sum() / entries.sum()))
     return np.array(shares)
-
-
-def _items(release: Release, record: int) -> Ints:
-    start = release.by_record.start
-    return release.by_record.item[start[record] : start[record + 1]].astype(np.int64)

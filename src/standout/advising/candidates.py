@@ -14,31 +14,19 @@ from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.know.adversary import Adversary
-from standout.sanitizing.column_steps import ClassStep
-from standout.sanitizing.step import Step
-from standout.sanitizing.steps import (
-    CapRecords,
-    ClusterRecords,
+from standout.sanitizing.column_steps import (
+    ClassStep,
     DropColumn,
-    DropEntries,
-    DropRareItems,
     DropRows,
-    DropTopItems,
     GeneralizeColumn,
-    KmSuppress,
-    MergeRepeats,
-    PerturbTime,
-    PerturbValue,
-    RandomizedResponse,
     RoundColumn,
-    RoundTime,
-    RoundValue,
-    SampleRecords,
     SuppressCells,
     SuppressToK,
     SwapColumn,
     TopCode,
 )
+from standout.sanitizing.step import Step
+from standout.sanitizing.steps import step as step_of
 from standout.sanitizing.utility import Utility
 
 Steps: TypeAlias = tuple[Step, ...]
@@ -46,13 +34,8 @@ UNTOUCHED = "as it is"
 """Name of the candidate without steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdentificationRisk:
-    """Share of targets who are identified: of all, and of those whom a record of the release represents.
-
-    Targets missing from the release count as not identified. `attack` is the name of the strongest attack:
-    "likelihood", "paper", "exact match" or one of the user's own. Two names if the halves of the targets differ.
-    """
+class IdentificationRisk(NamedTuple):
+    """Share of targets whom the strongest attack identifies: of all, and of those whom a record represents."""
 
     everybody: Estimate
     released: Estimate
@@ -61,11 +44,7 @@ class IdentificationRisk:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A combination of steps, the share of people identified after it, and the utility that is left.
-
-    Without steps it is the untouched release. `stage` says how well the numbers are known: "quick", "full", or "fresh"
-    (re-measured on fresh targets); `among` whom the limit applies to.
-    """
+    """A combination of steps (none: the untouched release), its risk, and the utility that is left."""
 
     steps: Steps
     risk: IdentificationRisk
@@ -91,15 +70,16 @@ class Candidate:
     def to_checkpoint(self) -> JsonObject:
         """The numbers as plain values, infinities included."""
         utility: JsonObject = {name: asdict(estimate) for name, estimate in self.utility.measures()}
-        return {"stage": self.stage, "risk": asdict(self.risk), "utility": utility}
+        risk: JsonObject = {name: asdict(getattr(self.risk, name)) for name in ("everybody", "released")}
+        return {"stage": self.stage, "attack": self.risk.attack, "risk": risk, "utility": utility}
 
     @classmethod
     def from_checkpoint(cls, numbers: Any, steps: Steps, among: Among) -> "Candidate":
         """The candidate whose numbers `to_checkpoint` returned; `numbers` is their parsed JSON."""
-        utility: dict[str, Any] = {name: Estimate(**estimate) for name, estimate in numbers["utility"].items()}
-        risk = numbers["risk"]
-        measured = IdentificationRisk(Estimate(**risk["everybody"]), Estimate(**risk["released"]), risk["attack"])
-        return cls(steps, measured, Utility(steps=tuple(map(str, steps)), **utility), numbers["stage"], among)
+        utility, risk = ({k: Estimate(**v) for k, v in numbers[part].items()} for part in ("utility", "risk"))
+        measures: dict[str, Any] = {"steps": tuple(map(str, steps)), **utility}
+        risks = IdentificationRisk(risk["everybody"], risk["released"], numbers["attack"])
+        return cls(steps, risks, Utility(**measures), numbers["stage"], among)
 
 
 def steps_text(steps: Sequence[Step]) -> str:
@@ -110,14 +90,14 @@ def steps_text(steps: Sequence[Step]) -> str:
 # Single steps. Steps of one family are alternatives: they are not combined with each other.
 
 
-FAMILIES: dict[str, tuple[type[Step], ...]] = {
-    "times": (RoundTime, PerturbTime),
-    "values": (RoundValue, PerturbValue, RandomizedResponse),
-    "items": (DropRareItems, DropTopItems, KmSuppress),
-    "repeats": (MergeRepeats,),
-    "entries": (DropEntries, CapRecords),
-    "records": (SampleRecords, ClusterRecords),
-    "classes": (ClassStep,),
+FAMILIES = {
+    "times": ("round-time", "perturb-time"),
+    "values": ("round-value", "perturb-value", "randomized-response"),
+    "items": ("drop-rare-items", "drop-top-items", "km-suppress"),
+    "repeats": ("merge-repeats",),
+    "entries": ("drop-entries", "cap-records"),
+    "records": ("sample-records", "cluster-records"),
+    "classes": ("suppress-to-k", "drop-rows"),
 }
 SAFE_SAMPLE, MIN_SAMPLE = 0.6, 10
 """A sample of this share of the limit meets it even if everybody in it is identified; its minimum size."""
@@ -144,44 +124,46 @@ def step_columns(step: Step) -> tuple[str, ...]:
 
 def step_family(step: Step) -> str:
     """What a step changes."""
-    family = next((name for name, kinds in FAMILIES.items() if isinstance(step, kinds)), "")
+    family = next((name for name, kinds in FAMILIES.items() if step.name in kinds), "")
     return family or ",".join(["column", *step_columns(step)] if step_columns(step) else [step.name])
 
 
 def built_in_steps(release: Release, adversary: Adversary, limit: float) -> list[Step]:
     """Single steps that suit the release and the adversary, weak ones first in each family."""
-    return _table_steps(release, adversary) if release.columns else _history_steps(release, limit)
+    return _table_steps(release, adversary) if release.columns else list(map(step_of, _history_steps(release, limit)))
 
 
-def _history_steps(release: Release, limit: float) -> list[Step]:
+def _history_steps(release: Release, limit: float) -> Iterator[str]:
     """Steps on entries.
 
     One of them is a sample so small that it meets a limit for everybody even if all people in it are identified.
     """
-    steps: list[Step] = []
-    if release.span:
-        steps += [RoundTime(to) for to in ("month", "year", "none")] + [PerturbTime(90), PerturbTime(365)]
     levels, median = release.levels, int(np.median(release.lengths))
+    if release.span:
+        yield from (f"round-time {to}" for to in ("month", "year", "none"))
+        yield from (f"perturb-time {days}" for days in (90, 365))
     if levels is not None and len(levels) > 1:
         if isinstance(levels, tuple):
-            steps.append(PerturbValue(None, 0.5))
+            yield "perturb-value none 0.5"
         else:
             quarter, smallest_gap = float(levels[-1] - levels[0]) / 4, float(np.diff(levels).min())
-            noise = [(max(part * quarter, smallest_gap), part / 2) for part in (1, 2)]
-            steps += [RoundValue(bins=3), RoundValue(bins=2), *(PerturbValue(*each) for each in noise)]
-        steps += [RandomizedResponse(3), RandomizedResponse(1), RoundValue(to="none")]
+            yield from (f"round-value bins {bins}" for bins in (3, 2))
+            yield from (f"perturb-value {max(part * quarter, smallest_gap)!r} {part / 2}" for part in (1, 2))
+        yield from ("randomized-response 3", "randomized-response 1", "round-value none")
     for k in (3, 10, 50):
         rare = release.support < k
         if rare.any() and float(release.item_entries[rare].sum()) < release.n_entries / 2:
-            steps.append(DropRareItems(k))
-    steps += [DropTopItems(k) for k in sorted({k for k in (release.n_items // 200, release.n_items // 50) if k >= 1})]
-    steps += [KmSuppress(2, 2)] if release.n_entries <= MAX_KM_ENTRIES else []
-    steps += [MergeRepeats("last")] if release.has_repeats else []
-    steps += [DropEntries(share) for share in (0.25, 0.5, 0.75, 0.9)]
-    steps += [CapRecords(length) for length in sorted({median // 4, median}, reverse=True) if length >= 2]
+            yield f"drop-rare-items {k}"
+    yield from (f"drop-top-items {k}" for k in sorted({release.n_items // 200, release.n_items // 50} - {0}))
+    if release.n_entries <= MAX_KM_ENTRIES:
+        yield "km-suppress 2 2"
+    if release.has_repeats:
+        yield "merge-repeats last"
+    yield from (f"drop-entries {share}" for share in (0.25, 0.5, 0.75, 0.9))
+    yield from (f"cap-records {most}" for most in sorted({median // 4, median}, reverse=True) if most >= 2)
     samples = (0.5, 0.2, round(SAFE_SAMPLE * limit, 4))
-    steps += [SampleRecords(share) for share in samples if share * release.n_records >= MIN_SAMPLE]
-    return steps + [ClusterRecords(k) for k in (2, 5, 10, 25) if 4 * k <= release.n_records]
+    yield from (f"sample-records {share!r}" for share in samples if share * release.n_records >= MIN_SAMPLE)
+    yield from (f"cluster-records {k}" for k in (2, 5, 10, 25) if 4 * k <= release.n_records)
 
 
 def _table_steps(table: Release, adversary: Adversary) -> list[Step]:
@@ -218,13 +200,20 @@ def column_bits(column: Column) -> float:
 
 def _column_steps(column: Column) -> Iterator[Step]:
     """Steps on one column, weak ones first; none that would change nothing."""
-    occurs = np.flatnonzero(column.counts[:-1])
+    counts = column.counts[:-1]
+    occurs = np.flatnonzero(counts)
     for step in _level_steps(column):
         change = step.level_change(column)
         if change is not None and len(np.unique(change.lookup[occurs])) < len(occurs):
             yield step
     if column.kind in ("category", "set") and column.hierarchy is None:
-        yield from (SuppressCells(column.name, below) for below in _useful_counts(column))
+        useful: dict[int, int] = {}
+        for share in RARE_SHARES:
+            below = max(FEWEST, math.ceil(share * column.n_rows))
+            kept = int(np.count_nonzero(counts >= below))
+            if 2 <= kept < len(occurs):  # some values are rare, and at least two are not
+                useful.setdefault(kept, below)
+        yield from (SuppressCells(column.name, below) for below in useful.values())
     if column.n_rows >= FEWEST_TO_SWAP:
         yield from (SwapColumn((column.name,), share) for share in SWAPPED)
 
@@ -265,18 +254,6 @@ def _round_number(number: float) -> float:
     return min(choices, key=lambda choice: abs(math.log(choice / number)))
 
 
-def _useful_counts(column: Column) -> list[int]:
-    """Numbers of rows below which a value is rare: some values are, and at least two are not."""
-    counts = column.counts[:-1]
-    useful: dict[int, int] = {}
-    for share in RARE_SHARES:
-        below = max(FEWEST, math.ceil(share * column.n_rows))
-        kept = int(np.count_nonzero(counts >= below))
-        if 2 <= kept < np.count_nonzero(counts):
-            useful.setdefault(kept, below)
-    return list(useful.values())
-
-
 # Combinations. There may be many families, so there are too many combinations to look at each. Log-odds of being
 # identified add up if steps work independently, and shares of utility multiply. So the frontier of all expected
 # combinations is built family by family, and keeps only what is not dominated.
@@ -310,9 +287,9 @@ class Point(NamedTuple):
     risk: float
     utility: float
 
-    def plus(self, effect: "Point", step: Step) -> "Point":
+    def plus(self, effect: "Point") -> "Point":
         """The point after a further step with this effect."""
-        return Point((*self.steps, step), self.risk + effect.risk, self.utility + effect.utility)
+        return Point((*self.steps, *effect.steps), self.risk + effect.risk, self.utility + effect.utility)
 
     def shares(self) -> "Point":
         """Log-odds and logarithm as shares."""
@@ -341,7 +318,7 @@ def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def select_for_full_stage(candidates: Sequence[Candidate], limit: float, targets: int, count: int) -> list[Candidate]:
-    """Select candidates that deserve the full stage.
+    """Candidates that deserve the full stage.
 
     One half has the highest utility among those whose interval, with this number of targets, should end below
     the limit. The others are on the frontier, those near the limit first.
@@ -377,10 +354,7 @@ def propose_combinations(tried: Tried, limit: float, count: int, known_share: fl
 
 
 def log_point(candidate: Candidate) -> Point:
-    """Log-odds of being identified and log of the utility.
-
-    With half a person more identified, so that a rate of 0 does not stay 0.
-    """
+    """Log-odds of being identified, with half a person more so that 0 does not stay 0, and log of the utility."""
     n = candidate.rate.n
     risk = (candidate.rate.value * n + 0.5) / (n + 1)
     utility = min(max(round(candidate.utility_kept, DIGITS), LEAST_UTILITY), 1.0)
@@ -421,8 +395,8 @@ def expected_frontier(tried: Tried, effects: Mapping[Step, Point]) -> list[Point
         points = [Point((), 0.0, 0.0)]
         for family in others:
             fitting = [step for step in family if last is None or _fits([step], last)]
-            points = _thinned([*points, *(point.plus(effects[step], step) for point in points for step in fitting)])
-        combinations += points if last is None else [point.plus(effects[last], last) for point in points]
+            points = _thinned([*points, *(point.plus(effects[step]) for point in points for step in fitting)])
+        combinations += points if last is None else [point.plus(effects[last]) for point in points]
     best = [each for each in _thinned(combinations) if len(each.steps) >= 2]
     return [Point(each.steps, start.risk + slope * each.risk, start.utility + each.utility).shares() for each in best]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate, trials_to_prove
 from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population, column_targets
-from standout.findings.advice import Among, Stage
+from standout.findings.advice import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import association, column_utility, columns_at
@@ -81,9 +81,16 @@ def identification_risk(
             raise ParameterError("no record has as many items as the adversary knows")
         attacks = candidate_attacks(safer, adversary)
         attacks |= {name: fit_attack(attack, adversary) for name, attack in (own_attacks or {}).items()}
-        strongest = cross_fit(
-            {name: _successes(attack, people, adversary, drawn, seed, threads) for name, attack in attacks.items()}
-        )
+        found = {}
+        for name, attack in attacks.items():
+            parts = []
+            for low in range(0, len(drawn), BATCH):
+                batch = drawn[low : low + BATCH]
+                known = people.known_facts(adversary, batch, seed)
+                # The probability that the best guess is right: 1/t in a tie of t.
+                parts.append(success_rates(people.release, known, batch, [adversary.knows], threads, attack)[:, 0])
+            found[name] = np.concatenate(parts)
+        strongest = cross_fit(found)
         name, success = strongest.name, strongest.success
     is_present, baseline = safer.mapping.representatives[drawn] >= 0, 1 / safer.n_records
     add = math.fsum if safer.columns else np.sum
@@ -94,18 +101,6 @@ def identification_risk(
 
     everybody = identified(success, float(is_present.mean()) * baseline)
     return IdentificationRisk(everybody, identified(success[is_present], baseline), name)
-
-
-def _successes(
-    attack: AnyAttack, people: Population, adversary: Adversary, targets: Ints, seed: int, threads: int | None
-) -> Floats:
-    """Probability that the best guess is right, for each target: 1/t in a tie of t."""
-    parts = []
-    for low in range(0, len(targets), BATCH):
-        batch = targets[low : low + BATCH]
-        known = people.known_facts(adversary, batch, seed)
-        parts.append(success_rates(people.release, known, batch, [adversary.knows], threads, attack)[:, 0])
-    return np.concatenate(parts)
 
 
 # The utility of columns: what the cells and the associations of the columns still say.
@@ -131,22 +126,28 @@ class ColumnBenchmark:
 
     def measures(self, safer: Sanitized) -> dict[str, Estimate | None]:
         """The measures of a release that was made from the original."""
-        columns, n = [column_utility(safer, old) for old in self.release.columns], self.release.n_records
+        n = self.release.n_records
+
+        def counted(value: float) -> Estimate:  # not estimated, so its interval is a point
+            return Estimate(value, value, value, n, 0.0)
+
+        columns = [column_utility(safer, old) for old in self.release.columns]
         shares = [min(column.bits_kept / column.bits_before, 1.0) for column in columns if column.bits_before > 0]
-        information = _counted(math.fsum(shares) / len(shares) if shares else 1.0, n)
-        associations = self._associations(safer)
+        information, associations = counted(math.fsum(shares) / len(shares) if shares else 1.0), None
+        if self.before:
+            value = max(1.0 - self._association_change(safer) / math.fsum(self.before.values()), 0.0)
+            people = len(self._people)
+            associations = counted(value) if people == n else Estimate(value, math.nan, math.nan, people, 0.0)
         return {
             "kept": information if associations is None else min(information, associations, key=lambda x: x.value),
             "information": information,
             "associations": associations,
-            "rows_kept": _counted(safer.n_records / n, n),
-            "bits": _counted(math.fsum(column.bits_kept for column in columns), n),
+            "rows_kept": counted(safer.n_records / n),
+            "bits": counted(math.fsum(column.bits_kept for column in columns)),
         }
 
-    def _associations(self, safer: Sanitized) -> Estimate | None:
-        """The share of the associations that is left; only pairs with a changed column are computed."""
-        if not self.before:
-            return None
+    def _association_change(self, safer: Sanitized) -> float:
+        """Σ |change of the association of a pair|; only pairs with a changed column are computed."""
         is_used = np.zeros(self.release.n_records, np.bool_)
         is_used[self._people] = True
         new = columns_at(safer, np.flatnonzero(is_used[safer.original_row]))
@@ -156,8 +157,7 @@ class ColumnBenchmark:
                 changes.append(before)
             elif not is_whole or a in safer.channels or b in safer.channels:
                 changes.append(abs(association(new[a], new[b]) - before))
-        value, n = max(1.0 - math.fsum(changes) / math.fsum(self.before.values()), 0.0), len(self._people)
-        return _counted(value, n) if n == self.release.n_records else Estimate(value, math.nan, math.nan, n, 0.0)
+        return math.fsum(changes)
 
     @cached_property
     def _people(self) -> Ints:
@@ -180,15 +180,10 @@ class ColumnBenchmark:
         return before
 
 
-def _counted(value: float, n: int) -> Estimate:
-    """A number that is counted, not estimated."""
-    return Estimate(value, value, value, n, 0.0)
-
-
 # Measuring candidates. Each result is stored in a checkpoint.
 
 
-ABOUT = "candidates"
+ABOUT, CHECKPOINT = "candidates", "candidates.checkpoint"
 """What the checkpoint has. The key of each candidate depends on all settings."""
 ROUNDS, COLUMN_ROUNDS = (24, 16), (20, 16, 16)
 """Number of combinations in each round, which learns from those before; steps on many columns may be needed."""
@@ -219,7 +214,7 @@ class CandidateRunner:
     def __post_init__(self) -> None:
         if self.work is not None:
             parse = lambda content: dict(json.loads(content))  # noqa: E731
-            self.measured = read_checkpoint(self._checkpoint, ABOUT, parse) or {}
+            self.measured = read_checkpoint(self.work / CHECKPOINT, ABOUT, parse) or {}
 
     def measure(self, stage: Stage, steps: Steps) -> Candidate:
         """Measure a candidate, or return what the checkpoint has.
@@ -232,20 +227,25 @@ class CandidateRunner:
         if key in self.measured:
             return Candidate.from_checkpoint(self.measured[key], steps, self.among)
         noise_seed = self.seed + (DRAWS["fresh"] if stage == "fresh" else 0)
-        if self.release.columns:
-            safer = self._sanitized(self.release, steps, noise_seed)
-            measures = (self._quick_columns if stage == "quick" else self._full_columns).measures(safer)
-        elif stage == "full" and self.quick_benchmark.share == 1:
-            measures = dict(self.measure("quick", steps).utility.measures())
-            safer = self._sanitized(self.release, steps, noise_seed)
-        else:
-            benchmark = self.quick_benchmark
-            if stage != "quick":
-                benchmark = self._full_benchmark if stage == "full" else self._fresh_benchmark
-            # In the quick stage, one sanitized release serves both measurements, which halves its time.
-            safer = self._sanitized(benchmark.holdout.rest, steps, noise_seed)
-            measures = entry_measures(benchmark, safer, self.seed)
-            safer = safer if stage == "quick" else self._sanitized(self.release, steps, noise_seed)
+        columns, measures, safer = self.release.columns, dict[str, Estimate | None](), None
+        # Of columns and entries, the entries are measured if a step changes them.
+        if not columns or (self.release.n_entries and any(step.about != "columns" for step in steps)):
+            if stage == "full" and self.quick_benchmark.share == 1:
+                measures = dict(self.measure("quick", steps).utility.measures())
+            else:
+                benchmark = self.quick_benchmark
+                if stage != "quick":
+                    benchmark = self._full_benchmark if stage == "full" else self._fresh_benchmark
+                safer = sanitize(benchmark.holdout.rest, steps, seed=noise_seed, threads=self.threads)
+                measures = entry_measures(benchmark, safer, self.seed)
+        # In the quick stage, one sanitized release serves both measurements, which halves its time.
+        if safer is None or columns or stage != "quick":
+            safer = sanitize(self.release, steps, seed=noise_seed, threads=self.threads)
+        if columns:
+            of_entries = measures.get("kept")
+            measures |= self._column_benchmarks[stage == "quick"].measures(safer)
+            both = [each for each in (measures["kept"], of_entries) if each is not None]
+            measures["kept"] = min(both, key=lambda share: share.value)
         targets = min(QUICK_TARGETS, self.targets) if stage == "quick" else self.targets
         draw = self.seed + DRAWS[stage]
         risk = identification_risk(safer, self.adversary, targets, draw, self.threads, self.attacks)
@@ -253,11 +253,8 @@ class CandidateRunner:
         candidate = Candidate(steps, risk, Utility(steps=tuple(map(str, steps)), **context), stage, self.among)
         self.measured[key] = candidate.to_checkpoint()
         if self.work is not None:
-            write_checkpoint(self._checkpoint, ABOUT, json.dumps(self.measured).encode())
+            write_checkpoint(self.work / CHECKPOINT, ABOUT, json.dumps(self.measured).encode())
         return candidate
-
-    def _sanitized(self, release: Release, steps: Steps, seed: int) -> Sanitized:
-        return sanitize(release, steps, seed=seed, threads=self.threads)
 
     @cached_property
     def quick_benchmark(self) -> RecommenderBenchmark:
@@ -274,17 +271,10 @@ class CandidateRunner:
         return RecommenderBenchmark.of(self.release, self.people, self.seed + DRAWS["fresh"])
 
     @cached_property
-    def _quick_columns(self) -> ColumnBenchmark:
-        return ColumnBenchmark(self.release, QUICK_ROWS, self.seed)
-
-    @cached_property
-    def _full_columns(self) -> ColumnBenchmark:
-        return ColumnBenchmark(self.release, FULL_ROWS, self.seed)
-
-    @property
-    def _checkpoint(self) -> Path:
-        assert self.work is not None
-        return self.work / "candidates.checkpoint"
+    def _column_benchmarks(self) -> dict[bool, ColumnBenchmark]:
+        """The benchmark of columns, by whether it is that of the quick stage."""
+        rows = {True: QUICK_ROWS, False: FULL_ROWS}
+        return {is_quick: ColumnBenchmark(self.release, rows[is_quick], self.seed) for is_quick in rows}
 
     def _key(self, stage: Stage, steps: Steps) -> str:
         """Hash of everything that the numbers of a candidate depend on."""
@@ -295,9 +285,7 @@ class CandidateRunner:
             repr(self.adversary) if columns else self.adversary.key(),
             [] if self.work is None else [checkpoint_key(attack, "work") for attack in self.attacks.values()],
             [(column.error, repr(column.similarity), column.attribute) for column in columns],
-            self.targets,
-            self.people,
-            self.seed,
+            (self.targets, self.people, self.seed),
             (QUICK_TARGETS, QUICK_ENTRIES, QUICK_ROWS, FULL_ROWS),
             self.release.fingerprint,
             __version__,
@@ -313,9 +301,8 @@ FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 class SearchResult:
     """What a search found.
 
-    `candidates` are all by steps, each from the latest stage but "fresh"; `impossible` those that could not be
-    applied, and why; `recommended` the one that met the limit when it was re-measured; `failed` those that met it in
-    the full stage, but not when they were re-measured. `complete` is False if the search was interrupted.
+    `candidates` are each from the latest stage but "fresh"; `impossible` says why some could not be applied; `failed`
+    met the limit in the full stage, but not when they were re-measured. `complete`: the search was not interrupted.
     """
 
     candidates: dict[Steps, Candidate] = field(default_factory=dict)
@@ -323,6 +310,11 @@ class SearchResult:
     recommended: Candidate | None = None
     failed: list[Candidate] = field(default_factory=list)
     complete: bool = False
+
+    @property
+    def latest(self) -> dict[Steps, Candidate]:
+        """All candidates; one that failed when it was re-measured as it was then, because that rate has no bias."""
+        return self.candidates | {candidate.steps: candidate for candidate in self.failed}
 
 
 def search_candidates(
@@ -409,51 +401,39 @@ MEASUREMENTS = 2
 """A candidate has to meet the limit in the full stage and again in the fresh stage."""
 
 
-class Unproven(NamedTuple):
-    """A candidate whose measured rate is below the limit, as it was re-measured if it was.
+def unproven_candidates(result: SearchResult, limit: float, possible_targets: int) -> UnprovenFindings | None:
+    """The candidates below the limit if the search ended without a recommendation; None if there are none.
 
     `targets_needed` is the smallest number of targets with which the interval would end at or below the limit, if the
     rate stays the same. With `targets_advised`, both stages prove it with a probability of `CHANCE`.
     """
-
-    candidate: Candidate
-    targets_needed: int
-    targets_advised: int
-
-
-class UnprovenCandidates(NamedTuple):
-    """What is below the limit, but not proven.
-
-    `number` is the number of measured rates below the limit. `best` are the candidates among them for which no other
-    has both less risk and more utility, the fewest targets needed first. `possible_targets` is the number of people
-    who can be targets, and `targets_to_settle` how many would settle whether the first meets the limit; None if none
-    would.
-    """
-
-    number: int
-    best: tuple[Unproven, ...]
-    possible_targets: int
-    targets_to_settle: int | None
-
-
-def unproven_candidates(result: SearchResult, limit: float, possible_targets: int) -> UnprovenCandidates:
-    """The candidates below the limit if the search ended without a recommendation; otherwise none.
-
-    A candidate that failed when it was re-measured counts as it was re-measured: that rate has no bias.
-    """
-    below: dict[Steps, Candidate] = {}
-    if result.complete and result.recommended is None:
-        latest = result.candidates | {candidate.steps: candidate for candidate in result.failed}
-        below = {steps: each for steps, each in latest.items() if each.rate.n and each.rate.value < limit}
-    best = []
-    for candidate in frontier(list(below.values())):
+    if not result.complete or result.recommended is not None:
+        return None
+    below = [each for each in result.latest.values() if each.rate.n and each.rate.value < limit]
+    best: list[tuple[float, float, int, UnprovenCandidateFindings]] = []
+    for candidate in frontier(below):
         measured, targets = candidate.rate, candidate.risk.everybody.n
         trials = [trials_to_prove(measured.value, limit, chance) for chance in (0.5, CHANCE ** (1 / MEASUREMENTS))]
         # If the limit is for the released, only they count as trials.
         needed, advised = (-(-number * targets // measured.n) for number in trials)
-        best.append(Unproven(candidate, needed, max(advised, targets)))
-    best.sort(key=lambda each: (each.targets_needed, -each.candidate.utility_kept))
-    settling = None
-    if best and best[0].targets_needed <= possible_targets:
-        settling = min(best[0].targets_advised, possible_targets)
-    return UnprovenCandidates(len(below), tuple(best), possible_targets, settling)
+        found = UnprovenCandidateFindings(
+            steps=tuple(map(str, candidate.steps)),
+            name=candidate.name,
+            stage=candidate.stage,
+            rate=measured,
+            kept=candidate.utility.kept,
+            targets=targets,
+            targets_needed=needed,
+            targets_advised=max(advised, targets),
+        )
+        best.append((needed, -candidate.utility_kept, len(best), found))
+    if not best:
+        return None
+    ordered = tuple(found for *_, found in sorted(best))
+    settling = ordered[0].targets_needed <= possible_targets
+    return UnprovenFindings(
+        number=len(below),
+        candidates=ordered,
+        possible_targets=possible_targets,
+        targets=min(ordered[0].targets_advised, possible_targets) if settling else None,
+    )
