@@ -31,7 +31,6 @@ _MODULES = {
     "Aux": "know.facts",
     "BuildRunning": "core.errors",
     "Calibration": "paper.calibration",
-    "Candidate": "attack.verdict",
     "Classes": "measure.classes",
     "Column": "data.column",
     "ColumnError": "core.errors",
@@ -53,14 +52,11 @@ _MODULES = {
     "Likelihood": "attack.likelihood",
     "Links": "linking.links",
     "Lineup": "attack.verdict",
-    "Match": "attack.verdict",
     "NotFoundError": "core.errors",
     "ParameterError": "core.errors",
-    "Part": "attack.verdict",
     "PlaceDecay": "know.similarity",
     "PlaceScoreboard": "attack.own_attack",
     "PlacesWithin": "know.similarity",
-    "PosteriorVerdict": "attack.verdict",
     "Present": "know.similarity",
     "ReadingWarning": "core.errors",
     "Record": "data.labels",
@@ -121,7 +117,6 @@ _MODULES = {
     "unicity_grid": "measure.unicity_grid",
     "utility": "sanitizing.utility",
     "verify": "data.store",
-    "warm_up": "attack.any_attack",
 }
 
 __all__ = sorted(["__version__", *_MODULES])

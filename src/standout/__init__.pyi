@@ -3,11 +3,11 @@
 from standout._version import __version__
 from standout.advising.advice import Advice
 from standout.advising.advise import advise, composition
-from standout.attack.any_attack import FactEntries, fact_entries, warm_up
+from standout.attack.any_attack import FactEntries, fact_entries
 from standout.attack.likelihood import Likelihood
 from standout.attack.own_attack import Attack, PlaceScoreboard
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
-from standout.attack.verdict import Candidate, Lineup, Match, Part, PosteriorVerdict, Verdict, Verdicts
+from standout.attack.verdict import Lineup, Verdict, Verdicts
 from standout.auditing.audit import Audit, audit
 from standout.auditing.ladder import Rung, ladder
 from standout.core.errors import (
@@ -78,7 +78,6 @@ __all__ = [
     "Aux",
     "BuildRunning",
     "Calibration",
-    "Candidate",
     "Classes",
     "Column",
     "ColumnError",
@@ -100,14 +99,11 @@ __all__ = [
     "Likelihood",
     "Lineup",
     "Links",
-    "Match",
     "NotFoundError",
     "ParameterError",
-    "Part",
     "PlaceDecay",
     "PlaceScoreboard",
     "PlacesWithin",
-    "PosteriorVerdict",
     "Present",
     "ReadingWarning",
     "Record",
@@ -169,5 +165,4 @@ __all__ = [
     "unicity_grid",
     "utility",
     "verify",
-    "warm_up",
 ]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
+from standout.attack.any_attack import warm_up
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.know.facts import encode_auxes
 
@@ -35,7 +36,7 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
 def test_a_release_is_prepared_without_changing_results(named):
     settings = {"records": 100, "items": 50, "entries": 1_000, "seed": 7}
     warm, cold = so.synthesize(**settings), so.synthesize(**settings)
-    so.warm_up(warm, [so.Likelihood(), so.ScoreboardRH(), so.Scoreboard()] if named else None)
+    warm_up(warm, [so.Likelihood(), so.ScoreboardRH(), so.Scoreboard()] if named else None)
     aux = so.Aux([so.Fact("7", 4), so.Fact("9", value_error=1)], length=(1, 40))
     for attack in (so.Likelihood(), so.ScoreboardRH()):
         assert attack.attack(warm, aux).lineup(9) == attack.attack(cold, aux).lineup(9)

@@ -167,26 +167,7 @@ class FactEntries(NamedTuple):
     days: Floats
 
     def highest(self, numbers: NDArray[Any]) -> tuple[Ints, Floats]:
-        """Reduce numbers by entry to one for each record: that of its best entry.
-
-        Parameters
-        ----------
-        numbers : array of float
-            A number for each entry, such as its similarity to the fact.
-
-        Returns
-        -------
-        (array of int, array of float)
-            Each record once, and its highest number. Add them with `scores[fact.target, record] += number`.
-
-        Examples
-        --------
-        >>> record, days = np.array([3, 5, 5]), np.array([9.0, 2.0, -1.0])
-        >>> visits = FactEntries(0, 17, None, record, np.full(3, np.nan), days)
-        >>> record, similarity = visits.highest(1 / (1 + abs(visits.days)))
-        >>> record.tolist(), similarity.tolist()
-        ([3, 5], [0.1, 0.5])
-        """
+        """Reduce numbers by entry to one for each record: that of its best entry."""
         if not len(self.record):
             return self.record, np.empty(0)
         first = run_starts(self.record)
@@ -256,21 +237,6 @@ def warm_up(release: Release, attacks: Sequence[AnyAttack] | None = None) -> Non
     Counts over the release, the index of `suggest_items` and compiled code are otherwise made by the first
     query that needs them, which takes seconds for a hundred million entries. They are kept with the release.
     Results do not change.
-
-    Parameters
-    ----------
-    release : Release
-        The data set.
-    attacks : sequence of attacks, optional
-        The attacks that will be used. Default: `Likelihood()` and `ScoreboardRH()`.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> so.warm_up(release)
-    >>> so.Likelihood().attack(release, so.Aux([so.Fact("7")])).candidates
-    100
     """
     if not release.n_items:
         return

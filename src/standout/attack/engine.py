@@ -110,10 +110,7 @@ def score(
     if executor and z_round:
         sums = sums + added(run(plan._replace(rounds=MASS, mark=mark, inverse=inverse)), "sums")
     z = sums[:, Z].astype(np.float64)
-    if queries.cells and not queries.cells.is_counted and mode != MINIMUM:
-        z = z * unit + elementary.exp(-highest * inverse) * (candidates - visited)  # less the excluded record
-        z = np.where(inverse > 0, z, 0.0) * with_z
-    elif mode != MINIMUM:
+    if mode != MINIMUM:
         z = z * unit + elementary.exp(-mark * inverse) * (candidates - visited)
         z = np.where(ties == 1, 1.0 + elementary.exp((mark - highest) * inverse) * z, z)
         z = np.where(inverse > 0, z, 0.0) * with_z

@@ -202,7 +202,6 @@ class Workspace(NamedTuple):
     timed: NDArray[np.float64]
     is_tabled: NDArray[np.bool_]
     state: NDArray[np.float64]
-    eased: NDArray[np.float32]
 
     @classmethod
     def allocate(cls, n_blocks: int, facts: int, n_sizes: int, kinds: int, times: int, states: int) -> "Workspace":
@@ -220,7 +219,6 @@ class Workspace(NamedTuple):
             timed=np.zeros((tabled + 1, times if tabled else 1)),
             is_tabled=np.zeros(facts, np.bool_),
             state=np.zeros((states + 2, BLOCK if states else 0)),
-            eased=np.zeros(BLOCK, np.float32),
         )
 
 
@@ -338,11 +336,7 @@ def walk(
                         if len(out.own):
                             _compare(scores[base : base + size], out, row)
                     elif turn == MASS and mode == MINIMUM:
-                        out.sums[row, Z] += _count_matches(scores, base, size, out.alpha)
-                    elif turn == MASS and has_cells and not cells.share.shape[1]:
-                        highest, inverse = out.score[row * out.top], max(out.inverse[row], 1e-300)
-                        mass = _single_sum(scores[base : base + size], highest, inverse, work.eased, work.powers)
-                        out.sums[row, Z] += np.int64(np.rint(mass / out.unit))
+                        out.sums[row, Z] += np.count_nonzero(scores[base : base + size] >= out.alpha)
                     elif turn == MASS and out.inverse[row] > 0.0:
                         limit = _highest_rounded_to(out.mark[row], rows.grid[row], step)
                         _fill_powers(scores, base, size, out.mark[row], limit, out.inverse[row], work.powers)
@@ -401,16 +395,8 @@ def _hide(candidates: CandidateFilter, q: Int, record: Int, size: Int, scores: A
 
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-LG = (
-    6.666666666666735130e-01,
-    3.999999999940941908e-01,
-    2.857142874366239149e-01,
-    2.222219843214978396e-01,
-    1.818357216161805012e-01,
-    1.531383769920937332e-01,
-    1.479819860511658591e-01,
-)
-L1, L2, L3, L4, L5, L6, L7 = LG
+L1, L2, L3, L4 = 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01
+L5, L6, L7 = 1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01
 ROOT_BITS, ONE_BITS, MAGIC_BITS = U(0x3FE6A09E667F3BCD), U(0x3FF0000000000000), U(0x4330000000000000)
 MANTISSA, POINT, MAGIC = U((1 << 52) - 1), U(52), 2.0**52 + 1023.0
 
@@ -828,14 +814,6 @@ ALIKE = 2.0**-30
 
 
 @subroutine
-def _count_matches(scores: Array, base: Int, size: Int, alpha: Real) -> Int:
-    n = np.int64(0)
-    for i in range(base, base + size):
-        n += np.int64(scores[i] >= alpha)
-    return n
-
-
-@subroutine
 def _list_tied(scores: Array, base: Int, size: Int, record: Int, grid: Real, out: Summaries, row: Int) -> None:
     for i in range(size):
         if _rounded(scores[base + i], grid) == out.mark[row]:
@@ -879,50 +857,3 @@ def _total(numbers: Array, size: Int) -> Real:
     for i in range(U(size)):
         total += numbers[i]
     return total
-
-
-# Σ e^((score − highest)/σ) of known cells in single precision: frozen numbers have its last digits.
-
-
-HALF, FLOOR, BIAS, FLOAT_POINT = np.float32(0.5), np.float32(-126), np.int32(127), np.int32(23)
-# 2^r for |r| ≤ ½, to 8e-8 of itself (Remez)
-S0, S1, S2 = np.float32(1.0000001), np.float32(0.69314694), np.float32(0.2402212)
-S3, S4, S5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.0013276472)
-
-
-@subroutine
-def _single_sum(scores: Array, highest: Real, inverse: Real, eased: Array, fours: Array) -> Real:
-    """Four terms are added in single precision in a fixed order, and these sums in double precision."""
-    factor = np.float32(inverse * LOG2_E)
-    rest, lowest = np.float32(inverse * LOG2_E - np.float64(factor)), FLOOR / factor
-    for i in range(U(len(scores))):
-        eased[i] = np.float32(scores[i] - highest)
-    quarter = U(len(scores) // 4)
-    for i in range(quarter):
-        second = i + quarter
-        third = second + quarter
-        fours[i] = np.float64(
-            (_power(eased[i], factor, rest, lowest) + _power(eased[second], factor, rest, lowest))
-            + (_power(eased[third], factor, rest, lowest) + _power(eased[third + quarter], factor, rest, lowest))
-        )
-    mass = _total(fours, quarter)
-    for i in range(U(4) * quarter, U(len(scores))):
-        mass += np.float64(_power(eased[i], factor, rest, lowest))
-    return mass
-
-
-@inline
-def _multiply_add(a: Real, b: Real, c: Real) -> Real:
-    """A · b + c in single precision with one rounding: the product is exact in double precision."""
-    return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
-
-
-@inline
-def _power(x: Real, factor: Real, rest: Real, lowest: Real) -> Real:
-    """2^(x · (factor + rest)): the bits of a float for the whole part, a polynomial for the other."""
-    x = x if x > lowest else lowest
-    y = x * factor
-    whole = np.int32(y - HALF)
-    r = _multiply_add(x, rest, y - np.float32(whole))
-    upper = _multiply_add(r, _multiply_add(r, _multiply_add(r, S5, S4), S3), S2)
-    return np.int32((whole + BIAS) << FLOAT_POINT).view(np.float32) * _multiply_add(r, _multiply_add(r, upper, S1), S0)

@@ -361,19 +361,7 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
         _check_share("present", self.present, 1.0)
 
     def for_adversary(self, adversary: Any) -> "Likelihood":
-        """The same attack with the errors of this adversary, unless it has an adversary already.
-
-        Parameters
-        ----------
-        adversary : Adversary
-            Whose facts will be attacked with. An adversary of your own that does not state its errors
-            leaves the attack as it is.
-
-        Returns
-        -------
-        Likelihood
-            The attack.
-        """
+        """The same attack with the errors of this adversary, unless it has an adversary already."""
         if self.adversary is not None or not all(hasattr(adversary, name) for name in _SETTINGS):
             return self
         return replace(self, adversary=adversary)

@@ -94,15 +94,6 @@ def counters_reaching(planes: Array, digits: Int, needed: Int, limit: Array, out
     return reached
 
 
-@subroutine
-def any_counter_reaches(counter: Array, begin: Int, needed: Int, limit: Array) -> Flag:
-    """Whether some counter of a column, from `begin` on, is at least `needed`, or its own limit."""
-    reached = False
-    for i in range(begin, begin + PLANE_BITS):
-        reached |= (counter[i] >= needed) | (counter[i] >= limit[i])
-    return reached
-
-
 # Memory for the bit counters: aligned to cache lines, and in large pages.
 
 
@@ -141,13 +132,6 @@ class Entries(NamedTuple):
     key: Array
 
 
-class LevelRanges(NamedTuple):
-    """Values are similar to level v if their level is from low[v] to high[v]."""
-
-    low: Array
-    high: Array
-
-
 class Search(NamedTuple):
     """The records that search for their neighbours, shortest first.
 
@@ -159,13 +143,6 @@ class Search(NamedTuple):
     records: Array
     over_first: Flag
     mutual: Flag
-
-
-class Batch(NamedTuple):
-    """The records begin … end - 1 of a search."""
-
-    begin: Int
-    end: Int
 
 
 class Tile(NamedTuple):
@@ -210,6 +187,8 @@ class Work(NamedTuple):
     ends             those of its i-th record are ends[0, i] … ends[0, i + 1] of row, ends[1, i] … of common
     planes, digits   counters of similar and of common items, by binary digits
     limit, hit       what the counters of a column must reach, in the same form; which of them have
+    counter, least   of a search by ranges: similar entries by lane, and what they must reach
+    begin, end       there, where the similar entries of each entry are looked up
     """
 
     row: Array
@@ -219,22 +198,28 @@ class Work(NamedTuple):
     digits: Array
     limit: Array
     hit: Array
+    counter: Array
+    least: Array
+    begin: Array
+    end: Array
 
     @classmethod
     def of(cls, longest: int) -> "Work":
         """Arrays for records of up to this length."""
         rows = max(longest, BATCH_ENTRIES) + (BATCH + 1) * ROW_GROUP
-        row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
+        kind = np.uint16 if longest < np.iinfo(np.uint16).max else np.uint32
+        row, common = np.zeros((2, rows), np.uint32)
+        counter, least = np.zeros((2, TILE), kind)
+        begin, end = np.zeros((2, longest), np.int64)
         planes, digits, limit, hit = (aligned_words(DIGITS * PLANE_WORDS) for _ in range(4))
         ends = np.zeros((2, BATCH + 1), np.int64)
-        return cls(row=row, common=common, ends=ends, planes=planes, digits=digits, limit=limit, hit=hit)
+        return cls(row, common, ends, planes, digits, limit, hit, counter, least, begin, end)
 
 
 @kernel
-def mark_rows(entries: Entries, records: Array, levels: LevelRanges, kinds: Int, row: Array) -> None:
+def mark_rows(entries: Entries, records: Array, low: Array, high: Array, kinds: Int, row: Array) -> None:
     """Set row to 1 for every item and kind that a record of the tile has a bit for."""
     start, items, value, _ = entries
-    low, high = levels
     n_levels = kinds - 1
     row[:] = 0
     for record in records:
@@ -259,10 +244,9 @@ def number_rows(row: Array, popular: Array, kinds: Int) -> Int:
 
 
 @kernel
-def fill_bitmap(entries: Entries, levels: LevelRanges, tile: Tile) -> None:
+def fill_bitmap(entries: Entries, low: Array, high: Array, tile: Tile) -> None:
     """Write the bitmap of a tile."""
     start, items, value, _ = entries
-    low, high = levels
     records, _, _, _, _, row, bits, rows, kinds = tile
     n_levels = kinds - 1
     bits[:] = 0
@@ -278,24 +262,23 @@ def fill_bitmap(entries: Entries, levels: LevelRanges, tile: Tile) -> None:
 
 
 @kernel
-def nearest_in_tile(search: Search, batch: Batch, tile: Tile, work: Work, best: Best, tile_best: Best) -> None:
-    """Search a tile for nearer neighbours of a batch.
+def nearest_in_tile(search: Search, begin: Int, end: Int, tile: Tile, work: Work, best: Best, tile_best: Best) -> None:
+    """Search a tile for nearer neighbours of the records begin … end - 1 of a search.
 
     If the search is mutual, `tile_best` are the nearest neighbours of the tile's records, and only columns
     that are not shorter than the batch are compared.
     """
     entries, searching, over_first, mutual = search
-    begin, end = batch
     start = entries.start
     records, length, least, most, head, _, bits, rows, kinds = tile
-    row, common, ends, planes, digits, limit, hit = work
+    row, common, ends, planes, digits, limit, hit, _, _, _, _ = work
     similar, union, neighbour = best
     tile_similar, tile_union, tile_neighbour = tile_best
     columns, only_items = len(least), kinds == 1
     exact = only_items or over_first
-    gather_rows(search, batch, tile, not only_items, row, ends[0])
+    gather_rows(search, begin, end, tile, not only_items, row, ends[0])
     if not exact:
-        gather_rows(search, batch, tile, False, common, ends[1])
+        gather_rows(search, begin, end, tile, False, common, ends[1])
     shortest = start[searching[begin] + 1] - start[searching[begin]]
     longest = start[searching[end - 1] + 1] - start[searching[end - 1]]
     high, middle, foremost = digits_of(longest), np.searchsorted(most, shortest), searching[begin:end].min()
@@ -308,15 +291,8 @@ def nearest_in_tile(search: Search, batch: Batch, tile: Tile, work: Work, best: 
         for q in range(begin, end):
             record, i = searching[q], q - begin
             record_length, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
-            needed = least_needed(
-                similar[q],
-                union[q],
-                neighbour[q] < head[k],
-                record_length,
-                least[k],
-                only_items=only_items,
-                over_first=over_first,
-            )
+            is_before = neighbour[q] < head[k]
+            needed = least_needed(similar[q], union[q], is_before, record_length, least[k], only_items, over_first)
             if min(needed, lowest) > min(n, record_length, most[k]):
                 continue
             count_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
@@ -345,13 +321,13 @@ def nearest_in_tile(search: Search, batch: Batch, tile: Tile, work: Work, best: 
 
 
 @subroutine
-def gather_rows(search: Search, batch: Batch, tile: Tile, by_level: Flag, row: Array, ends: Array) -> None:
+def gather_rows(search: Search, begin: Int, end: Int, tile: Tile, by_level: Flag, row: Array, ends: Array) -> None:
     """Collect the bitmap rows of a batch's entries, with empty rows to fill whole groups."""
     start, items, value, _ = search.entries
     kinds, table = tile.kinds, tile.row
     n, last = U(0), U(kinds - 1)
     ends[0] = 0
-    for q in range(batch.begin, batch.end):
+    for q in range(begin, end):
         record = search.records[q]
         for p in range(U(start[record]), U(start[record + 1])):
             number = table[U(items[p]) * U(kinds) + (U(value[p]) if by_level else last)]
@@ -361,7 +337,7 @@ def gather_rows(search: Search, batch: Batch, tile: Tile, by_level: Flag, row: A
         for j in range(n, whole):
             row[j] = 0
         n = whole
-        ends[q - batch.begin + 1] = np.int64(n)
+        ends[q - begin + 1] = np.int64(n)
 
 
 @subroutine
@@ -382,15 +358,7 @@ def _set_limits(tile: Tile, tile_best: Best, k: Int, record_length: Int, foremos
         needed = most
         if lane < len(length):
             is_before = neighbour[lane] < foremost
-            needed = least_needed(
-                similar[lane],
-                union[lane],
-                is_before,
-                length[lane],
-                record_length,
-                only_items=only_items,
-                over_first=False,
-            )
+            needed = least_needed(similar[lane], union[lane], is_before, length[lane], record_length, only_items, False)
             needed = min(needed, most)
             lowest = min(lowest, needed)
         for p in range(high):
@@ -458,21 +426,20 @@ def is_nearer(count: Int, total: Int, record: Int, similar: Int, union: Int, nei
 # matter are then compared by their shared items, which the bitmap gives.
 
 
-U_RANGE_KERNELS = np.uint64
-U1_RANGE_KERNELS = U_RANGE_KERNELS(1)
 LANE_BITS = TILE.bit_length() - 1
 ENTRIES_PER_BUCKET = 2
 """Mean number of entries of an item in a bucket, at least."""
 
 
 class KeyRanges(NamedTuple):
-    """Which keys are similar: up to `reach` apart, or levels.low[key] … levels.high[key] if it is negative.
+    """Which keys are similar: up to `reach` apart, or low[key] … high[key] if it is negative.
 
     missing       the key of an entry without one: no entry is similar to it, and it is not compared
     second_bits   number of bits of a level that must also be in its range; 0 if there is none
     """
 
-    levels: LevelRanges
+    low: Array
+    high: Array
     reach: int
     missing: int
     second_bits: int
@@ -489,36 +456,6 @@ class Buckets(NamedTuple):
     shift: Array
     first: Array
     word: Array
-
-
-class RangedTile(NamedTuple):
-    """A tile with its entries in buckets."""
-
-    tile: Tile
-    ranges: KeyRanges
-    buckets: Buckets
-
-
-class RangedWork(NamedTuple):
-    """The arrays of one thread.
-
-    work         those for counting by bitmaps
-    counter      similar entries by lane; limit: what the counters must reach
-    begin, end   where the similar entries of each entry are looked up
-    """
-
-    work: Work
-    counter: Array
-    limit: Array
-    begin: Array
-    end: Array
-
-    @classmethod
-    def of(cls, longest: int) -> "RangedWork":
-        """Arrays for records of up to this length."""
-        kind = np.uint16 if longest < np.iinfo(np.uint16).max else np.uint32
-        begin, end = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
-        return cls(Work.of(longest), np.zeros(TILE, kind), np.zeros(TILE, kind), begin, end)
 
 
 @kernel
@@ -547,53 +484,55 @@ def fill_buckets(entries: Entries, records: Array, second_bits: Int, buckets: Bu
     for record in records:
         for p in range(start[record], start[record + 1]):
             item = items[p]
-            first[base[item] + np.int64(U_RANGE_KERNELS(key[p]) >> U_RANGE_KERNELS(shift[item])) + 2] += 1
+            first[base[item] + np.int64(U(key[p]) >> U(shift[item])) + 2] += 1
     for j in range(2, len(first)):
         first[j] += first[j - 1]
     for lane in range(len(records)):
         record = records[lane]
         for p in range(start[record], start[record + 1]):
             item = items[p]
-            bucket = base[item] + np.int64(U_RANGE_KERNELS(key[p]) >> U_RANGE_KERNELS(shift[item])) + 1
-            code = (U_RANGE_KERNELS(key[p]) << U_RANGE_KERNELS(second_bits)) | (
-                U_RANGE_KERNELS(second[p]) if second_bits else U_RANGE_KERNELS(0)
-            )
-            word[first[bucket]] = (code << U_RANGE_KERNELS(LANE_BITS)) | U_RANGE_KERNELS(lane)
+            bucket = base[item] + np.int64(U(key[p]) >> U(shift[item])) + 1
+            code = (U(key[p]) << U(second_bits)) | (U(second[p]) if second_bits else U(0))
+            word[first[bucket]] = (code << U(LANE_BITS)) | U(lane)
             first[bucket] += 1
 
 
 @kernel
 def nearest_in_ranges(
-    search: Search, batch: Batch, ranged: RangedTile, thread: RangedWork, best: Best, tile_best: Best
-) -> None:
+    search: Search, begin: Int, end: Int, tile: Tile, ranges: KeyRanges, buckets: Buckets, work: Work,
+    best: Best, tile_best: Best,
+) -> None:  # fmt: skip
     """Search a tile for nearer neighbours of a batch, as `nearest_in_tile` does."""
     entries, searching, over_first, mutual = search
-    begin, end = batch
-    start, tile = entries.start, ranged.tile
+    start = entries.start
     records, length, least, most, head, _, bits, rows, _ = tile
-    _, common, ends, _, digits, _, _ = thread.work
-    counter, limit = thread.counter, thread.limit
+    common, ends, digits, counter, limit = work.common, work.ends, work.digits, work.counter, work.least
     similar, union, neighbour = best
     tile_similar, tile_union, tile_neighbour = tile_best
     columns = len(least)
-    gather_rows(search, batch, tile, False, common, ends[1])
+    gather_rows(search, begin, end, tile, False, common, ends[1])
     shortest = start[searching[begin] + 1] - start[searching[begin]]
     high = digits_of(start[searching[end - 1] + 1] - start[searching[end - 1]])
     middle = np.searchsorted(most, shortest)
     limit[:] = ~limit.dtype.type(0)
     if mutual:
-        _set_limits_range_kernels(tile_best, length, shortest, searching[begin:end].min(), limit)
+        foremost = searching[begin:end].min()
+        for lane in range(len(length)):  # see `_set_limits`
+            is_before, largest = tile_neighbour[lane] < foremost, np.int64(~limit.dtype.type(0))
+            needed = least_needed(tile_similar[lane], tile_union[lane], is_before, length[lane], shortest, False, False)
+            limit[lane] = min(needed, largest)
     for q in range(begin, end):
         record, i = searching[q], q - begin
         record_length = start[record + 1] - start[record]
-        _count_similar(entries, record, ranged, thread)
+        _count_similar(entries, record, ranges, buckets, work)
         for step in range(columns - middle if mutual else columns):
             k = middle + step if middle + step < columns else columns - 1 - step
             is_before = neighbour[q] < head[k]
-            needed = least_needed(
-                similar[q], union[q], is_before, record_length, least[k], only_items=False, over_first=over_first
-            )
-            if not any_counter_reaches(counter, k * PLANE_BITS, needed, limit):
+            needed = least_needed(similar[q], union[q], is_before, record_length, least[k], False, over_first)
+            reached = False
+            for lane in range(k * PLANE_BITS, (k + 1) * PLANE_BITS):
+                reached |= (counter[lane] >= needed) | (counter[lane] >= limit[lane])
+            if not reached:
                 continue
             if not over_first:
                 count_rows(bits, common, ends[1, i], ends[1, i + 1], k * rows, digits, high)
@@ -611,70 +550,49 @@ def nearest_in_ranges(
 
 
 @subroutine
-def _set_limits_range_kernels(tile_best: Best, length: Array, record_length: Int, foremost: Int, limit: Array) -> None:
-    """Write the limits of a tile.
-
-    The limit of a lane is the number of items that a record of this length must share with the lane's record
-    to be as near as its nearest neighbour.
-    """
-    similar, union, neighbour = tile_best
-    for lane in range(len(length)):
-        is_before, most = neighbour[lane] < foremost, np.int64(~limit.dtype.type(0))
-        needed = least_needed(
-            similar[lane], union[lane], is_before, length[lane], record_length, only_items=False, over_first=False
-        )
-        limit[lane] = min(needed, most)
-
-
-@subroutine
-def _count_similar(entries: Entries, record: Int, ranged: RangedTile, thread: RangedWork) -> None:
+def _count_similar(entries: Entries, record: Int, ranges: KeyRanges, buckets: Buckets, work: Work) -> None:
     """Count by lane the entries that are similar to those of a record.
 
     All ranges are looked up first and counted afterwards, so that the cache is waited for once, not for each
     entry.
     """
     start, items, second, key = entries
-    _, ranges, buckets = ranged
-    levels, _, _, second_bits = ranges
-    low, high = levels
+    low, high, _, _, second_bits = ranges
     base, shift, first, word = buckets
-    _, counter, _, begin, end = thread
+    counter, begin, end = work.counter, work.begin, work.end
     counter[:] = 0
-    first_entry = U_RANGE_KERNELS(start[record])
-    n = U_RANGE_KERNELS(start[record + 1]) - first_entry
+    first_entry = U(start[record])
+    n = U(start[record + 1]) - first_entry
     for i in range(n):
-        item = U_RANGE_KERNELS(items[first_entry + i])
+        item = U(items[first_entry + i])
         least, most = _key_range(np.int64(key[first_entry + i]), ranges)
-        bucket, off = U_RANGE_KERNELS(base[item]), U_RANGE_KERNELS(shift[item])
-        begin[i] = first[bucket + (U_RANGE_KERNELS(least) >> off)]
-        end[i] = first[bucket + (U_RANGE_KERNELS(most) >> off) + U1_RANGE_KERNELS]
-    key_shift, lane_mask = U_RANGE_KERNELS(LANE_BITS + second_bits), U_RANGE_KERNELS(TILE - 1)
-    level_mask = (U1_RANGE_KERNELS << U_RANGE_KERNELS(second_bits)) - U1_RANGE_KERNELS
+        bucket, off = U(base[item]), U(shift[item])
+        begin[i] = first[bucket + (U(least) >> off)]
+        end[i] = first[bucket + (U(most) >> off) + U1]
+    key_shift, lane_mask = U(LANE_BITS + second_bits), U(TILE - 1)
+    level_mask = (U1 << U(second_bits)) - U1
     for i in range(n):
         least, most = _key_range(np.int64(key[first_entry + i]), ranges)
-        offset, width = (
-            U_RANGE_KERNELS(least) << key_shift,
-            (U_RANGE_KERNELS(most - least + 1) << key_shift) - U1_RANGE_KERNELS,
-        )
+        offset, width = U(least) << key_shift, (U(most - least + 1) << key_shift) - U1
         if second_bits:
             level = second[first_entry + i]
-            from_level, up_to = U_RANGE_KERNELS(low[level]), U_RANGE_KERNELS(high[level] - low[level])
-            for j in range(U_RANGE_KERNELS(begin[i]), U_RANGE_KERNELS(end[i])):
-                x = U_RANGE_KERNELS(word[j])
-                agrees = ((x >> U_RANGE_KERNELS(LANE_BITS)) & level_mask) - from_level <= up_to
+            from_level, up_to = U(low[level]), U(high[level] - low[level])
+            for j in range(U(begin[i]), U(end[i])):
+                x = U(word[j])
+                agrees = ((x >> U(LANE_BITS)) & level_mask) - from_level <= up_to
                 counter[x & lane_mask] += (x - offset <= width) & agrees
         else:
-            for j in range(U_RANGE_KERNELS(begin[i]), U_RANGE_KERNELS(end[i])):
-                x = U_RANGE_KERNELS(word[j])
+            for j in range(U(begin[i]), U(end[i])):
+                x = U(word[j])
                 counter[x & lane_mask] += x - offset <= width
 
 
 @subroutine
 def _key_range(key: Int, ranges: KeyRanges) -> tuple[Int, Int]:
     """The first and the last key that is similar to a known one; all keys if it is missing."""
-    levels, reach, missing, _ = ranges
+    low, high, reach, missing, _ = ranges
     if key == missing:
         return 0, missing
     if reach < 0:
-        return levels.low[key], levels.high[key]
+        return low[key], high[key]
     return max(key - reach, 0), min(key + reach, missing - 1)

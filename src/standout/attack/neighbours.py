@@ -1,9 +1,9 @@
 """The search for nearest neighbours: which entries are similar, and which records are compared with which."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,13 @@ from standout.attack.neighbour_kernels import (
     PLANE_BITS,
     PLANE_WORDS,
     TILE,
-    Batch,
     Best,
     Buckets,
     Entries,
     KeyRanges,
-    LevelRanges,
-    RangedTile,
-    RangedWork,
     Search,
     Tile,
+    Work,
     aligned_words,
     choose_buckets,
     fill_bitmap,
@@ -57,6 +54,9 @@ MAX_BITMAP_ROWS = 1 << 22
 """… unless that makes more rows than these."""
 
 
+UNUSED = np.zeros(1, np.int64)
+
+
 class Rule(NamedTuple):
     """When two entries are similar: levels low[v] … high[v] to level v, times up to `reach` units apart.
 
@@ -71,10 +71,9 @@ class Rule(NamedTuple):
     ranged: bool
 
     @property
-    def levels(self) -> LevelRanges:
+    def levels(self) -> tuple[Ints, Ints]:
         """The ranges; unused arrays if values are not compared."""
-        unused = np.zeros(1, np.int64)
-        return LevelRanges(unused if self.low is None else self.low, unused if self.high is None else self.high)
+        return (UNUSED, UNUSED) if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def kinds(self) -> int:
@@ -138,7 +137,6 @@ def _reach(release: Release, time: float) -> int:
     return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)
 
 
-Codes = NDArray[Any]
 MAX_BITMAP_BYTES = 1 << 25
 SHARES = 4
 """Number of tasks for each worker or thread: tiles take different times."""
@@ -154,11 +152,8 @@ def _entries(release: Release, rule: Rule) -> Entries:
     none = read_only(np.empty(0, np.uint8))
     values = none if value is None or rule.low is None else value
     keys = none if not rule.ranged else values if time is None or rule.reach is None else time
-    return Entries(start, _widened(item), values, _widened(keys))
-
-
-def _widened(codes: Codes) -> Codes:
-    return codes if codes.itemsize > 1 else read_only(codes.astype(np.uint16))
+    item, keys = (codes if codes.itemsize > 1 else read_only(codes.astype(np.uint16)) for codes in (item, keys))
+    return Entries(start, item, values, keys)
 
 
 def nearest_neighbours(
@@ -169,16 +164,24 @@ def nearest_neighbours(
     If all records are searched and similarity is mutual, tiles are cut from the order of lengths, and a tile
     is compared with the records up to its own end. Otherwise a tile has columns of all lengths and is
     compared with all. If records have items several times, the rule must compare items only: each item of a
-    record then counts once.
+    record then counts once. Threads share each tile; if few records are searched, each thread has tiles of its
+    own, because preparing a tile takes longer than comparing a few records with it.
     """
     pool, index = current_pool(), SharedIndex.of(release)
-    if pool is None or index is None:
-        return _nearest_on_threads(release, rule, records, over_first, threads, progress)
-    chosen = None if len(records) == release.n_records else records
-    count = SHARES * pool.size
-    shares = [(index, rule, chosen, over_first, share, count) for share in range(count)]
     best = Best.of(len(records))
-    for done, found in enumerate(pool.map(_nearest_on_worker, shares), 1):
+    found_parts: Iterable[Best]
+    if pool is not None and index is not None:
+        count, chosen = SHARES * pool.size, None if len(records) == release.n_records else records
+        shares = [(index, rule, chosen, over_first, share, count) for share in range(count)]
+        found_parts = pool.map(_nearest_on_worker, shares)
+    else:
+        tiled = _TiledSearch(release, rule, records, over_first)
+        if threads == 1 or len(records) * FEW > release.n_records:
+            return tiled.best_in(range(len(tiled.tiles)), threads, progress)
+        count = min(SHARES * threads, len(tiled.tiles))
+        own_tiles = ((range(share, len(tiled.tiles), count), 1, no_progress) for share in range(count))
+        found_parts = map_on_threads(tiled.best_in, own_tiles, threads)
+    for done, found in enumerate(found_parts, 1):
         merge(best, 0, found)
         progress("comparing", done, count)
     return best
@@ -189,32 +192,10 @@ def _nearest_on_worker(
 ) -> Best:
     """The nearest neighbours in one of `count` shares of the tiles."""
     release = index.open()
-    records = np.arange(release.n_records) if records is None else records
-    tiled = _TiledSearch.of(release, rule, records, over_first)
-    return tiled.in_order_of_records(tiled.best_in(range(share, len(tiled.tiles), count), 1, no_progress))
+    tiled = _TiledSearch(release, rule, np.arange(release.n_records) if records is None else records, over_first)
+    return tiled.best_in(range(share, len(tiled.tiles), count), 1, no_progress)
 
 
-def _nearest_on_threads(
-    release: Release, rule: Rule, records: Ints, over_first: bool, threads: int, progress: Progress
-) -> Best:
-    """The nearest neighbours; threads share each tile.
-
-    If few records are searched, each thread has tiles of its own: preparing a tile takes longer than
-    comparing a few records with it.
-    """
-    tiled, alone = _TiledSearch.of(release, rule, records, over_first), threads == 1
-    if alone or len(records) * FEW > release.n_records:
-        return tiled.in_order_of_records(tiled.best_in(range(len(tiled.tiles)), threads, progress))
-    count = min(SHARES * threads, len(tiled.tiles))
-    shares = ((range(share, len(tiled.tiles), count), 1, no_progress) for share in range(count))
-    best = Best.of(len(records))
-    for done, found in enumerate(map_on_threads(tiled.best_in, shares, threads), 1):
-        merge(best, 0, found)
-        progress("comparing", done, count)
-    return tiled.in_order_of_records(best)
-
-
-@dataclass(frozen=True, eq=False)
 class _TiledSearch:
     """A search for the neighbours of records, shortest first, in tiles of all records.
 
@@ -222,50 +203,92 @@ class _TiledSearch:
     with the first counts[i] batches.
     """
 
-    release: Release
-    rule: Rule
-    search: Search
-    tiles: list[Ints]
-    by_length: Ints
-    cuts: Ints
-    ends: Ints
-    counts: Ints
-
-    @classmethod
-    def of(cls, release: Release, rule: Rule, records: Ints, over_first: bool) -> "_TiledSearch":
-        """Cut the tiles and batches."""
+    def __init__(self, release: Release, rule: Rule, records: Ints, over_first: bool) -> None:
         if release.has_repeats:
             release = _distinct_items(release, rule)
-        is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
-        by_length = np.argsort(release.lengths[records], kind="stable")
-        search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
-        tiles = _tiles(release.lengths, _columns_per_tile(release, rule), is_mutual)
-        cuts, ends = _batch_cuts(release.lengths[search.records]), np.cumsum([len(tile) for tile in tiles])
-        counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
-        return cls(release, rule, search, tiles, by_length, cuts, ends, counts)
+        value, time = release.by_record.value, release.by_record.time
+        lacks_value = rule.low is not None and value is not None and int(value.max()) == release.n_levels
+        lacks_time = rule.reach is not None and time is not None and int(time.max()) == release.span
+        # Where an entry lacks what is compared, similarity is not mutual.
+        is_mutual = not (over_first or lacks_value or lacks_time) and len(records) == release.n_records
+        self.release, self.rule, self.by_length = release, rule, np.argsort(release.lengths[records], kind="stable")
+        self.search = Search(_entries(release, rule), records[self.by_length], over_first, is_mutual)
+        self.tiles = _tiles(release, rule, is_mutual)
+        total, cuts = np.cumsum(release.lengths[self.search.records]), [0]
+        while cuts[-1] < len(total):
+            before = total[cuts[-1] - 1] if cuts[-1] else 0
+            end = int(np.searchsorted(total, before + BATCH_ENTRIES, side="right"))
+            cuts.append(min(max(end, cuts[-1] + 1), cuts[-1] + BATCH, len(total)))
+        self.cuts, self.ends = np.array(cuts), np.cumsum([len(tile) for tile in self.tiles])
+        n_tiles, n_batches = len(self.tiles), len(cuts) - 1
+        self.counts = np.searchsorted(self.cuts[:-1], self.ends) if is_mutual else np.full(n_tiles, n_batches)
 
     def best_in(self, tiles: range, threads: int, progress: Progress) -> Best:
-        """The nearest neighbours in some of the tiles, the records in the order of their lengths."""
-        release, search, counts = self.release, self.search, self.counts
-        lengths = release.lengths[search.records]
-        best, longest = Best.of(len(lengths)), int(release.lengths.max())
-        for i in tiles:
-            tile = self.tiles[i]
-            end = int(self.ends[i])
-            searched = slice(end - len(tile), end) if search.mutual else slice(0, 0)
-            workspaces = _Workspaces(longest, best, searched)
-            batches = _long_batches_first(self.cuts, lengths, int(counts[i]))
-            compare = _comparison(release, self.rule, search, tile, best)
-            part_of_progress = _part(progress, int(counts[:i].sum()), int(counts.sum()))
-            _compare_on_threads(compare, batches, workspaces, threads, part_of_progress)
-            for workspace in workspaces.created:
-                merge(best, searched.start, workspace.tile_best)
-        return best
+        """The nearest neighbours in some of the tiles, in the order in which the records were given.
 
-    def in_order_of_records(self, best: Best) -> Best:
-        """The same in the order in which the records were given."""
+        Batches of long records come first, and equals in order: long records are nearest to those of the tile,
+        and a record that has found the first of equal neighbours need not look at the others.
+        """
+        release, search, total = self.release, self.search, int(self.counts.sum())
+        lengths, longest = release.lengths[search.records], int(release.lengths.max())
+        best = Best.of(len(lengths))
+        for i in tiles:
+            count, end, before = int(self.counts[i]), int(self.ends[i]), int(self.counts[:i].sum())
+            searched = slice(end - len(self.tiles[i]), end) if search.mutual else slice(0, 0)
+            order = np.lexsort((np.arange(count), -lengths[self.cuts[:-1]][:count]))
+            tile, by_key = self._tile(self.tiles[i])
+            created: list[Best] = []  # what each thread finds for the records of the tile
+
+            def allocate() -> tuple[Work, Best]:
+                created.append(Best(*(column[searched].copy() for column in best)))  # noqa: B023
+                return Work.of(longest), created[-1]  # noqa: B023
+
+            def work_on(low: int, high: int, workspace: tuple[Work, Best]) -> None:
+                work, tile_best = workspace
+                for batch in order[low:high].tolist():  # noqa: B023
+                    bounds = int(self.cuts[batch]), int(self.cuts[batch + 1])
+                    if by_key is None:  # noqa: B023
+                        nearest_in_tile(search, *bounds, tile, work, best, tile_best)  # noqa: B023
+                    else:
+                        nearest_in_ranges(search, *bounds, tile, *by_key, work, best, tile_best)  # noqa: B023
+
+            run_in_slices(count, threads, allocate, work_on, _part(progress, before, total))
+            for tile_best in created:
+                merge(best, searched.start, tile_best)
         original_order = np.argsort(self.by_length)
         return Best(*(column[original_order] for column in best))
+
+    def _tile(self, records: Ints) -> tuple[Tile, tuple[KeyRanges, Buckets] | None]:
+        """The tile of these records; if entries are looked up by time or value, also their buckets."""
+        release, rule, entries = self.release, self.rule, self.search.entries
+        length, starts = release.lengths[records], np.arange(0, len(records), PLANE_BITS)
+        row = np.zeros(release.n_items * rule.kinds, np.uint32)
+        mark_rows(entries, records, *rule.levels, rule.kinds, row)
+        rows = number_rows(row, np.argsort(release.rank), rule.kinds)
+        tile = Tile(
+            record=records,
+            length=length,
+            least=length[starts],
+            most=length[np.append(starts[1:], len(records)) - 1],
+            head=np.minimum.reduceat(records, starts),
+            row=row,
+            bits=aligned_words(rows * len(starts) * PLANE_WORDS),
+            rows=rows,
+            kinds=rule.kinds,
+        )
+        fill_bitmap(entries, *rule.levels, tile)
+        if not rule.ranged:
+            return tile, None
+        reach, is_timed = -1 if rule.reach is None else rule.reach, rule.reach is not None
+        missing = release.span if is_timed else release.n_levels
+        second_bits = release.n_levels.bit_length() if is_timed and rule.low is not None else 0
+        base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
+        count = choose_buckets(entries, records, missing, base, shift)
+        bits = missing.bit_length() + second_bits + TILE.bit_length() - 1
+        word = large_page_array(int(length.sum()), np.uint32 if bits <= 32 else np.uint64)
+        buckets = Buckets(base, shift, large_page_array(count + 2, np.uint32), word)
+        fill_buckets(entries, records, second_bits, buckets)
+        return tile, (KeyRanges(*rule.levels, reach, missing, second_bits), buckets)
 
 
 def _distinct_items(release: Release, rule: Rule) -> Release:
@@ -278,158 +301,36 @@ def _distinct_items(release: Release, rule: Rule) -> Release:
     start, item = release.by_record.start, release.by_record.item
     is_new = np.append(True, item[1:] != item[:-1])
     is_new[start[:-1][release.lengths > 0]] = True
-    distinct = RecordEntries(
-        start=read_only(np.append(0, np.cumsum(is_new))[start]), item=read_only(item[is_new]), value=None, time=None
-    )
-    return replace(release, by_record=distinct)
-
-
-class _Workspace(NamedTuple):
-    """The arrays of one thread, and the neighbours that it finds for the records of the tile."""
-
-    arrays: RangedWork
-    tile_best: Best
-
-
-class _Workspaces:
-    """Creates and keeps workspaces that begin with the neighbours found so far for the tile's records."""
-
-    def __init__(self, longest: int, best: Best, searched: slice) -> None:
-        self.longest, self.best, self.searched = longest, best, searched
-        self.created: list[_Workspace] = []
-
-    def __call__(self) -> _Workspace:
-        tile_best = Best(*(column[self.searched].copy() for column in self.best))
-        self.created.append(_Workspace(RangedWork.of(self.longest), tile_best))
-        return self.created[-1]
+    first = read_only(np.append(0, np.cumsum(is_new))[start])
+    return replace(release, by_record=RecordEntries(first, read_only(item[is_new]), value=None, time=None))
 
 
 def _part(progress: Progress, before: int, total: int) -> Progress:
-    """The progress of one tile as a part of the whole."""
+    """The progress of one tile or batch as a part of the whole."""
     return lambda stage, done, _: progress("comparing", before + done, total)
 
 
-def _long_batches_first(cuts: Ints, lengths: Ints, count: int) -> list[Batch]:
-    """The first `count` batches, the longest records first and equals in order.
+def _tiles(release: Release, rule: Rule, is_mutual: bool) -> list[Ints]:
+    """The records of each tile, shortest first: consecutive columns if mutual, otherwise every n-th.
 
-    Long records are nearest to those of the tile. A record that has found the first of equal neighbours need
-    not look at the others.
+    The number of columns is a power of two, such that the bitmap has at most MAX_BITMAP_BYTES.
     """
-    shortest = lengths[cuts[:-1]][:count]
-    order = np.lexsort((np.arange(count), -shortest))
-    return [Batch(int(cuts[batch]), int(cuts[batch + 1])) for batch in order.tolist()]
-
-
-def _compare_on_threads(
-    compare: Callable[[Batch, _Workspace], None],
-    batches: list[Batch],
-    workspaces: _Workspaces,
-    threads: int,
-    progress: Progress,
-) -> None:
-    def work_on(low: int, high: int, workspace: _Workspace) -> None:
-        for batch in batches[low:high]:
-            compare(batch, workspace)
-
-    run_in_slices(len(batches), threads, workspaces, work_on, progress)
-
-
-def _comparison(
-    release: Release, rule: Rule, search: Search, records: Ints, best: Best
-) -> Callable[[Batch, _Workspace], None]:
-    """A function that compares a batch with the tile of these records."""
-    tile = _tile(release, rule, search.entries, records)
-    if not rule.ranged:
-        return lambda batch, workspace: nearest_in_tile(
-            search, batch, tile, workspace.arrays.work, best, workspace.tile_best
-        )
-    ranges = _key_ranges(release, rule)
-    ranged = RangedTile(tile, ranges, _buckets(release, search.entries, records, ranges))
-    return lambda batch, workspace: nearest_in_ranges(
-        search, batch, ranged, workspace.arrays, best, workspace.tile_best
-    )
-
-
-def _has_gaps(release: Release, rule: Rule) -> bool:
-    """Whether an entry lacks a value or time that is compared: similarity is then not mutual."""
-    value, time = release.by_record.value, release.by_record.time
-    lacks_value = rule.low is not None and value is not None and int(value.max()) == release.n_levels
-    return lacks_value or (rule.reach is not None and time is not None and int(time.max()) == release.span)
-
-
-def _columns_per_tile(release: Release, rule: Rule) -> int:
-    """A power of two, such that the bitmap has at most MAX_BITMAP_BYTES."""
     columns, rows = TILE // PLANE_BITS, release.n_items * rule.kinds
-    entries = -(-release.n_entries * PLANE_BITS // release.n_records) * rule.kinds
-    while columns > 1 and min(rows, columns * entries) * columns * PLANE_BITS // 8 > MAX_BITMAP_BYTES:
+    per_column = -(-release.n_entries * PLANE_BITS // release.n_records) * rule.kinds
+    while columns > 1 and min(rows, columns * per_column) * columns * PLANE_BITS // 8 > MAX_BITMAP_BYTES:
         columns //= 2
-    return columns
-
-
-def _batch_cuts(lengths: Ints) -> Ints:
-    """Where batches of records begin, and where the last one ends."""
-    total, cuts = np.cumsum(lengths), [0]
-    while cuts[-1] < len(lengths):
-        before = total[cuts[-1] - 1] if cuts[-1] else 0
-        end = int(np.searchsorted(total, before + BATCH_ENTRIES, side="right"))
-        cuts.append(min(max(end, cuts[-1] + 1), cuts[-1] + BATCH, len(lengths)))
-    return np.array(cuts)
-
-
-def _tiles(lengths: Ints, columns: int, is_mutual: bool) -> list[Ints]:
-    """The records of each tile, shortest first: consecutive columns if mutual, otherwise every n-th."""
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(release.lengths, kind="stable")
     cut = [order[at : at + PLANE_BITS] for at in range(0, len(order), PLANE_BITS)]
     if not is_mutual:
         tiles = -(-len(cut) // columns)
         return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
-    entries = np.cumsum([lengths[column].sum() for column in cut])
+    entries = np.cumsum([release.lengths[column].sum() for column in cut])
     ends = [0]
     while ends[-1] < len(cut):
         before = entries[ends[-1] - 1] if ends[-1] else 0
         end = int(np.searchsorted(entries, before + TILE_ENTRIES, side="right"))
         ends.append(min(max(end, ends[-1] + 1), ends[-1] + columns))
     return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
-
-
-def _tile(release: Release, rule: Rule, entries: Entries, records: Ints) -> Tile:
-    """The tile of these records."""
-    length, starts = release.lengths[records], np.arange(0, len(records), PLANE_BITS)
-    least, most = length[starts], length[np.append(starts[1:], len(records)) - 1]
-    row = np.zeros(release.n_items * rule.kinds, np.uint32)
-    mark_rows(entries, records, rule.levels, rule.kinds, row)
-    rows = number_rows(row, np.argsort(release.rank), rule.kinds)
-    tile = Tile(
-        record=records,
-        length=length,
-        least=least,
-        most=most,
-        head=np.minimum.reduceat(records, starts),
-        row=row,
-        bits=aligned_words(rows * len(least) * PLANE_WORDS),
-        rows=rows,
-        kinds=rule.kinds,
-    )
-    fill_bitmap(entries, rule.levels, tile)
-    return tile
-
-
-def _key_ranges(release: Release, rule: Rule) -> KeyRanges:
-    is_timed = rule.reach is not None
-    missing = release.span if is_timed else release.n_levels
-    second_bits = release.n_levels.bit_length() if is_timed and rule.low is not None else 0
-    return KeyRanges(rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
-
-
-def _buckets(release: Release, entries: Entries, records: Ints, ranges: KeyRanges) -> Buckets:
-    """The entries of these records in buckets."""
-    base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
-    count = choose_buckets(entries, records, ranges.missing, base, shift)
-    bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
-    word = large_page_array(int(release.lengths[records].sum()), np.uint32 if bits <= 32 else np.uint64)
-    buckets = Buckets(base, shift, large_page_array(count + 2, np.uint32), word)
-    fill_buckets(entries, records, ranges.second_bits, buckets)
-    return buckets
 
 
 # Nearest neighbours by any similarity: Σ Sim(r_i, r′_i) over the shared items, added up by postings.
@@ -507,7 +408,7 @@ def _nearest_of(
     release: Release, similarity: Similarity, records: Ints, over_first: bool, threads: int, progress: Progress
 ) -> Nearest:
     nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
-    n_items, search = release.distinct_items, _search_repeats if release.has_repeats else _search
+    n_items, repeats = release.distinct_items, release.has_repeats
 
     def allocate() -> _Sums:
         return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32), new_table(release))
@@ -518,7 +419,7 @@ def _nearest_of(
         part = Nearest(nearest.similarity[batch_slice], nearest.record[batch_slice])
 
         def work_on(first: int, last: int, sums: _Sums) -> None:
-            search(release.by_item, facts, batch, n_items, over_first, sums, part, first, last)  # noqa: B023
+            _search(release.by_item, facts, repeats, batch, n_items, over_first, sums, part, first, last)  # noqa: B023
 
         run_in_slices(len(batch), threads, allocate, work_on, _part(progress, batch_slice.start, len(records)))
     if nearest.similarity.max(initial=0.0) > 1 + ROUNDING:
@@ -558,64 +459,32 @@ def _facts(release: Release, similarity: Similarity, records: Ints) -> ItemFacts
 
 @kernel
 def _search(
-    postings: Postings,
-    facts: ItemFacts,
-    records: Array,
-    n_items: Array,
-    over_first: Flag,
-    sums: _Sums,
-    nearest: Nearest,
-    low: Int,
-    high: Int,
-) -> None:
-    """Fill in the nearest neighbours of records[low:high]."""
-    total, shared = sums.total, sums.shared
-    for q in range(low, high):
-        for fact in range(facts.first[q], facts.first[q + 1]):
-            _add_fact(postings, facts, fact, facts.step[q], total, shared)
-        _take_nearest(records, n_items, over_first, total, shared, nearest, q)
-
-
-@kernel
-def _search_repeats(
-    postings: Postings,
-    facts: ItemFacts,
-    records: Array,
-    n_items: Array,
-    over_first: Flag,
-    sums: _Sums,
-    nearest: Nearest,
-    low: Int,
-    high: Int,
-) -> None:
-    """The same where records may have an item several times."""
+    postings: Postings, facts: ItemFacts, repeats: Flag, records: Array, n_items: Array, over_first: Flag,
+    sums: _Sums, nearest: Nearest, low: Int, high: Int,
+) -> None:  # fmt: skip
+    """Fill in the nearest neighbours of records[low:high]; the sums become 0 again."""
     total, shared = sums.total, sums.shared
     for q in range(low, high):
         fact, last = facts.first[q], facts.first[q + 1]
         while fact < last:
             stop = fact + 1
-            while stop < last and facts.item[stop] == facts.item[fact]:
-                stop += 1
-            add_item(postings, facts, fact, stop, facts.step[q], total, shared, sums.highest)
+            if repeats:
+                while stop < last and facts.item[stop] == facts.item[fact]:
+                    stop += 1
+                add_item(postings, facts, fact, stop, facts.step[q], total, shared, sums.highest)
+            else:
+                _add_fact(postings, facts, fact, facts.step[q], total, shared)
             fact = stop
-        _take_nearest(records, n_items, over_first, total, shared, nearest, q)
-
-
-@subroutine
-def _take_nearest(
-    records: Array, n_items: Array, over_first: Flag, total: Array, shared: Array, nearest: Nearest, q: Int
-) -> None:
-    """Write the nearest neighbour of records[q], and set the sums to 0."""
-    own, most, neighbour = records[q], 0.0, -1
-    for record in range(len(total)):
-        if shared[record] == 0:
-            continue
-        items = n_items[own] if over_first else n_items[own] + n_items[record] - shared[record]
-        sim = total[record] / items
-        if record != own and sim > most:
-            most, neighbour = sim, record
-        total[record], shared[record] = 0.0, 0
-    nearest.similarity[q], nearest.record[q] = most, neighbour
+        own, most, neighbour = records[q], 0.0, -1
+        for record in range(len(total)):
+            if shared[record] == 0:
+                continue
+            items = n_items[own] if over_first else n_items[own] + n_items[record] - shared[record]
+            sim = total[record] / items
+            if record != own and sim > most:
+                most, neighbour = sim, record
+            total[record], shared[record] = 0.0, 0
+        nearest.similarity[q], nearest.record[q] = most, neighbour
 
 
 @subroutine

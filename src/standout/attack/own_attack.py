@@ -50,24 +50,7 @@ class QueryAttack(Generic[V]):
             cls.attacks = cls.nested = _refuse  # type: ignore[method-assign, assignment]
 
     def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> V:
-        """Attack one target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        aux : Aux
-            What the adversary knows about the target.
-        exclude : str, optional
-            Id of a record to remove from the release first.
-        top : int
-            Number of best records to have ready, from 2 to 1,000.
-
-        Returns
-        -------
-        Verdict
-            The best guess and the lineup.
-        """
+        """Attack one target."""
         found = (vars(base).get("attacks") for base in type(self).__mro__)
         attacks = next(attacks for attacks in found if attacks is not None and attacks is not _refuse)
         return cast(V, attacks(self, release, [aux], exclude=exclude, top=top, threads=1)[0])
@@ -123,29 +106,7 @@ class QueryAttack(Generic[V]):
         threads: int | None = None,
         progress: Progress = no_progress,
     ) -> Verdicts:
-        """Attack with only the first facts of each aux, for several sizes at once.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        auxes : iterable of Aux, or KnownFacts
-            What the adversary knows about each target.
-        sizes : sequence of int
-            Numbers of facts.
-        exclude, top, with_z, threads, progress
-            As in `attacks`. Two best records are enough for the eccentricity.
-
-        Returns
-        -------
-        Verdicts
-            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
-
-        Raises
-        ------
-        ParameterError
-            If a size is not a whole number ≥ 1.
-        """
+        """Attack with only the first facts of each aux, for several sizes at once."""
         check_sizes(sizes)
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
         excluded = excluded_records(release, exclude, len(known))
@@ -468,13 +429,7 @@ class Attack(QueryAttack[Verdict]):
         return self.scores(release, known)
 
     def key(self) -> str:
-        """Text that identifies this attack and its parameters in checkpoints: override it to use them.
-
-        Returns
-        -------
-        str
-            Another text for each version of the attack; empty: no checkpoints.
-        """
+        """Text that identifies this attack and its parameters in checkpoints: override it to use them."""
         return ""
 
     def _verdicts(
@@ -564,49 +519,15 @@ class PlaceScoreboard(Attack):
         check_similarity(self.similarity)
 
     def key(self) -> str:
-        """Text that identifies this attack and its parameters in checkpoints.
-
-        Returns
-        -------
-        str
-            The parameters, with their values.
-        """
+        """Text that identifies this attack and its parameters in checkpoints."""
         return repr(self)
 
     def scores(self, release: Release, known: KnownFacts) -> Floats:
-        """Score all records for each target.
-
-        Parameters
-        ----------
-        release : Release
-            The data set that would be published.
-        known : KnownFacts
-            What the adversary knows about each target.
-
-        Returns
-        -------
-        array of float, targets × records
-            The scores.
-        """
+        """Score all records for each target."""
         return self.scores_without(release, known, np.full(len(known), -1))
 
     def scores_without(self, release: Release, known: KnownFacts, exclude: Ints) -> Floats:
-        """Score all records if a record is removed for each target: it counts in no weight.
-
-        Parameters
-        ----------
-        release : Release
-            The data set, with all records.
-        known : KnownFacts
-            What the adversary knows about each target.
-        exclude : array of int
-            Position of the removed record of each target; -1: none.
-
-        Returns
-        -------
-        array of float, targets × records
-            The scores.
-        """
+        """Score all records if a record is removed for each target: it counts in no weight."""
         nearby, weight = NearbyPlaces.of(release), weight_function("rarity")
         scores = np.zeros((len(known), release.n_records))
         for target in range(len(known)):

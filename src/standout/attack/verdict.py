@@ -88,22 +88,7 @@ class VerdictColumns:
 
 
 class Match(NamedTuple):
-    """A claim: this record belongs to the target.
-
-    Attributes
-    ----------
-    record : str
-        Id of the record.
-    score : float
-        Its score, the highest.
-    eccentricity : float
-        How far it stands out.
-
-    Examples
-    --------
-    >>> Match("42", score=2.1, eccentricity=1.9).record
-    '42'
-    """
+    """A claim: this record belongs to the target."""
 
     record: str
     score: float
@@ -132,22 +117,7 @@ def check_phi(phi: float) -> float:
 
 
 class Candidate(NamedTuple):
-    """A record of a lineup.
-
-    Attributes
-    ----------
-    record : str
-        Id of the record.
-    score : float
-        Its score.
-    probability : float
-        Π(r′), proportional to e^(score/σ)  [Algorithm 1B]; for `Likelihood` the posterior.
-
-    Examples
-    --------
-    >>> Candidate("42", score=2.1, probability=0.4).record
-    '42'
-    """
+    """A record of a lineup."""
 
     record: str
     score: float
@@ -192,32 +162,6 @@ class Part(NamedTuple):
     """What one fact adds to the score of a record: weight · similarity.
 
     For `Likelihood` it is ln(weight · similarity), and at least 0.
-
-    Attributes
-    ----------
-    fact : Fact
-        The known fact.
-    item : str or None
-        Id of its item; None if the release does not have it.
-    has : bool
-        Whether the record has the item.
-    similarity : float
-        Sim of the fact and the record's entry; 0 if the record lacks the item. For `Likelihood`, how much
-        likelier the known value and date are with this entry than with any.
-    weight : float or None
-        wt(i); None if the release does not have the item. For `Likelihood`, how much likelier it is to know
-        this item of the record than of somebody else.
-    score : float
-        What the fact adds.
-    by_item, by_value, by_time : float or None
-        What its item, its value and its date add: the difference that each makes when it becomes known, in
-        this order. They add up to the score, up to rounding. A value or date that does not fit adds less than
-        0. None if the attack cannot say.
-
-    Examples
-    --------
-    >>> Part(Fact("17", value=4), "17", True, similarity=1.0, weight=0.2, score=0.2).score
-    0.2
     """
 
     fact: Fact
@@ -339,21 +283,6 @@ class Verdict(ResultView, FrameExport):
         """The claim: the best record if its eccentricity is at least φ  [Algorithm 1B].
 
         A tie is no match. Nor is a single candidate, because there is no second-best score.
-
-        Parameters
-        ----------
-        phi : float
-            Minimum eccentricity for a claim.
-
-        Returns
-        -------
-        Match or None
-            None means that the target is not claimed to be in the release.
-
-        Raises
-        ------
-        ParameterError
-            If `phi` is negative or not finite.
         """
         eccentric = self.eccentricity
         if eccentric < check_phi(phi) or self.ties != 1 or self.sigma == 0.0 or self.candidates < 2:
@@ -362,87 +291,28 @@ class Verdict(ResultView, FrameExport):
         return Match(self.best, self.highest, eccentric)
 
     def score(self, record: str | int) -> float:
-        """The score of a record, candidate or not.
-
-        Parameters
-        ----------
-        record : str or int
-            Id of the record.
-
-        Returns
-        -------
-        float
-            Its score.
-
-        Raises
-        ------
-        NotFoundError
-            If the release has no record with this id.
-        """
+        """The score of a record, candidate or not."""
         return self._score(self._position(record))
 
     def probability(self, record: str | int) -> float:
-        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B].
-
-        Parameters
-        ----------
-        record : str or int
-            Id of the record.
-
-        Returns
-        -------
-        float
-            The probability that this record is the target's.
-        """
+        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B]."""
         position = self._position(record)
         return self._probability(self._score(position)) if self._is_candidate(position) else 0.0
 
     def rank(self, record: str | int) -> int:
-        """1 + the number of candidates with a higher score.
-
-        Parameters
-        ----------
-        record : str or int
-            Id of the record.
-
-        Returns
-        -------
-        int
-            The rank; 1 is the best.
-        """
+        """1 + the number of candidates with a higher score."""
         return 1 + int(np.count_nonzero(self.scores > self.score(record)))
 
     def entropy(self, record: str | int) -> float:
         """−log2 Π(r): the bits that are still missing to identify this record  [Definition 4].
 
         log2 N for a record that is not a candidate: the adversary can only guess.
-
-        Parameters
-        ----------
-        record : str or int
-            Id of the record.
-
-        Returns
-        -------
-        float
-            The number of bits.
         """
         position = self._position(record)
         return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
 
     def lineup(self, k: int = 10) -> Lineup:
-        """The k most probable records with their probabilities, and the probability of all others.
-
-        Parameters
-        ----------
-        k : int
-            Number of records. A lineup may be shorter, because a record with score 0 is never in it.
-
-        Returns
-        -------
-        Lineup
-            Candidates in descending order of probability.
-        """
+        """The k most probable records with their probabilities, and the probability of all others."""
         records, scores = self._best(whole_number("k", k, 1))
         probabilities = [self._probability(float(score)) for score in scores]
         mass = max(1.0, math.fsum(probabilities))  # the partition sum is exact to nine digits
@@ -467,21 +337,6 @@ class Verdict(ResultView, FrameExport):
         and the date add. For Algorithm 1A a part is the
         fact's similarity, and the score is the lowest part. If the record has an item several times, its most
         similar entry counts; for `Likelihood`, similarity is the mean over these entries.
-
-        Parameters
-        ----------
-        record : str or int
-            Id of any record of the release.
-
-        Returns
-        -------
-        tuple of Part
-            One part per fact.
-
-        Raises
-        ------
-        NotFoundError
-            If the release has no such record.
         """
         position, queries, known = self._position(record), self.queries, self.queries.known
         parts = self._cell_parts(position)
@@ -591,15 +446,6 @@ class PosteriorVerdict(Verdict):
     """Result of `Likelihood` for one aux.
 
     Scores are log-likelihood ratios, and probabilities are posteriors.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> adversary = so.Adversary(knows=6, value_error=0, time_error=3)
-    >>> verdict = so.Likelihood(adversary).attack(release, adversary.observe(release, "42", seed=1))
-    >>> verdict.claim(0.95).record, verdict.probability("42") > 0.99, verdict.nobody < 0.01
-    ('42', True, True)
     """
 
     def __repr__(self) -> str:
@@ -616,23 +462,7 @@ class PosteriorVerdict(Verdict):
         return ratio / (self.z + ratio) if math.isfinite(ratio) else 1.0
 
     def claim(self, probability: float = 0.95) -> Match | None:
-        """The best record if its posterior is at least this probability.
-
-        Parameters
-        ----------
-        probability : float
-            Minimum posterior for a claim, above 0 and at most 1.
-
-        Returns
-        -------
-        Match or None
-            None means that the target is not claimed to be in the release.
-
-        Raises
-        ------
-        ParameterError
-            If `probability` is out of range.
-        """
+        """The best record if its posterior is at least this probability."""
         positive_share("probability", probability)
         is_lowest = self.highest <= self.queries.lowest[self.q]
         if self.ties != 1 or is_lowest or self._probability(self.highest) < probability:
@@ -644,16 +474,6 @@ class PosteriorVerdict(Verdict):
         """−log2 of the posterior among the records: the bits still missing if the target is in the release.
 
         log2 N for a record that is not a candidate: the adversary can only guess.
-
-        Parameters
-        ----------
-        record : str or int
-            Id of the record.
-
-        Returns
-        -------
-        float
-            The number of bits.
         """
         position = self._position(record)
         return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
@@ -684,15 +504,6 @@ class MatchingVerdict(Verdict):
     """Result of `Scoreboard` for one aux  [Algorithm 1A].
 
     The matching set D′ has the records with a score ≥ α, and all of them are equally probable.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> aux = so.Adversary(knows=3, value_error=1, time_error=14).observe(release, "42", seed=1)
-    >>> verdict = so.Scoreboard(so.Within(value=1, time=14), alpha=1).attack(release, aux)
-    >>> verdict.matching, verdict.probability("42"), verdict.match().record
-    (1, 1.0, '42')
     """
 
     alpha: float = 1.0
@@ -779,11 +590,6 @@ class Verdicts:
         """How strong a claim about each best guess is; NO_CLAIM where no claim is possible.
 
         The eccentricity  [Algorithm 1B], or −log10(1 − posterior) for `Likelihood`.
-
-        Returns
-        -------
-        array of float
-            One strength per verdict.
         """
         columns = self.columns
         is_possible = (columns.ties == 1) & (columns.highest > self.queries.lowest)
