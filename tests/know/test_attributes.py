@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from similarity_cases import FIRST, Near, released
 
 import standout as so
+from standout.know.similarity import ROUNDING
 
 NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 0.5, 1.0, 3.0, -2.0])
 
@@ -22,9 +23,9 @@ SCALES = st.floats(1e-3, 1e6)
 
 @given(NUMBERS, NUMBERS, st.floats(0, 1e6))
 def test_within_is_1_up_to_the_threshold_and_0_beyond(known, value, threshold):
-    similarity = so.Within(value=threshold, time=threshold)
-    assert similarity.values(known, np.array([value])).tolist() == [abs(value - known) <= threshold]
-    assert similarity.times(np.array([value, -value])).tolist() == [abs(value) <= threshold] * 2
+    similarity, reach = so.Within(value=threshold, time=threshold), threshold + ROUNDING
+    assert similarity.values(known, np.array([value])).tolist() == [abs(value - known) <= reach]
+    assert similarity.times(np.array([value, -value])).tolist() == [abs(value) <= reach] * 2
 
 
 def test_what_differs_by_the_threshold_is_within_it_whatever_the_rounding():

@@ -14,7 +14,7 @@ from standout.attack.likelihood import Likelihood
 from standout.data.release import Release
 from standout.know.adversary import Adversary
 
-LAST_DIGITS = 2e-8
+LAST_DIGITS = 4e-9
 
 
 def as_plain(level):

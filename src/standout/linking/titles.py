@@ -258,7 +258,7 @@ def _scored_pairs(public: Titles, release: Titles) -> Iterator[Pair]:
 
 
 def _equal_names(public: Titles, release: Titles) -> tuple[Ints, Ints]:
-    """Pairs of names with the same letters, with the same words, or where one is an end of the other."""
+    """Pairs of names with the same letters in any order, or where one is an end of the other."""
 
     def rows_by_text(texts: Iterable[str]) -> dict[str, list[int]]:
         rows: dict[str, list[int]] = defaultdict(list)
@@ -266,16 +266,13 @@ def _equal_names(public: Titles, release: Titles) -> tuple[Ints, Ints]:
             rows[text].append(row)
         return rows
 
-    def sorted_words(titles: Titles) -> list[str]:
-        return [" ".join(sorted(name.split())) for name in titles.names]
-
     def ends(titles: Titles) -> list[tuple[str, int]]:
         return [(end, row) for row, name in enumerate(titles.names) for end in _word_ends(name.split())]
 
-    pairs: set[tuple[int, int]] = set()
-    for ours, theirs in ((public.squeezed, release.squeezed), (sorted_words(public), sorted_words(release))):
-        rows = rows_by_text(theirs)
-        pairs.update((row, other) for row, text in enumerate(ours) for other in rows.get(text, ()))
+    # Swapped neighbours may leave no run of three letters in common: dark, drak.
+    rows = rows_by_text("".join(sorted(text)) for text in release.squeezed)
+    letters = ("".join(sorted(text)) for text in public.squeezed)
+    pairs = {(row, other) for row, text in enumerate(letters) for other in rows.get(text, ())}
     release_rows, public_rows = rows_by_text(release.names), rows_by_text(public.names)
     contained = {(row, other) for end, row in ends(public) for other in release_rows.get(end, ())}
     contained.update((row, other) for end, other in ends(release) for row in public_rows.get(end, ()))
