@@ -37,13 +37,12 @@ def csv_to_index(path: str, folder: str, memory: str) -> Callable[[], object]:
 
 def standin_to_index(scale: str, folder: str, memory: str) -> Callable[[], object]:
     """The stand-in with this many times the people of the Netflix Prize data, to an index on disk."""
-    import standout as so
-    from standout.paper.synthesize import scaled_records
+    from standout.paper.synthesize import scaled_records, synthesize_index
 
     def work() -> dict[str, int]:
         before = _traffic()
         index = Path(folder) / f"standin-{scale}.index"
-        so.synthesize_index(index, records=scaled_records(float(scale)), memory=memory)
+        synthesize_index(index, records=scaled_records(float(scale)), memory=memory)
         return _result(index, before)
 
     return work

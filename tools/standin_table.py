@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 import standout as so
+from standout.paper.calibration import Calibration
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "standin.md"
 MARKED = re.compile("<!-- calibration -->.*?<!-- /calibration -->", re.DOTALL)
@@ -23,7 +24,7 @@ def main(records: int | None = None) -> None:
     PAGE.write_text(MARKED.sub(lambda _: block, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def table(release: so.Release, calibration: so.Calibration) -> list[str]:
+def table(release: so.Release, calibration: Calibration) -> list[str]:
     """The lines of the table."""
     lines = [f"{calibration} ({release!r}, seed 0).".replace("<Release: ", "").replace(">", ""), ""]
     lines += ["Those that are not met:", ""]

@@ -58,10 +58,9 @@ from standout.measure.classes import Classes, classes
 from standout.measure.sparsity import Sparsity, sparsity
 from standout.measure.unicity import Unicity, unicity
 from standout.measure.unicity_grid import UnicityCell, UnicityGrid, unicity_grid
-from standout.paper.calibration import Calibration, calibration
-from standout.paper.page import Reproduction
+from standout.paper.calibration import calibration
 from standout.paper.reproduce import reproduce
-from standout.paper.synthesize import synthesize, synthesize_index
+from standout.paper.synthesize import synthesize
 from standout.sanitizing import steps
 from standout.sanitizing.files import open_sanitized
 from standout.sanitizing.sanitize import sanitize
@@ -77,7 +76,6 @@ __all__ = [
     "Audit",
     "Aux",
     "BuildRunning",
-    "Calibration",
     "Classes",
     "Column",
     "ColumnError",
@@ -109,7 +107,6 @@ __all__ = [
     "Record",
     "RejectedRows",
     "Release",
-    "Reproduction",
     "Rung",
     "Sanitized",
     "Schema",
@@ -160,7 +157,6 @@ __all__ = [
     "steps",
     "suggest_items",
     "synthesize",
-    "synthesize_index",
     "unicity",
     "unicity_grid",
     "utility",

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 def test_a_release_made_in_files_is_the_same(tmp_path, monkeypatch, threads, in_files):
     whole = so.synthesize(like="netflix", seed=4, **SIZES)
     monkeypatch.setattr(synthetic, "PER_ENTRY", 10**9 if in_files else 1)
-    release = so.synthesize_index(tmp_path / "index", seed=4, threads=threads, **SIZES)
+    release = synthetic.synthesize_index(tmp_path / "index", seed=4, threads=threads, **SIZES)
     assert release.check().fingerprint == whole.fingerprint
     assert release.provenance == whole.provenance and list(release.titles) == list(whole.titles)
     np.testing.assert_array_equal(release.by_record.time, whole.by_record.time)
@@ -28,14 +28,14 @@ def test_a_release_made_in_files_is_the_same(tmp_path, monkeypatch, threads, in_
 def test_items_that_nobody_has_are_given_to_the_same_people_in_files(tmp_path, monkeypatch):
     monkeypatch.setattr(synthetic, "PER_ENTRY", 10**9)
     sizes = {"records": 2 * BLOCK, "items": 9_000, "entries": 2 * BLOCK + 3_000}
-    release = so.synthesize_index(tmp_path / "index", seed=1, **sizes)
+    release = synthetic.synthesize_index(tmp_path / "index", seed=1, **sizes)
     assert release.check().fingerprint == so.synthesize(like="netflix", seed=1, **sizes).fingerprint
     assert (release.support > 0).all()
 
 
 @pytest.mark.parametrize("like", ["quick", "flat"])
 def test_other_data_is_written_too(tmp_path, like):
-    release = so.synthesize_index(tmp_path / "index", like=like, records=500, seed=2)
+    release = synthetic.synthesize_index(tmp_path / "index", like=like, records=500, seed=2)
     assert release.fingerprint == so.synthesize(like=like, records=500, seed=2).fingerprint
 
 

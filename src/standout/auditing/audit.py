@@ -253,7 +253,6 @@ class Audit(ResultView, FrameExport):
         )
 
 
-@with_progress
 @on_client
 def audit(
     release: Release | Any,

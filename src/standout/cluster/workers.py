@@ -7,7 +7,6 @@ errors are never in Dask's logs.
 """
 
 import asyncio
-import functools
 import ipaddress
 import logging
 import os
@@ -33,6 +32,7 @@ from urllib.parse import urlsplit
 
 from standout._version import __version__
 from standout.core.errors import ParameterError, StandoutError, StoreError, WorkersLost, install_command
+from standout.core.progress import with_progress
 from standout.core.threads import Executor, Part, WorkerPool, even_parts, use_pool
 from standout.data.entries import BLOCK_BITS
 from standout.data.release import Release
@@ -43,23 +43,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def on_client(function: F) -> F:
-    """Let a function run with the workers of its argument `client`; default: threads of this process."""
+    """Let a function take `progress`, and run with the workers of its argument `client`; default: threads."""
+    return with_progress(function, use_client)
 
-    @functools.wraps(function)
-    def run(*arguments: Any, client: Any = None, **named: Any) -> Any:
-        if client is None:
-            return function(*arguments, **named)
-        pool = client
-        if not (hasattr(client, "map") and hasattr(client, "size")):
-            if not (hasattr(client, "submit") and hasattr(client, "scheduler")):
-                raise ParameterError(f"client must be a distributed.Client, got {type(client).__name__}")
-            pool = DaskPool(client)
-            warn_without_tls([client.scheduler.address, *pool.workers])
-            compare_versions(client.get_versions(packages=["standout", "numba"]))
-        with use_pool(pool):
-            return function(*arguments, **named)
 
-    return run  # type: ignore[return-value]
+def use_client(client: Any) -> AbstractContextManager[Any]:
+    """Run with the workers of a Dask client or a `WorkerPool`."""
+    if hasattr(client, "map") and hasattr(client, "size"):
+        return use_pool(client)
+    if not (hasattr(client, "submit") and hasattr(client, "scheduler")):
+        raise ParameterError(f"client must be a distributed.Client, got {type(client).__name__}")
+    pool = DaskPool(client)
+    warn_without_tls([client.scheduler.address, *pool.workers])
+    compare_versions(client.get_versions(packages=["standout", "numba"]))
+    return use_pool(pool)
 
 
 # What runs on a worker: a group of tasks. It returns errors instead of raising them, because Dask logs the

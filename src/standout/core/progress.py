@@ -4,7 +4,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from html import escape
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
@@ -29,21 +29,23 @@ def no_progress(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-def with_progress(function: F) -> F:
-    """Let a function take progress=True, which shows a bar in a terminal or a notebook while it runs."""
+def with_progress(function: F, use_client: Callable[[Any], AbstractContextManager[Any]] | None = None) -> F:
+    """Let a function take progress=True, which shows a bar in a terminal or a notebook while it runs.
+
+    With `use_client` it also takes a `client`, whose workers it runs on.
+    """
 
     @functools.wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
-        wanted = named.get("progress", no_progress)
-        if callable(wanted):
+        wanted, client = named.get("progress", no_progress), named.pop("client", None) if use_client else None
+        if not callable(wanted) and wanted not in (True, False, None):
+            raise ParameterError(f"progress must be True, False or a function, got {type(wanted).__name__}")
+        with ExitStack() as stack:
+            if not callable(wanted):
+                named["progress"] = stack.enter_context(progress_bar()) if wanted is True else no_progress
+            if use_client is not None and client is not None:
+                stack.enter_context(use_client(client))
             return function(*arguments, **named)
-        if wanted is not True:
-            if wanted not in (False, None):
-                kind = type(wanted).__name__
-                raise ParameterError(f"progress must be True, False or a function, got {kind}")
-            return function(*arguments, **named | {"progress": no_progress})
-        with progress_bar() as report:
-            return function(*arguments, **named | {"progress": report})
 
     return run  # type: ignore[return-value]
 

@@ -36,7 +36,7 @@ from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import NotFoundError, ParameterError, WorkersLost, positive_share, whole_number
 from standout.core.json_files import read_checkpoint, write_checkpoint
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import Progress, ProgressOption, no_progress
 from standout.core.rng import check_seed, generator
 from standout.core.threads import WorkerPool, current_pool, executor_of, map_on_threads
 from standout.data.labels import position_of_id
@@ -407,7 +407,6 @@ class _Run:
             )
 
 
-@with_progress
 @on_client
 def simulate(
     release: Release | Any,

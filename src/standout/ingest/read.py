@@ -550,7 +550,6 @@ def as_release(source: Any, name: str = "release") -> Release:
     return read(source)
 
 
-@with_progress
 @on_client
 def index(
     source: Any,

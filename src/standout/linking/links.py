@@ -44,7 +44,6 @@ LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
 """The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
 
-@with_progress
 @on_client
 def link(
     release: Release | Any,

@@ -11,7 +11,7 @@ from standout.attack.neighbours import counts_items, nearest_by_sums, nearest_ne
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressOption, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.data.export import FrameExport, ResultView
@@ -102,7 +102,6 @@ class Sparsity(ResultView, FrameExport):
         return Estimate(share.value, share.value, share.value, share.n) if self.complete else share
 
 
-@with_progress
 @on_client
 def sparsity(
     release: Release | Any,

@@ -11,7 +11,7 @@ import numpy as np
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, whole_number
-from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.progress import Progress, ProgressOption, no_progress
 from standout.core.threads import current_pool, run_in_slices
 from standout.data.entries import unpack_item
 from standout.data.export import ResultView
@@ -149,7 +149,6 @@ def unicity(
     progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> list[Unicity]: ...
-@with_progress
 @on_client
 def unicity(
     release: Release | Any,

@@ -79,15 +79,7 @@ class Statistic(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Calibration(TableResult):
-    """A comparison of a release with published statistics, returned by `so.calibration`.
-
-    Parameters
-    ----------
-    statistics
-        The published statistics that can be compared, each with the measured number and its tolerance. The
-        verdict is "met" within the tolerance, "near" within twice the tolerance, and otherwise "missed". The
-        tolerance is a stated one plus two standard errors for the release's number of people.
-    """
+    """A comparison of a release with the published statistics that can be compared."""
 
     statistics: tuple[Statistic, ...] = field(repr=False)
 

@@ -48,23 +48,7 @@ OF_ROW = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
-    """The figures and tables of the paper on one release, returned by `so.reproduce`.
-
-    Parameters
-    ----------
-    folder
-        Folder with the page and all files.
-    release
-        The release on which the attacks ran.
-    targets, seed
-        Number of targets for each bar, and the seed.
-    results
-        The computed figures by key.
-    readings
-        The same numbers in other interpretations of the paper's text.
-    complete
-        False if the run was interrupted; the same call resumes it.
-    """
+    """The figures and tables of the paper on one release; `readings` are the numbers in other interpretations."""
 
     folder: Path
     release: Release

@@ -17,7 +17,7 @@ from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError, whole_number
 from standout.core.files import make_folder
 from standout.core.json_files import CHECKPOINTS, read_checkpoint, write_checkpoint
-from standout.core.progress import ProgressMeter, ProgressOption, no_progress, with_progress
+from standout.core.progress import ProgressMeter, ProgressOption, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.data.release import Release
@@ -31,7 +31,6 @@ from standout.report.charts import Point
 QUALIFYING_FILES = ("qualifying.txt", "qualifying.txt.gz")
 
 
-@with_progress
 @on_client
 def reproduce(
     release: Release,

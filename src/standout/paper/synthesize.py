@@ -407,27 +407,7 @@ def synthesize_index(
     threads: int | None = None,
     progress: ProgressOption = no_progress,
 ) -> Release:
-    """Make a synthetic release and write it as an index, also if memory does not hold its entries.
-
-    The release is that of `synthesize` with the same parameters. What does not fit is in files next to the index
-    while it is made.
-
-    Parameters
-    ----------
-    output
-        Folder of the index. It must be new, empty, or an index, which is replaced.
-    like, records, items, entries, seed
-        As in `synthesize`.
-    memory
-        Bytes of memory that may be used, such as "4GB"; default: 60 % of what is available.
-
-    Examples
-    --------
-    >>> import standout as so, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     so.synthesize_index(f"{folder}/demo", records=300, items=90, entries=5_000).n_records
-    300
-    """
+    """Make the release of `synthesize` as an index; what does not fit into `memory` is in files meanwhile."""
     limit, sizes = memory_limit(memory), release_sizes(like, records, items, entries)
     with open_index_writer(output) as index:
         plan = MemoryPlan(limit, index.folder, ids=PER_PERSON * sizes[0])
