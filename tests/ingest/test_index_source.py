@@ -17,7 +17,8 @@ from standout.data import build as code_blocks
 from standout.data import entries as repeats_module
 
 BLOCK = 1 << 13
-TIMEOUT = 120
+TIMEOUT = 600
+"""Seconds after which a process hangs: a cold start compiles kernels, on a busy machine for minutes."""
 pytestmark = pytest.mark.once
 
 
@@ -157,13 +158,13 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(many, tmp_path, monkeyp
     assert [path.name for path in sorted(tmp_path.rglob("*"))] == before
 
 
-KILLED = """
+KILLED = f"""
 import os, signal, sys
 import standout as so
-from standout.data import build
+import {code_blocks.__name__} as build
 
 build.MemoryPlan.left = 100_000
-build.pack_by_item = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+build.{code_blocks.pack_by_item.__name__} = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 so.index(sys.argv[1], sys.argv[2], memory="64MB")
 """
 

@@ -63,6 +63,14 @@ def test_a_geohash_is_that_of_exact_bisection(places, letters):
     assert found == [naive.geohash(*text, letters) for text in texts]
 
 
+@pytest.mark.parametrize("step", ["0.0000001", "0.000001", "0.01"])
+def test_numbers_of_squares_ascend_with_latitude_then_longitude(step):
+    grid, ends = Grid(step), [(-90, -180), (-90, "179.9999999"), ("-1e-9", 0), (0, 0), (90, -180), (90, "179.9999999")]
+    ids = PlaceReader(grid).read_texts(*(list(map(str, column)) for column in zip(*ends, strict=True)))
+    numbers = grid.cell_numbers(ids, grid).tolist()
+    assert numbers == sorted(set(numbers))
+
+
 def test_both_ends_of_the_longitudes_are_one_meridian():
     for cells in (Grid("0.01"), Geohash(8)):
         west, east = PlaceReader(cells).read_texts(["10", "10"], ["-180", "180"])

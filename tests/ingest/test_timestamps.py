@@ -50,8 +50,15 @@ def test_unix_seconds_become_the_wall_clock_of_the_zone(seconds, unit, zone):
 
 
 def test_a_zone_applies_in_distant_years_too():
-    for text in ["1850-07-01T04:57:00Z", "1850-07-01T04:55:00Z", "2090-07-01T22:30:00Z"]:
-        for zone in ["America/New_York", "Europe/Berlin"]:
+    distant = [f"{year}-{day}:30:00Z" for year in (2099, 2100, 2150, 2600, 5900) for day in ("01-01T22", "07-01T22")]
+    for text in [
+        "1850-07-01T04:57:00Z",
+        "1850-07-01T04:55:00Z",
+        *distant,
+        "2150-03-29T00:59:59Z",
+        "2150-03-29T01:00:00Z",
+    ]:
+        for zone in ["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca"]:
             assert read([text], "minute", zone) == ([naive.iso_time(text, "minute", zone)], [0])
 
 

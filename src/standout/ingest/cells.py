@@ -91,12 +91,7 @@ class DistinctCells:
 
 
 def distinct_cells(column: pl.Series) -> DistinctCells:
-    """Find the distinct cells of a column of any type.
-
-    >>> cells = distinct_cells(pl.Series([" b", "a", None, "b", ""]))
-    >>> cells.values.to_list(), cells.codes.tolist()
-    (['a', 'b'], [1, 0, 2, 1, 2])
-    """
+    """Find the distinct cells of a column of any type."""
     kind = column.dtype
     if isinstance(kind, pl.List):
         return _of_lists(column)
@@ -189,15 +184,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_in(texts: pl.Series) -> Numbers:
-    """Read texts as numbers.
-
-    Texts with a leading zero or with more digits than a number holds are codes, and none of them is a number.
-
-    >>> numbers_in(pl.Series(["1.5", "2", "many"])).values.tolist()
-    [1.5, 2.0, nan]
-    >>> numbers_in(pl.Series(["1,5", "2"])).written
-    'with a decimal comma'
-    """
+    """Read texts as numbers."""
     texts = texts.str.replace("^\u2212", "-")  # a minus sign that is no hyphen
     if not len(texts) or texts.str.contains(LEADING_ZERO).any() or texts.str.contains(MOST_DIGITS).any():
         return Numbers(np.full(len(texts), np.nan))
@@ -243,16 +230,7 @@ NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 def value_levels(
     texts: Iterable[str], kind: ValueType = "auto", bin_width: float | None = None
 ) -> tuple[Levels, NDArray[np.uint32], NDArray[np.uint8]]:
-    """The levels of a column, the level of each distinct text, and why a text has none (0: it has one).
-
-    In a column of numbers, a blank text means no value, and spaces around a number are ignored. Decimal commas are
-    read as such if no number has a point and at least one is not like 1,234.
-
-    >>> value_levels(["4", "0.5", "4.0"])[1].tolist()
-    [1, 0, 1]
-    >>> value_levels(["37", "-3"], bin_width=10)[0].tolist()
-    [-10.0, 30.0]
-    """
+    """The levels of a column, the level of each distinct text, and why a text has none (0: it has one)."""
     raw = list(texts)
     cells = [cell.strip() for cell in raw]
     commas = [COMMA.fullmatch(cell) is not None for cell in cells]
@@ -347,16 +325,7 @@ EXACT = re.compile(rf"{NUMBER}")
 
 
 def evident_order(levels: Sequence[str]) -> tuple[list[int], str] | None:
-    """Positions of the levels in their order, and why; None if no order is evident.
-
-    >>> evident_order(["high", "low", "medium"])
-    ([1, 2, 0], 'the names are a scale')
-    >>> evident_order(["20-29", "30-39", "<20", "40+"])
-    ([2, 0, 1, 3], 'the levels are bands of numbers')
-    >>> evident_order(["1 - never", "5 - always", "3"])
-    ([0, 2, 1], 'the levels are numbered')
-    >>> evident_order(["red", "green"])
-    """
+    """Positions of the levels in their order, and why; None if no order is evident."""
     finders: tuple[tuple[Callable[[Sequence[str]], Sequence[Any] | None], str], ...] = (
         (_on_scale, "the names are a scale"),
         (_numbered, "the levels are numbered"),
@@ -432,12 +401,7 @@ class Sets(NamedTuple):
 
 
 def recognise_separator(texts: pl.Series, counts: Ints) -> str | None:
-    """The separator of the members, if the texts are sets: members repeat, and their number varies.
-
-    >>> recognise_separator(pl.Series(["a;b", "a", "b;c;a"]), np.array([4, 2, 3]))
-    ';'
-    >>> recognise_separator(pl.Series(["Smith, Jane", "Jones, Tim"]), np.array([1, 1]))
-    """
+    """The separator of the members, if the texts are sets: members repeat, and their number varies."""
     for separator in SEPARATORS if 0 < len(texts) <= MOST_TEXTS else ():
         used = texts.str.contains(separator, literal=True).to_numpy()
         if counts[used].sum() >= USED * counts.sum() and _are_sets(texts, counts, separator):
@@ -459,11 +423,7 @@ def _are_sets(texts: pl.Series, counts: Ints, separator: str) -> bool:
 
 
 def sets_in(texts: pl.Series, separator: str) -> Sets:
-    """Split texts into their members; a member that repeats in a text counts once.
-
-    >>> sets_in(pl.Series(["b; a", "b"]), ";")
-    Sets(members=('a', 'b'), starts=array([0, 2, 3]), codes=array([0, 1, 1]))
-    """
+    """Split texts into their members; a member that repeats in a text counts once."""
     parts = (
         pl.DataFrame({"text": np.arange(len(texts), dtype=np.int64), "member": texts.str.split(separator)})
         .explode("member")
@@ -491,11 +451,7 @@ COUNTRIES = 10
 
 
 def missing_in(texts: pl.Series, markers: Iterable[str]) -> pl.Series:
-    """Which of some distinct texts mean an empty cell. NA among codes of two letters is Namibia.
-
-    >>> missing_in(pl.Series(["?", "private", "N/A"]), ALWAYS).to_list()
-    [True, False, True]
-    """
+    """Which of some distinct texts mean an empty cell. NA among codes of two letters is Namibia."""
     found = texts.str.to_lowercase().is_in(list(markers))
     others = texts.filter(~found)
     if found.any() and len(others) >= COUNTRIES and others.str.contains("^[A-Z]{2}$").all():

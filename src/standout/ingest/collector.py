@@ -49,10 +49,7 @@ def constant_spans(text: str, rows: int) -> Spans:
 
 @dataclass(slots=True)
 class Batch:
-    """Some rows of a source; `status` is the reason why a row is unusable (0: it is usable).
-
-    `time` is text, or codes as `TimeReader.to_codes` makes them.
-    """
+    """Some rows of a source; `status` is the reason why a row is unusable (0: it is usable)."""
 
     line: NDArray[np.int64]
     status: NDArray[np.uint8]

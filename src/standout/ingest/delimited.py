@@ -104,11 +104,7 @@ def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress
 
 @contextmanager
 def open_text(file: SourceFile, options: Options, like: Layout | None = None) -> Iterator[TextFile]:
-    """Open a file of delimited text, behind the lines that the user skips, and recognise its layout.
-
-    A further file, `like` the first, has its separator. It needs the same columns: by name, in any order, or without a
-    header in the same order, and then its first line must not be a header.
-    """
+    """Open a file of delimited text, behind the lines that the user skips, and recognise its layout."""
     with open_stream(file.path, file.member, options.encoding) as stream:
         text_head(stream)  # in UTF-8, whose lines can be skipped
         stream.skip(options.skip_lines)
@@ -147,10 +143,7 @@ def _head_lines(stream: Stream) -> list[str]:
 
 
 def _guess_separator(name: str, lines: list[str], quote: str) -> str:
-    """Separator with which most of the first lines have the same number of fields, then the most fields.
-
-    A space is only used if no other separator fits.
-    """
+    """Separator with which most of the first lines have the same number of fields, then the most fields."""
     fits: dict[str, tuple[float, int]] = {}
     if not lines:
         raise SourceError(f"{name} is empty: check the file")
@@ -236,10 +229,7 @@ def netflix_roles(options: Options) -> Roles:
 
 
 def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:
-    """Pass every rating of a stream to the collector.
-
-    A bad line without a comma may be a damaged film line, so the film is unknown until the next film line.
-    """
+    """Pass every rating of a stream to the collector."""
     collector.sources.append(stream.name)
     window, film = None, np.uint32(NONE)
     reader = collector.times or collector.options.time_reader()

@@ -41,12 +41,7 @@ class Table(NamedTuple):
 
 
 class Interner:
-    """Assigns codes to texts; grows as needed. Numbers below `numbers` are looked up in an array.
-
-    >>> ids = Interner()
-    >>> ids.codes_of(["7", "007", "7"]).tolist(), list(ids.labels())
-    ([0, 1, 0], ['7', '007'])
-    """
+    """Assigns codes to texts; grows as needed. Numbers below `numbers` are looked up in an array."""
 
     def __init__(self, numbers: int = NUMBERS) -> None:
         self.table = Table(

@@ -368,14 +368,7 @@ def _error(column: Column, schema: ColumnSchema) -> float:
 
 
 def spread(column: Column) -> float:
-    """Distance between the 10th and the 90th percentile of a column of numbers or dates.
-
-    If most cells have one value, as a capital gain of 0, the other cells count.
-
-    >>> column = Column("age", "number", np.array([20.0, 30.0, 60.0]), np.array([0, 1, 2], np.uint8))
-    >>> spread(column)
-    40.0
-    """
+    """Distance between the 10th and the 90th percentile of a column of numbers or dates."""
     levels, counts = np.asarray(column.levels, np.float64), column.counts[:-1].copy()
     if not len(levels):
         return 0.0
@@ -393,11 +386,7 @@ def _between(levels: Floats, counts: Ints) -> float:
 
 
 def default_error(column: Column) -> float:
-    """How far an imprecise adversary is off.
-
-    Numbers: a twentieth of the spread, rounded to one digit; at least 1 for whole numbers. Dates: the same,
-    and at most 14 days. Ordered levels: one step. Other columns, and those with two levels: 0.
-    """
+    """How far an imprecise adversary is off."""
     if column.n_levels <= FEW or column.kind not in ("number", "date", "ordered"):
         return 0.0
     if column.kind == "ordered":
@@ -423,11 +412,7 @@ def default_similarity(column: Column) -> ColumnSimilarity:
 
 
 def one_digit(number: float) -> float:
-    """Round to one significant digit.
-
-    >>> one_digit(1.8), one_digit(0.034), one_digit(4_870.0)
-    (2.0, 0.03, 5000.0)
-    """
+    """Round to one significant digit."""
     return float(round(number, -math.floor(math.log10(number)))) if number > 0.0 else 0.0
 
 
@@ -459,10 +444,7 @@ class Doubt(NamedTuple):
 
 
 def direct_identifier(name: str, cells: DistinctCells) -> str:
-    """What a column looks like that names people directly; "" if it does not.
-
-    Names of people differ in most rows. E-mail addresses and telephone numbers are recognised by their form.
-    """
+    """What a column looks like that names people directly; "" if it does not."""
     texts = cells.values.head(SAMPLE).to_list() if cells.is_text else []
     for form, looks in ((EMAIL, "an e-mail address"), (PHONE, "a telephone number")):
         if texts and sum(form.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):

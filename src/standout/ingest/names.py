@@ -140,11 +140,7 @@ QUASI_IDENTIFIERS = _set("workclass relationship household birthplace native imm
 
 
 def name_words(name: str) -> list[str]:
-    """Split a name into words.
-
-    >>> name_words("Book-Rating"), name_words("customerID"), name_words("visit_time")
-    (['book', 'rating'], ['customer', 'id'], ['visit', 'time'])
-    """
+    """Split a name into words."""
     spaced = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
 
@@ -155,11 +151,7 @@ def plain_name(name: str) -> str:
 
 
 def name_rank(name: str, role: str) -> int | None:
-    """How well known a name is for a role, 0 for the best, or None; from 20 on, the cells must fit too.
-
-    >>> name_rank("userId", "record"), name_rank("user", "record"), name_rank("Film-Rating", "value")
-    (0, 1, 100)
-    """
+    """How well known a name is for a role, 0 for the best, or None; from 20 on, the cells must fit too."""
     plain = plain_name(name)
     for rank, words in enumerate(EXACT[role]):
         if plain in words:
@@ -203,11 +195,7 @@ def is_coordinate_name(name: str) -> bool:
 
 
 def place_roles(name: str) -> list[str]:
-    """Roles that a coordinate may have: latitude or longitude by its name, otherwise both.
-
-    >>> place_roles("start_lat"), place_roles("Längengrad"), place_roles("column 3")
-    (['latitude'], ['longitude'], ['latitude', 'longitude'])
-    """
+    """Roles that a coordinate may have: latitude or longitude by its name, otherwise both."""
     words = name_words(name)
     fitting = [role for role in PLACE_ROLES if any(word.startswith(PLACE_STARTS[role]) for word in words)]
     return fitting if len(fitting) == 1 else list(PLACE_ROLES)
@@ -230,22 +218,14 @@ def _is_known(name: str, role: str, ranks: int) -> bool:
 
 
 def has_id_name(name: str) -> bool:
-    """Whether a name is that of the id of a person or a row.
-
-    >>> has_id_name("patient_id"), has_id_name("ID"), has_id_name("age"), has_id_name("film_id")
-    (True, True, False, False)
-    """
+    """Whether a name is that of the id of a person or a row."""
     if is_quasi_identifier(name):
         return False
     return plain_name(name) in IDS or name_rank(name, "record") is not None or name_words(name)[:1] == ["id"]
 
 
 def is_code_name(name: str) -> bool:
-    """Whether a name is that of a code whose digits are no number, such as a postcode.
-
-    >>> is_code_name("ZIP"), is_code_name("icd_code"), is_code_name("age"), is_code_name("education-num")
-    (True, True, False, False)
-    """
+    """Whether a name is that of a code whose digits are no number, such as a postcode."""
     words = name_words(name)
     return plain_name(name) in CODES or bool(words and (words[-1] in CODES or words[0] in ("zip", "icd")))
 
@@ -266,11 +246,7 @@ def is_person_name(name: str) -> bool:
 
 
 def default_role(name: str) -> ColumnRole:
-    """Role that a column's name suggests.
-
-    >>> default_role("native-country"), default_role("Diagnosis"), default_role("hours")
-    ('quasi-identifier', 'sensitive', 'other')
-    """
+    """Role that a column's name suggests."""
     words = {*name_words(name), plain_name(name)}
     if words & SENSITIVE:
         return "sensitive"

@@ -28,10 +28,7 @@ OF_TABLES = {"missing", "schema"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of `standout.read`, which documents them. False as record, value or time means no such column.
-
-    An option that only histories or only tables have decides the `kind`.
-    """
+    """Options of `standout.read`, which documents them. False as record, value or time means no such column."""
 
     record: ColumnName | bool | None = None
     item: ColumnName | Sequence[ColumnName] | None = None

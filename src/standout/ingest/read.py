@@ -255,10 +255,7 @@ def read_further(
 
 @dataclass(slots=True)
 class SourceReader:
-    """Reads one source; afterwards `rejects` has the unusable rows, and `table` how a table was read.
-
-    `reason` says why a source was read as a table, if that was recognised.
-    """
+    """Reads one source; afterwards `rejects` has the unusable rows, and `table` how a table was read."""
 
     options: Options
     progress: Progress = no_progress
@@ -532,12 +529,7 @@ def _printable(name: str) -> str:
 
 
 def as_release(source: Any, name: str = "release") -> Release:
-    """Return a release as it is; read anything else that `standout.read` reads, with its default options.
-
-    >>> import polars as pl
-    >>> as_release(pl.DataFrame({"user": ["7"], "film": ["Brazil"]})).n_records
-    1
-    """
+    """Return a release as it is; read anything else that `standout.read` reads, with its default options."""
     if isinstance(source, Release):
         return source
     is_path = isinstance(source, (str, Path, list, tuple))

@@ -61,11 +61,7 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Largest number of unusable rows: a count, or a share of all rows.
-
-    >>> Limit.of("5%").allows(6, rows=100), Limit.of(6).allows(6, rows=100)
-    (False, True)
-    """
+    """Largest number of unusable rows: a count, or a share of all rows."""
 
     count: int = 0
     share: float = 0.0
@@ -89,10 +85,7 @@ class Limit:
 
 @dataclass(slots=True)
 class RejectLog:
-    """Lines and reasons of the unusable rows of all sources.
-
-    `invalid_text` has the first line of each source that is not valid text.
-    """
+    """Lines and reasons of the unusable rows of all sources."""
 
     rows: int = 0
     invalid_text: list[tuple[str, int]] = field(default_factory=list)

@@ -80,12 +80,7 @@ def column_cells(sample: Sample, column: int) -> list[str]:
 
 
 def column_kinds(names: Sequence[str], sample: Sample) -> list[ColumnKind]:
-    """Kind of each column, from its name and a few rows; two adjacent columns may be coordinates together.
-
-    >>> rows = [["a", "52.517", "13.389", "1"], ["b", "48.137", "11.575", "0"]]
-    >>> column_kinds(["column 1", "column 2", "column 3", "column 4"], rows)
-    ['text', 'coordinate', 'coordinate', 'number']
-    """
+    """Kind of each column, from its name and a few rows; two adjacent columns may be coordinates together."""
     cells = [column_cells(sample, column) for column in range(len(names))]
     kinds = [column_kind(name, own) for name, own in zip(names, cells, strict=True)]
     for left in range(len(names) - 1):
@@ -118,20 +113,12 @@ def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
 
 
 def looks_like_dates(cells: Sequence[str]) -> bool:
-    """Whether cells look like dates, times of day or Unix times.
-
-    >>> looks_like_dates(["1/12/2010 8:26", "13.1.2010"]), looks_like_dates(["7", "8"])
-    (True, False)
-    """
+    """Whether cells look like dates, times of day or Unix times."""
     return _mostly(cells, _is_date)
 
 
 def has_decimals(cell: str) -> bool:
-    """Whether a cell is a number with a fraction that is not zero.
-
-    >>> has_decimals("52.516"), has_decimals("17850.0"), has_decimals("1,234")
-    (True, False, False)
-    """
+    """Whether a cell is a number with a fraction that is not zero."""
     return DECIMAL.fullmatch(cell) is not None and THOUSANDS.fullmatch(cell) is None
 
 
@@ -344,11 +331,7 @@ def resolve_roles(
     source: str = "FILE",
     in_order: str = "",
 ) -> Roles:
-    """Decide the role of each column, and what the other columns look like.
-
-    `sample` holds a few rows. `declared` means that the names cannot be a first row of data, for example in a
-    frame. `in_order` names a known format whose columns are record, item, value and time, such as MovieLens.
-    """
+    """Decide the role of each column, and what the other columns look like."""
     by_order = in_order and not header and not options.names_people and not options.items and len(names) == 4
     columns = _Columns(tuple(names), options, header, tuple(sample), declared, source, bool(by_order))
     roles = columns.choose_in_order(in_order) if by_order else columns.choose()
@@ -545,10 +528,7 @@ def decimals_error(column: str) -> ColumnError:
 
 
 def check_people(records: Labels, provenance: Provenance) -> None:
-    """Raise an error if the id of any record is a number with decimals.
-
-    Only ids that consist of digits and signs are looked at one by one, and only if one has a point or comma.
-    """
+    """Raise an error if the id of any record is a number with decimals."""
     data, starts = records.data, records.offsets
     separators = np.flatnonzero((data == ord(".")) | (data == ord(",")))
     if not len(separators):

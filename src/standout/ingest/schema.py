@@ -356,13 +356,7 @@ def _value(value: Any) -> str:
 
 
 def with_hierarchy(column: Column, source: HierarchySource, folder: Path) -> Column:
-    """Give a column a hierarchy; categories are put in the order of its groups.
-
-    >>> column = Column("zip", "category", ("01097", "01099", "10115"), np.array([2, 0, 1], np.uint8))
-    >>> hierarchy = with_hierarchy(column, "prefix", Path()).hierarchy
-    >>> hierarchy.labels[2]
-    ('01***', '10***')
-    """
+    """Give a column a hierarchy; categories are put in the order of its groups."""
     if column.kind in ("set", "boolean", "date"):
         raise ColumnError(f"column {column.name!r} is a {column.kind}, which has no hierarchy: leave it out")
     if source == PREFIX:

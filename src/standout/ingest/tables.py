@@ -47,10 +47,7 @@ FEWEST, SAMPLE = 5, 1_000
 
 
 class TablePlan(NamedTuple):
-    """Why a source looks like a table, and what its cells must show: no column of `unique` has a cell twice.
-
-    If `by_first`, the first column may be an id of people who have several rows.
-    """
+    """Why a source looks like a table, and what its cells must show: no column of `unique` has a cell twice."""
 
     reason: str = ""
     unique: tuple[int, ...] = ()
@@ -147,11 +144,7 @@ def _id_labels(cells: DistinctCells) -> Labels:
 
 @dataclass(slots=True)
 class TableReading:
-    """Makes a release of the columns of a source.
-
-    Afterwards `warnings` has what the user should check, `refusals` those of them with which a threshold must
-    not pass because the risk may be understated, and `schema_read` reads the table in the same way.
-    """
+    """Makes a release of the columns of a source."""
 
     options: Options
     progress: Progress
@@ -292,10 +285,7 @@ def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:
 
 
 def join_history(table: Release, history: Release) -> Release:
-    """Join a table and a history of the same people by their ids.
-
-    People of the history without a row are appended, with all cells empty, so that nobody is left out.
-    """
+    """Join a table and a history of the same people by their ids."""
     if not table.has_ids:
         raise ColumnError("a history can only be joined to a table with ids: name their column with record=…")
     record_of = {record: position for position, record in enumerate(history.records)}

@@ -39,11 +39,7 @@ FIRST_OF_MONTH = np.arange("0001-01", "10000-02", dtype="datetime64[M]").astype(
 
 @dataclass(frozen=True, slots=True)
 class TimeBin:
-    """Bins of `seconds` each, counted from `origin` in seconds since 1970; months have 0 seconds.
-
-    >>> TimeBin.of("90 min"), str(TimeBin.of("24h")), TimeBin.of("week").unit
-    (TimeBin(seconds=5400, origin=0), 'day', 'day')
-    """
+    """Bins of `seconds` each, counted from `origin` in seconds since 1970; months have 0 seconds."""
 
     seconds: int
     origin: int = 0
@@ -149,15 +145,7 @@ def moment_of(text: str, pattern: str) -> datetime | None:
 
 
 def recognise_pattern(texts: Sequence[str]) -> DatePatterns:
-    """Find the pattern of strptime that the texts have in common.
-
-    >>> recognise_pattern(["3/4/2005", "3/31/2005 "])
-    DatePatterns(pattern='%m/%d/%Y', rivals=())
-    >>> recognise_pattern(["3/4/2005", "4/3/2005"])
-    DatePatterns(pattern=None, rivals=('%d/%m/%Y', '%m/%d/%Y'))
-    >>> recognise_pattern(["1 Dec 2010 8:26 PM"]).pattern
-    '%d %b %Y %I:%M %p'
-    """
+    """Find the pattern of strptime that the texts have in common."""
     distinct = list(dict.fromkeys(text.strip() for text in texts))
     forms = Counter(pattern for text in distinct[:SAMPLE] for pattern in dict.fromkeys(_patterns(text)))
     candidates = [pattern for pattern, _ in forms.most_common(MOST)]
@@ -238,11 +226,7 @@ def recognise_format(texts: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def fitting_formats(text: str) -> tuple[str, ...]:
-    """All formats in which a text is a time.
-
-    >>> fitting_formats("03/04/2005"), fitting_formats("2005-04-03"), fitting_formats("soon")
-    (('%d/%m/%Y', '%m/%d/%Y'), ('iso',), ())
-    """
+    """All formats in which a text is a time."""
     text = text.strip()
     name = recognise_format([text]) if len(text) <= LONGEST else ""
     if name == "iso" and moment_of(text[:10], "%Y-%m-%d") is None:
@@ -253,11 +237,7 @@ def fitting_formats(text: str) -> tuple[str, ...]:
 
 
 def count_formats(rows_of: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Number of rows that each format fits, given texts and how many rows have each.
-
-    >>> count_formats([("03/04/2005", 2), ("25/12/2004", 1)])
-    Counter({'%d/%m/%Y': 3, '%m/%d/%Y': 2})
-    """
+    """Number of rows that each format fits, given texts and how many rows have each."""
     counts: Counter[str] = Counter()
     for text, rows in rows_of:
         for name in fitting_formats(text):
@@ -266,11 +246,7 @@ def count_formats(rows_of: Iterable[tuple[str, int]]) -> Counter[str]:
 
 
 def list_formats(counts: Counter[str], unit: str = "row") -> str:
-    """The formats in words, the most frequent first.
-
-    >>> list_formats(Counter({"iso": 1, "%d/%m/%Y": 2}))
-    '%d/%m/%Y fits 2 rows, iso fits 1 row'
-    """
+    """The formats in words, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     parts = [f"{name} fits {rows:,} {unit}{'s' * (rows != 1)}" for name, rows in ordered[:SHOWN]]
     more = len(ordered) - SHOWN
@@ -290,10 +266,7 @@ NOT_A_DATE = np.iinfo(np.int64).min
 
 
 class Dates(NamedTuple):
-    """Days since 1970-01-01 of some distinct texts, NOT_A_DATE where a text is none, and their format.
-
-    `rivals` are formats between which the texts do not decide. `has_clock` if times of day were left out.
-    """
+    """Days since 1970-01-01 of some distinct texts, NOT_A_DATE where a text is none, and their format."""
 
     days: Ints
     format: str = ""
@@ -307,14 +280,7 @@ class Dates(NamedTuple):
 
 
 def dates_in(texts: pl.Series) -> Dates:
-    """Read texts as dates, in the format that they prove.
-
-    >>> dates = dates_in(pl.Series(["1970-01-02", "1970-01-11 08:30"]))
-    >>> dates.days.tolist(), dates.format
-    ([1, 10], 'iso')
-    >>> dates_in(pl.Series(["3/4/2005", "4/3/2005"])).rivals
-    ('%d/%m/%Y', '%m/%d/%Y')
-    """
+    """Read texts as dates, in the format that they prove."""
     for name, form in DAYS.items():
         if texts.str.contains(form).sum() >= MOSTLY * len(texts):
             return dates_as(texts, name)
@@ -342,11 +308,7 @@ def dates_as(texts: pl.Series, pattern: str) -> Dates:
 
 
 def date_formats(texts: pl.Series, counts: Ints) -> str:
-    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all.
-
-    >>> date_formats(pl.Series(["25/12/2004", "2004-12-25"]), np.array([1, 3]))
-    'iso fits 3 cells, %d/%m/%Y fits 1 cell'
-    """
+    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all."""
     sample = _sample(texts).to_list()
     if sum(bool({*fitting_formats(text)} - {"s", "ms"}) for text in sample) < MOSTLY * len(sample):
         return ""
@@ -368,6 +330,8 @@ MOST_COUNTED = 1_000_000
 NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
 UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
+RULES_END, QUARTER, LAST_MOMENT = 4_102_444_800, 900, HIGHEST - 2 * 86_400
+"""The year 2100 in seconds; clocks change at a quarter of an hour; a moment that is no later in any zone."""
 
 
 @dataclass(slots=True)
@@ -376,10 +340,6 @@ class TimeReader:
 
     Unix times and ISO 8601 are read at once. Times in a pattern are `coded`: `read` returns the code of each text
     + 1, and `resolve` converts them when all texts are known, because a later text may show which part is the day.
-
-    >>> reader = TimeReader("day", "UTC", None)
-    >>> reader.read_texts(["2005-03-01", "2005-02-30", ""])[0].tolist()
-    [12843, None, None]
     """
 
     unit: TimeUnit
@@ -444,15 +404,16 @@ class TimeReader:
         return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)
 
     def from_seconds(self, seconds: Ints, local: bool) -> Ints:
-        """Convert seconds since 1970 to units on the wall clock; local seconds need no zone.
-
-        The result is OUTSIDE before the year 1 and after 9999.
-        """
+        """Convert seconds since 1970 to units on the wall clock; local seconds need no zone."""
         inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         if not local and self.zone != "UTC":
             moments = pl.Series(np.where(inside, seconds, 0) * 1_000).cast(pl.Datetime("ms", "UTC"))
             wall = moments.dt.convert_time_zone(self.zone).dt.replace_time_zone(None)
-            seconds = np.where(inside, wall.to_physical().to_numpy() // 1_000, seconds)
+            shift = wall.to_physical().to_numpy() // 1_000 - np.where(inside, seconds, 0)
+            if (far := inside & (seconds >= RULES_END)).any():
+                quarters, place = np.unique(seconds[far] // QUARTER, return_inverse=True)
+                shift[far] = _far_shifts(quarters, ZoneInfo(self.zone))[place]
+            seconds = seconds + np.where(inside, shift, 0)
             inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
 
@@ -516,6 +477,12 @@ class TimeReader:
         """Pattern that fits all times of a column whose given pattern does not, or None."""
         found = recognise_pattern(list(self.texts.labels())).pattern
         return found if found is not None and found != self.format and not self.count_misfits(found) else None
+
+
+def _far_shifts(quarters: Ints, zone: ZoneInfo) -> Ints:
+    """Offsets of a zone in seconds, by its rule for the future: Polars knows no daylight saving from 2100 on."""
+    moments = (datetime.fromtimestamp(min(quarter * QUARTER, LAST_MOMENT), zone) for quarter in quarters.tolist())
+    return np.array([(moment.utcoffset() or timedelta()).total_seconds() for moment in moments], np.int64)
 
 
 def _texts(buffer: Array, starts: Array, ends: Array, rows: Iterable[int]) -> list[str]:

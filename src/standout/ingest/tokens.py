@@ -77,11 +77,7 @@ def _unescape(buffer: Array, start: Int, end: Int, quote: Int) -> Int:
 
 @kernel
 def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -> tuple[Int, Int, Int, Int]:
-    """Find the rows that end before `end`; return (rows, bytes used, next line, state).
-
-    An incomplete row is left for the next call. The state is OPEN_QUOTE if it ends inside quotes. Empty lines
-    are skipped.
-    """
+    """Find the rows that end before `end`; return (rows, bytes used, next line, state)."""
     # unpacked once, because access to an array in a tuple counts references
     separator, quote, slot = dialect.separator, dialect.quote, dialect.slot
     starts, ends, row_status, row_line = rows.starts, rows.ends, rows.status, rows.line
@@ -179,11 +175,7 @@ def encoding_setting(encodings: set[str]) -> dict[str, str]:
 
 
 def without_marks(data: bytes) -> bytes:
-    r"""Return text without its byte order mark; programs that add one to a file that has one leave several.
-
-    >>> without_marks(b"\xef\xbb\xbf\xef\xbb\xbfuser,item")
-    b'user,item'
-    """
+    r"""Return text without its byte order mark; programs that add one to a file that has one leave several."""
     while data.startswith(UTF8_MARK):
         data = data[len(UTF8_MARK) :]
     return data
@@ -195,13 +187,6 @@ class TextDecoder:
     The first line outside ASCII decides: it is UTF-8, or it is clean text in Windows-1252 and does not look
     like damaged UTF-8. Text that is neither is read with replacement characters, so that all problems of a
     file are found. `is_windows` is None as long as nothing is decided.
-
-    >>> decoder = TextDecoder()
-    >>> decoder.to_utf8(b"user,item\na,caf\xe9\n", 1).decode(), decoder.is_windows, decoder.invalid_line
-    ('user,item\na,café\n', True, None)
-    >>> damaged = TextDecoder()
-    >>> damaged.to_utf8("a,café".encode() + b"\xff\n", 1).decode(), damaged.invalid_line
-    ('a,café�\n', 1)
     """
 
     def __init__(self, is_windows: bool | None = None) -> None:
@@ -258,10 +243,7 @@ ASCII, NEARBY, PROBE = 127, 4096, 4096
 
 
 def text_head(stream: Stream) -> bytes:
-    """Return the first bytes of a stream, which is converted if it has the mark of UTF-16.
-
-    Raise an error if they cannot be text.
-    """
+    """Return the first bytes of a stream, which is converted if it has the mark of UTF-16."""
     if stream.encoding == UTF8 and stream.peek().startswith(UTF16_MARKS):
         stream.convert("utf-16")
     head = stream.peek()
