@@ -57,11 +57,7 @@ def log2(x: ArrayLike) -> Floats:
 
 
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
-    """base^exponent of each pair of elements; base ≥ 0.
-
-    >>> power([0.0, 4.0], 1.5).tolist()
-    [0.0, 8.0]
-    """
+    """base^exponent of each pair of elements; base ≥ 0."""
     bases, exponents = np.asarray(base, np.float64), np.asarray(exponent, np.float64)
     bases, exponents = (array.copy() for array in np.broadcast_arrays(bases, exponents))
     out = np.empty(bases.shape)
@@ -76,9 +72,6 @@ def weighted_sum(rows: NDArray[Any], weights: NDArray[Any]) -> Floats:
     """Σ rows[…, i] · weights[i], added in the order of i, independently of the other rows.
 
     BLAS adds in an order that depends on the processor, the shape and the number of threads.
-
-    >>> weighted_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])).tolist()
-    [12.0, 34.0]
     """
     total = np.zeros(rows.shape[:-1])
     for i, weight in enumerate(weights.tolist()):

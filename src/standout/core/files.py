@@ -215,12 +215,7 @@ def published() -> list[Path]:
 
 
 def check_output_file(path: Path, option: str = "") -> None:
-    """Refuse a path that no file can be written to; `option` names it in the message.
-
-    >>> check_output_file(Path("/"))
-    Traceback (most recent call last):
-    standout.core.errors.ParameterError: '/' cannot be written: it is a folder; choose another path
-    """
+    """Refuse a path that no file can be written to; `option` names it in the message."""
     try:
         _check_kind(path)
         _try_folder(path.parent)

@@ -250,11 +250,7 @@ class _Notebook:
 
 
 def bar_html(text: str, done: int, total: int | None) -> str:
-    """The bar as HTML; without a total it shows only that something is being done.
-
-    >>> bar_html("auditing", 1, 4)
-    '<progress value="1" max="4"></progress> auditing, 25 %'
-    """
+    """The bar as HTML; without a total it shows only that something is being done."""
     if total is None:
         return f"<progress></progress> {escape(text)}"
     value = f'value="{done}" max="{max(total, 1)}"'

@@ -217,11 +217,7 @@ SYSTEM = Path("/")
 
 
 def parse_size(text: int | str, name: str = "memory") -> int:
-    """Number of bytes of a size such as 500MB, 4GB or 2GiB.
-
-    >>> parse_size("500MB"), parse_size("2GiB"), parse_size("1.5 gb"), parse_size(4096)
-    (500000000, 2147483648, 1500000000, 4096)
-    """
+    """Number of bytes of a size such as 500MB, 4GB or 2GiB."""
     is_text = isinstance(text, (str, int)) and not isinstance(text, bool)
     written = WRITTEN.fullmatch(str(text)) if is_text else None
     unit = None if written is None else UNITS.get(written[2].upper())
@@ -232,11 +228,7 @@ def parse_size(text: int | str, name: str = "memory") -> int:
 
 
 def size_text(size: float) -> str:
-    """A size for people, rounded up so that it suffices.
-
-    >>> size_text(4_000_000_000), size_text(1_234_000), size_text(999)
-    ('4 GB', '1.3 MB', '0.1 MB')
-    """
+    """A size for people, rounded up so that it suffices."""
     tenths, name = -(-int(size) // 10**5), "MB"
     if tenths >= 10_000:
         tenths, name = -(-int(size) // 10**8), "GB"

@@ -478,13 +478,7 @@ def read_only_levels(levels: Levels | None) -> Levels | None:
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
-    """Return a release of some records, in canonical form: as if only their entries had been read.
-
-    >>> import standout as so
-    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> subset(release, np.arange(100) % 4 == 0).n_records
-    25
-    """
+    """Return a release of some records, in canonical form: as if only their entries had been read."""
     if keep.shape != (release.n_records,) or not keep.any():
         raise ParameterError(
             f"keep must be {release.n_records:,} truth values with at least one True, one for each record"

@@ -68,21 +68,7 @@ REACH = 15.0
 
 @dataclass(frozen=True, slots=True)
 class ColumnSimilarity:
-    """How similar two values of a column are.
-
-    Parameters
-    ----------
-    name : str
-        equal, within, decay, ordered or hierarchy.
-    scale : float, optional
-        Only for within (largest distance) and decay (distance at which Sim is 1/e): in units of a number, in
-        days of a date.
-
-    Examples
-    --------
-    >>> ColumnSimilarity("decay", 5.0)
-    ColumnSimilarity(name='decay', scale=5.0)
-    """
+    """How similar two values of a column are."""
 
     name: SimilarityName = "equal"
     scale: float | None = None
@@ -97,20 +83,7 @@ class ColumnSimilarity:
             raise ParameterError(f"scale must be a finite number > 0, got {self.scale!r}")
 
     def window(self, column: "Column", code: int) -> tuple[int, Floats]:
-        """The levels that are similar to a level; Sim of all others is 0.
-
-        Parameters
-        ----------
-        column : Column
-            The column.
-        code : int
-            The level.
-
-        Returns
-        -------
-        (int, ndarray of float)
-            The code of the first similar level, and Sim of it and of those after it.
-        """
+        """The levels that are similar to a level; Sim of all others is 0."""
         if self.name == "equal":
             return code, np.ones(1)
         if self.name == "hierarchy":
@@ -165,36 +138,14 @@ class Hierarchy:
         return len(self.labels)
 
     def similarities(self, code: int) -> Floats:
-        """1 − height of the lowest common ancestor / height of the tree.
-
-        Parameters
-        ----------
-        code : int
-            A level.
-
-        Returns
-        -------
-        ndarray of float
-            One number for each level; 0 without a common ancestor.
-        """
+        """1 − height of the lowest common ancestor / height of the tree."""
         common = self.groups == self.groups[:, [code]]
         lowest = np.where(common.any(axis=0), common.argmax(axis=0) + 1, self.height)
         lowest[code] = 0
         return 1.0 - lowest / self.height
 
     def group_of(self, height: int) -> Ints:
-        """The group of each level at a height.
-
-        Parameters
-        ----------
-        height : int
-            A height; at height 0 each level is its own group.
-
-        Returns
-        -------
-        ndarray of int
-            Positions in `labels[height - 1]`.
-        """
+        """The group of each level at a height."""
         return np.arange(self.groups.shape[1]) if height == 0 else self.groups[height - 1]
 
 
@@ -303,36 +254,14 @@ class Column:
         return read_only(np.asarray(empty))
 
     def value(self, code: int) -> float | str | date | None:
-        """The value of a code.
-
-        Parameters
-        ----------
-        code : int
-            A position in `levels`, or `missing`.
-
-        Returns
-        -------
-        float, str, date or None
-            The value; None if the cell is empty.
-        """
+        """The value of a code."""
         if code == self.missing:
             return None
         level = self.levels[code]
         return EPOCH + timedelta(days=int(level)) if self.kind == "date" else _plain(level)
 
     def code(self, value: float | str | date) -> int | None:
-        """The code of a value.
-
-        Parameters
-        ----------
-        value : float, str or date
-            The value, in the words of the table.
-
-        Returns
-        -------
-        int or None
-            Its position in `levels`; None if no row has it.
-        """
+        """The code of a value."""
         if isinstance(value, date):
             value = float((value - EPOCH).days)
         if isinstance(self.levels, tuple):
@@ -341,23 +270,7 @@ class Column:
         return position if position < self.n_levels and self.levels[position] == float(value) else None
 
     def nearest_code(self, value: float | str | date) -> int:
-        """The code of the level nearest to a number or date.
-
-        Parameters
-        ----------
-        value : float or date
-            A value that may not occur.
-
-        Returns
-        -------
-        int
-            Position of the nearest level; the lower one of two that are equally near.
-
-        Raises
-        ------
-        ParameterError
-            If the value is not a number or a date.
-        """
+        """The code of the level nearest to a number or date."""
         try:
             number = float((value - EPOCH).days) if isinstance(value, date) else float(value)
         except ValueError:
@@ -370,18 +283,7 @@ class Column:
         return {str(level): code for code, level in enumerate(self.levels)}
 
     def rows(self, rows: Ints) -> "Column":
-        """The same column with these rows only.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the rows.
-
-        Returns
-        -------
-        Column
-            A column with the same levels.
-        """
+        """The same column with these rows only."""
         if self.starts is None:
             return replace(self, codes=self.codes[rows])
         counts = np.diff(self.starts)[rows]
@@ -390,13 +292,7 @@ class Column:
         return replace(self, codes=self.codes[position], starts=starts)
 
     def to_series(self) -> "pl.Series":
-        """The cells as a Polars series of their own type.
-
-        Returns
-        -------
-        polars.Series
-            Numbers, dates, texts or lists of texts.
-        """
+        """The cells as a Polars series of their own type."""
         import polars as pl
 
         if isinstance(self.levels, tuple):
@@ -441,10 +337,6 @@ def near_levels(column: "Column", error: float) -> Near:
 
     The error is a distance of numbers, days of dates, steps of ordered levels, or a height of a hierarchy:
     at height 1 all levels of one group are near. Other categories are near themselves only.
-
-    >>> age = Column("age", "number", np.array([34.0, 82.0, 83.0]), np.zeros(1, np.uint8))
-    >>> near_levels(age, 1.0).number.tolist()
-    [1, 2, 2]
     """
     n = column.n_levels
     if column.kind in ("number", "date"):

@@ -23,37 +23,7 @@ LEAST_ENTRIES = 10
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Description:
-    """Sizes, shares and quantiles of a release: counts and rates only.
-
-    Attributes
-    ----------
-    fingerprint : str
-        Hash of the content.
-    records, items, entries : int
-        Sizes.
-    density : float
-        Share of all record × item cells that have an entry.
-    time_range : tuple of str, or None
-        First and last time.
-    time_unit, zone : str or None
-        Unit and time zone of the times.
-    values : int
-        Number of distinct values.
-    value_shares : dict
-        Shares of the most frequent values.
-    without_value, without_time : int
-        Numbers of entries without a value or a time.
-    repeats : int
-        Number of entries with the record and item of another entry, beyond the first.
-    lengths, distinct_items, supports : dict
-        Mean and quantiles of the number of entries per record, of distinct items per record, and of records
-        per item.
-    outside_top : dict
-        outside_top[k][j] is the share of records with at least j items outside the k most popular items; only
-        for k below the number of items [the paper's appendix].
-    provenance : dict
-        How the source was read.
-    """
+    """Sizes, shares and quantiles of a release: counts and rates only."""
 
     fingerprint: str
     records: int

@@ -345,13 +345,7 @@ def first_entries(by_record: RecordEntries) -> Bools:
 
 
 def distinct_items(by_record: RecordEntries) -> DistinctItems:
-    """Return the distinct items of each record.
-
-    >>> start, item = np.array([0, 3, 4]), np.array([5, 5, 7, 5], np.uint8)
-    >>> distinct = distinct_items(RecordEntries(start, item, None, None))
-    >>> distinct.start.tolist(), distinct.item.tolist()
-    ([0, 2, 3], [5, 7, 5])
-    """
+    """Return the distinct items of each record."""
     is_first = first_entries(by_record)
     if is_first.all():
         return DistinctItems(by_record.start, by_record.item)
@@ -359,13 +353,7 @@ def distinct_items(by_record: RecordEntries) -> DistinctItems:
 
 
 def distinct_entries(release: "Release") -> DistinctEntries:
-    """Return the distinct entries of a release, computed once.
-
-    >>> import standout as so
-    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> len(distinct_entries(release).entries.item)
-    1000
-    """
+    """Return the distinct entries of a release, computed once."""
     kept: dict[str, DistinctEntries] = vars(release)
     if "_distinct_entries" not in kept:
         by_record = release.by_record
@@ -380,14 +368,7 @@ def distinct_entries(release: "Release") -> DistinctEntries:
 
 
 def distinct_positions(release: "Release", records: Ints) -> tuple[Ints, Ints]:
-    """Positions of these records' distinct entries among the entries by record; where each record's begin.
-
-    >>> import standout as so
-    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> positions, first = distinct_positions(release, np.array([16, 17]))
-    >>> first.tolist(), len(positions)
-    ([0, 3, 7], 7)
-    """
+    """Positions of these records' distinct entries among the entries by record; where each record's begin."""
     by_record, counts = release.by_record, release.lengths[records]
     first = offsets(counts)
     position = np.arange(first[-1]) + np.repeat(by_record.start[records] - first[:-1], counts)
@@ -406,12 +387,7 @@ def _differ(columns: Sequence[Codes | None]) -> Bools | np.bool_:
 
 
 def repeat_numbers(by_record: RecordEntries) -> Ints:
-    """For each entry, how many entries of its record and item come before it.
-
-    >>> start, item = np.array([0, 3, 4]), np.array([5, 5, 7, 5], np.uint8)
-    >>> repeat_numbers(RecordEntries(start, item, None, None)).tolist()
-    [0, 1, 0, 0]
-    """
+    """For each entry, how many entries of its record and item come before it."""
     first = np.flatnonzero(first_entries(by_record))
     return np.arange(len(by_record.item)) - np.repeat(first, np.diff(np.append(first, len(by_record.item))))
 

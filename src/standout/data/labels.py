@@ -25,12 +25,7 @@ def shortlex(text: bytes) -> tuple[int, bytes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """A sequence of texts; those of ids are in shortlex order, unless records are in the order of a survey's rows.
-
-    >>> ids = Labels.of(["7", "42", "007"])
-    >>> list(ids), ids.find("007"), ids.find("8")
-    (['7', '42', '007'], 2, None)
-    """
+    """A sequence of texts; those of ids are in shortlex order, unless records are in the order of a survey's rows."""
 
     offsets: Offsets
     data: Bytes
@@ -82,11 +77,7 @@ def position_of_id(labels: Labels, text: object, kind: str = "record") -> int:
 
 
 def id_text(given: object, kind: str = "record") -> str:
-    """An id as text. Ids are often whole numbers in the source, so whole numbers are taken as ids too.
-
-    >>> id_text("007"), id_text(7)
-    ('007', '7')
-    """
+    """An id as text. Ids are often whole numbers in the source, so whole numbers are taken as ids too."""
     if isinstance(given, str):
         return given
     if isinstance(given, Integral) and not isinstance(given, bool):
@@ -108,9 +99,6 @@ class Clock:
 
     Code c means `origin + c` units since 1970-01-01 00:00 on the wall clock of `zone`. Codes run
     from 0 to span - 1; the code `span` means that the entry has no time.
-
-    >>> Clock("day", origin=12_000, span=10).decode(3)
-    datetime.date(2002, 11, 12)
     """
 
     unit: TimeUnit
@@ -123,11 +111,7 @@ class Clock:
             raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
 
     def encode(self, moment: date) -> int:
-        """Code of a date or datetime on the wall clock; below 0 or at least `span` if it is out of range.
-
-        >>> Clock("hour", origin=0, span=10).encode(datetime(1970, 1, 2, 3, 45))
-        27
-        """
+        """Code of a date or datetime on the wall clock; below 0 or at least `span` if it is out of range."""
         wall = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
         return int((wall - EPOCH) // timedelta(seconds=SECONDS[self.unit])) - self.origin
 
@@ -145,20 +129,7 @@ class Clock:
 
 
 class Entry(NamedTuple):
-    """One cell of a release: an item, with its value and time if they are known.
-
-    Attributes
-    ----------
-    item : str
-    value : float, str or None
-    time : date, datetime or None
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").entries[0]
-    Entry(item='14', value=3.0, time=datetime.date(2005, 10, 25))
-    """
+    """One cell of a release: an item, with its value and time if they are known."""
 
     item: str
     value: float | str | None
@@ -167,22 +138,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One person's record: its id and its entries, in the order of item ids, then of times and values.
-
-    Attributes
-    ----------
-    id : str
-    index : int
-        Position of the record in the release, from 0.
-    entries : tuple of Entry
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> record = so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17")
-    >>> record, len(record)
-    (Record(id='17', index=16), 3)
-    """
+    """One person's record: its id and its entries, in the order of item ids, then of times and values."""
 
     id: str
     index: int
@@ -199,27 +155,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item: its id and title, its popularity rank, and the records that have it.
-
-    Attributes
-    ----------
-    id : str
-    index : int
-        Position of the item in the release, from 0.
-    title : str
-        Empty if it is unknown.
-    rank : int
-        Popularity rank; 1 is the most popular item.
-    support : tuple of str
-        Ids of the records that have the item [the paper's supp(i)].
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> item = so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14")
-    >>> item.rank, len(item)
-    (1, 84)
-    """
+    """One item: its id and title, its popularity rank, and the records that have it."""
 
     id: str
     index: int
@@ -295,9 +231,6 @@ class Bins:
     """Bins of numbers, each replaced by one value.
 
     The bins are: below edges[0], from edges[0] up to edges[1], …, from the last edge on.
-
-    >>> Bins((3.0,), (1.4, 4.2)).bin_values([2, 3, 5])
-    (1.4, 4.2, 4.2)
     """
 
     edges: tuple[float, ...]

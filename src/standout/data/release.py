@@ -99,27 +99,7 @@ class Release(ResultView, FrameExport):
     def of_columns(
         cls, columns: tuple[Column, ...], ids: Labels | None = None, provenance: Provenance | None = None
     ) -> "Release":
-        """Make a survey: one row per person, and no entries.
-
-        Parameters
-        ----------
-        columns : tuple of Column
-            The attributes.
-        ids : Labels, optional
-            Ids of the rows; default: row numbers.
-        provenance : Provenance, optional
-            How the source was read.
-
-        Returns
-        -------
-        Release
-            The release.
-
-        Examples
-        --------
-        >>> Release.of_columns((Column("sex", "category", ("f", "m"), np.array([0, 1, 1], np.uint8)),))
-        <Release: 3 records × 1 column>
-        """
+        """Make a survey: one row per person, and no entries."""
         from standout.data.build import pack_by_item
 
         if not columns:
@@ -276,55 +256,11 @@ class Release(ResultView, FrameExport):
         return first, last
 
     def record(self, record_id: str | int) -> Record:
-        """Find a record by its id.
-
-        Parameters
-        ----------
-        record_id : str or int
-            Id of the record. Ids are text: "007" and "7" are two people, and 7 means "7".
-
-        Returns
-        -------
-        Record
-            The record with its entries.
-
-        Raises
-        ------
-        NotFoundError
-            If the release has no record with this id.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").support
-        ('14', '15', '32')
-        """
+        """Find a record by its id."""
         return self.record_at(position_of_id(self.records, record_id))
 
     def record_at(self, index: int) -> Record:
-        """Return the record at a position.
-
-        Parameters
-        ----------
-        index : int
-            Position from 0 to n_records - 1.
-
-        Returns
-        -------
-        Record
-            The record with its entries.
-
-        Raises
-        ------
-        NotFoundError
-            If there is no such position.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record_at(16).id
-        '17'
-        """
+        """Return the record at a position."""
         if not 0 <= index < self.n_records:
             raise NotFoundError(f"index must be from 0 to {self.n_records - 1:,}, got {index:,}")
         positions = slice(*self.by_record.start[index : index + 2])
@@ -335,29 +271,7 @@ class Release(ResultView, FrameExport):
         return Record(self.records[index], index, entries)
 
     def item(self, item_id: str | int) -> Item:
-        """Find an item by its id, with the records that have it.
-
-        Parameters
-        ----------
-        item_id : str or int
-            Id of the item. Ids are text, and 7 means "7".
-
-        Returns
-        -------
-        Item
-            The item and its support.
-
-        Raises
-        ------
-        NotFoundError
-            If the release has no item with this id.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> len(so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14").support)
-        84
-        """
+        """Find an item by its id, with the records that have it."""
         index = position_of_id(self.items, item_id, "item")
         title = "" if self.titles is None else self.titles[index]
         codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
@@ -368,22 +282,6 @@ class Release(ResultView, FrameExport):
         """Check a release from disk: the checksums of its columns, the order of ids, and every code.
 
         Call it before a loop over all entries. The check runs once, and only for a release from disk.
-
-        Returns
-        -------
-        Release
-            The release itself.
-
-        Raises
-        ------
-        StoreError
-            If the index is damaged.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).check().n_records
-        100
         """
         if self._damage is not None:
             raise StoreError(self._damage)
@@ -396,20 +294,7 @@ class Release(ResultView, FrameExport):
         return None if self.stored_fingerprint is None else problem(self)
 
     def to_frame(self) -> "pl.DataFrame":
-        """Return all entries as a Polars frame.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns record and item, and value and time if the release has them; of a survey the ids, if there are
-            some, and its columns.
-
-        Examples
-        --------
-        >>> import standout as so
-        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_frame().columns
-        ['record', 'item', 'value', 'time']
-        """
+        """Return all entries as a Polars frame."""
         from standout.data.export import to_frame
 
         return to_frame(self) if self.n_items else self.columns_frame()

@@ -24,32 +24,18 @@ BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
 def normalise_title(title: str) -> str:
-    """Form of a title for comparison: ignores case, accents, extra blanks and the position of the article.
-
-    >>> normalise_title("Matrix,  The (1999)"), normalise_title("the MATRIX (1999)")
-    ('the matrix (1999)', 'the matrix (1999)')
-    """
+    """Form of a title for comparison: ignores case, accents, extra blanks and the position of the article."""
     plain, year = _split_year(title)
     return f"{plain} ({year})" if year else plain
 
 
 def search_key(title: str) -> str:
-    """Form of a title for its beginning: normalised, and without the article.
-
-    >>> search_key("Matrix,  The (1999)"), search_key("the MAT")
-    ('matrix (1999)', 'mat')
-    """
+    """Form of a title for its beginning: normalised, and without the article."""
     return _without_article(normalise_title(title))
 
 
 class Catalogue:
-    """Finds the items of a release by id or title.
-
-    >>> import standout as so, polars as pl
-    >>> frame = pl.DataFrame({"record": ["a", "b"], "item": ["7", "8"]})
-    >>> Catalogue(so.read(frame)).find("7"), Catalogue(so.read(frame)).find("Brazil")
-    (0, None)
-    """
+    """Finds the items of a release by id or title."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
@@ -186,17 +172,7 @@ LOCK = threading.Lock()
 
 
 class ItemSuggestion(NamedTuple):
-    """An item that a text may mean.
-
-    Attributes
-    ----------
-    item : str
-        Its id.
-    title : str or None
-        Its title; None if it has none.
-    records : int
-        Number of records that have it.
-    """
+    """An item that a text may mean."""
 
     item: str
     title: str | None

@@ -25,27 +25,6 @@ class Altered:
 
     All counts are upper bounds of what the publisher changed: the person may have changed, added or deleted
     entries since the release, and the history may be incomplete.
-
-    Attributes
-    ----------
-    shared
-        Number of items in both. If the history has an item several times, each of its entries counts.
-    values
-        Number of shared items whose value differs, or is missing in the record.
-    times
-        Number of shared items whose time differs, or is missing in the record.
-    changed
-        Number of shared items whose value or time differs.
-    missing
-        Number of items of the history that the record lacks.
-    extra
-        Number of items of the record that the history lacks.
-
-    Examples
-    --------
-    >>> differences = Altered(shared=306, values=1, times=0, changed=1, missing=0, extra=0)
-    >>> round(differences.value_share, 4)
-    0.0033
     """
 
     shared: int

@@ -294,12 +294,7 @@ class SetCounts:
 
 
 class SetCounter:
-    """Counts unique rows and classes of sets of columns.
-
-    >>> column = Column("sex", "category", ("f", "m"), np.array([0, 1, 1], np.uint8))
-    >>> SetCounter([column]).count([(0,)]).unique.tolist()
-    [1]
-    """
+    """Counts unique rows and classes of sets of columns."""
 
     def __init__(self, columns: Sequence[Column], threads: int | None = None) -> None:
         cells = [cell_codes(column) for column in columns]

@@ -123,11 +123,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def digamma(x: Number) -> Number:
-    """ψ(x) = d ln Γ(x) / dx for x > 0.
-
-    >>> round(digamma(1.0), 12)
-    -0.577215664902
-    """
+    """ψ(x) = d ln Γ(x) / dx for x > 0."""
     below = x * 0.0
     for _ in range(10):  # ψ(x) = ψ(x + 1) − 1/x, up to where the asymptotic series is exact
         below = below + 1.0 / x
@@ -199,11 +195,7 @@ def _risk(size: Ints, classes: Ints, inverse: Floats, alone: float) -> ModelRisk
 
 
 def zayatz_weights(size: Ints, fraction: float) -> Floats:
-    """P(f | F) for each f = size[i] in the sample and F = size[j] in the population, sampled one by one.
-
-    >>> zayatz_weights(np.array([1, 2]), 0.5).tolist()
-    [[0.5, 0.5], [0.0, 0.25]]
-    """
+    """P(f | F) for each f = size[i] in the sample and F = size[j] in the population, sampled one by one."""
     log_factorial = np.append(0.0, np.cumsum(elementary.log(np.arange(1, int(size[-1]) + 1))))
     seen, present = size[:, None], size[None, :]
     unseen = np.maximum(present - seen, 0)

@@ -40,11 +40,6 @@ def facts_for_lineup(records: int, k: int, delta: float) -> int:
 
     A random one of the matching records is the target with probability 1/k, and log2 k bits are left, in
     sparse data as in Theorem 2. It is 0 if k − 1 ≥ N.
-
-    Examples
-    --------
-    >>> [facts_for_lineup(records=480_189, k=k, delta=0.5) for k in (2, 10, 100)]
-    [19, 16, 13]
     """
     n = whole_number("records", records, 1)
     return _smallest_m(math.log(n) - math.log(whole_number("k", k, 2) - 1), delta)
@@ -59,11 +54,7 @@ def _smallest_m(log_ratio: float, delta: float) -> int:
 
 
 def false_matches(records: int, facts: int, delta: float) -> float:
-    """Expected number of dissimilar records that match m facts, at most N (1 − δ)^m  [proof of Theorem 1].
-
-    >>> false_matches(records=480_189, facts=26, delta=0.5)
-    0.0071...
-    """
+    """Expected number of dissimilar records that match m facts, at most N (1 − δ)^m  [proof of Theorem 1]."""
     n, m = whole_number("records", records, 1), whole_number("facts", facts, 0)
     return math.exp(math.log(n) + m * math.log1p(-between_0_and_1("delta", delta)))
 
@@ -73,9 +64,6 @@ def sample_sparsity(delta: float, gamma: float, lam: float) -> float:
 
     The theorem claims this with probability 1 − γ. The proof has a gap and the claim is false in general;
     see the module `standout.bounds`.
-
-    >>> round(sample_sparsity(delta=0.2, gamma=0.1, lam=8), 6)
-    0.0025
     """
     share = between_0_and_1("delta", delta, inclusive=True)
     return share * between_0_and_1("gamma", gamma) / check_lam(lam)
@@ -117,9 +105,6 @@ def prize_share(improvement: float, rmse: float = RMSE, *, relative: bool = Fals
 
     `relative`: y is a share of x, so that 0.01 takes 0.87 to 0.8613 instead of 0.86. `linear`: the paper's
     reading, y/x.
-
-    >>> round(prize_share(0.01, linear=True), 5), round(prize_share(0.01), 5)
-    (0.01149, 0.02286)
     """
     most = 1.0 if relative else _number("rmse", rmse, 0.0, math.inf, above=True)
     part = _number("improvement", improvement, 0.0, most) / most
@@ -130,9 +115,6 @@ def prize_improvement(share: float, rmse: float = RMSE, *, relative: bool = Fals
     """Improvement of the RMSE x if a share f of the records is de-anonymised: x · (1 − √(1 − f)).
 
     `relative`: as a share of x. `linear`: the paper's reading, x · f.
-
-    >>> round(prize_improvement(0.0114), 4), round(prize_improvement(0.0114, linear=True), 4)
-    (0.005, 0.0099)
     """
     known = _number("share", share, 0.0, 1.0)
     part = known if linear else known / (1 + math.sqrt(1 - known))  # 1 − √(1 − f) without cancellation
@@ -190,13 +172,7 @@ class Check:
 
 
 def table(checks: Iterable[Check]) -> "pl.DataFrame":
-    """The checks as a table, one row for each.
-
-    Examples
-    --------
-    >>> table([]).columns[:4]
-    ['theorem', 'statement', 'epsilon', 'delta']
-    """
+    """The checks as a table, one row for each."""
     import polars as pl
 
     real, number, text = pl.Float64, pl.Int64, pl.String

@@ -100,26 +100,7 @@ COLUMNS = ("places", "time_bin", "points", "singled_out", "low", "high", "n", "b
 
 @dataclass(frozen=True, slots=True)
 class UnicityCell:
-    """Unicity at one resolution: the share of people whom some random points of their trace single out.
-
-    Attributes
-    ----------
-    places
-        Resolution in space, such as 0.01° or geohash 6.
-    time_bin
-        Resolution in time, such as hour; None: times are unknown.
-    points
-        Number of known points.
-    share
-        The share of targets whose points are in no other trace.
-    too_few_points
-        Number of people with too few distinct points to be targets.
-
-    Examples
-    --------
-    >>> UnicityCell("0.01°", "hour", 4, rate(95, 100), 0).share.value
-    0.95
-    """
+    """Unicity at one resolution: the share of people whom some random points of their trace single out."""
 
     places: str
     time_bin: str | None
@@ -130,15 +111,7 @@ class UnicityCell:
 
 @dataclass(frozen=True, slots=True)
 class UnicityGrid(ResultView, FrameExport):
-    """Unicity for each number of points and each resolution.
-
-    Attributes
-    ----------
-    cells
-        The results, by resolution in space, in time, and number of points.
-    release
-        The release that was measured; the last one if the source was read several times.
-    """
+    """Unicity for each number of points and each resolution."""
 
     cells: tuple[UnicityCell, ...]
     release: Release
