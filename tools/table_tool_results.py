@@ -10,7 +10,7 @@ import polars as pl
 from benchmarks.other_table_tools import COARSE, coarse_frame
 
 import standout as so
-from standout.measure.disclosure import attribute_disclosure
+from standout.measure.classes import attribute_disclosure
 from standout.measure.equivalence import identity_risk
 from tools.adult import QUASI_IDENTIFIERS, SENSITIVE, hand_counts
 from tools.table_attack_results import KNOWS, SEED, interval

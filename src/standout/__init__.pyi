@@ -11,22 +11,18 @@ from standout.attack.verdict import Lineup, Verdict, Verdicts
 from standout.auditing.audit import Audit, audit
 from standout.auditing.ladder import Rung, ladder
 from standout.core.errors import (
-    BuildRunning,
     ColumnError,
     NotFoundError,
     ParameterError,
     ReadingWarning,
-    RejectedRows,
     SourceError,
     StandoutError,
     StoreError,
-    WorkersLost,
 )
-from standout.data.column import Column, ColumnSimilarity, Hierarchy
+from standout.data.column import Column, Hierarchy
 from standout.data.describe import describe
-from standout.data.labels import Entry, Item, Record
 from standout.data.release import Release
-from standout.data.search import ItemSuggestion, suggest_items
+from standout.data.search import suggest_items
 from standout.data.store import open_index as open  # noqa: A004
 from standout.data.store import save, verify
 from standout.evaluate.compare import Comparison, compare
@@ -53,11 +49,9 @@ from standout.know.similarity import (
 )
 from standout.linking.links import Links, link
 from standout.measure import bounds
-from standout.measure.altered import Altered, altered
 from standout.measure.classes import Classes, classes
-from standout.measure.sparsity import Sparsity, sparsity
-from standout.measure.unicity import Unicity, unicity
-from standout.measure.unicity_grid import UnicityCell, UnicityGrid, unicity_grid
+from standout.measure.sparsity import Sparsity, altered, sparsity
+from standout.measure.unicity import Unicity, unicity, unicity_grid
 from standout.paper.calibration import calibration
 from standout.paper.reproduce import reproduce
 from standout.paper.synthesize import synthesize
@@ -71,28 +65,22 @@ from standout.sanitizing.utility import Utility, utility
 __all__ = [
     "Adversary",
     "Advice",
-    "Altered",
     "Attack",
     "Audit",
     "Aux",
-    "BuildRunning",
     "Classes",
     "Column",
     "ColumnError",
     "ColumnSchema",
-    "ColumnSimilarity",
     "Comparison",
     "Custom",
     "Decay",
-    "Entry",
     "Equal",
     "Estimate",
     "ExactMatch",
     "Fact",
     "FactEntries",
     "Hierarchy",
-    "Item",
-    "ItemSuggestion",
     "KnownFacts",
     "Likelihood",
     "Lineup",
@@ -104,8 +92,6 @@ __all__ = [
     "PlacesWithin",
     "Present",
     "ReadingWarning",
-    "Record",
-    "RejectedRows",
     "Release",
     "Rung",
     "Sanitized",
@@ -120,13 +106,10 @@ __all__ = [
     "Step",
     "StoreError",
     "Unicity",
-    "UnicityCell",
-    "UnicityGrid",
     "Utility",
     "Verdict",
     "Verdicts",
     "Within",
-    "WorkersLost",
     "__version__",
     "advise",
     "altered",

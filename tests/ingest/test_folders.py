@@ -161,7 +161,7 @@ def test_lines_are_skipped_and_line_numbers_count_them(tmp_path, monkeypatch):
         release = so.read(folder, **options)
         assert release.n_records == 2
         assert release.n_entries == 4
-    with pytest.raises(so.RejectedRows, match="line 8"):
+    with pytest.raises(so.SourceError, match="line 8"):
         write(tmp_path, {"001/T/1.plt": text.replace("116.32,0,492", "116.32,0,492,9")})
         so.read(folder, **options)
     with pytest.raises(so.SourceError, match="fewer lines than skip_lines"):

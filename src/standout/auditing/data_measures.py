@@ -43,12 +43,12 @@ from standout.findings.sections import (
 from standout.findings.sections import Sparsity as SparsityFindings
 from standout.know.adversary import Adversary
 from standout.know.similarity import Equal, Similarity, Within
+from standout.measure.bounds import facts_for_lineup, facts_needed
+from standout.measure.classes import attribute_disclosure
 from standout.measure.column_sets import find_keys
-from standout.measure.disclosure import attribute_disclosure
 from standout.measure.equivalence import IdentityRisk, identity_risk
 from standout.measure.population import population_risk
 from standout.measure.sparsity import Sparsity
-from standout.measure.theorem_bounds import facts_for_lineup, facts_needed
 
 CURVE = tuple(i / 20 for i in range(1, 21))
 EPSILON, HALF, LINEUP = 0.05, 0.5, 10

@@ -28,9 +28,14 @@ from typing import Any, NamedTuple
 from standout.core.text import cut_middle, printable
 
 __all__ = [
-    "BuildRunning", "ColumnError", "NotFoundError", "ParameterError", "ReadingWarning", "RejectedRows", "SourceError",
-    "StandoutError", "StoreError", "WorkersLost",
-]  # fmt: skip
+    "ColumnError",
+    "NotFoundError",
+    "ParameterError",
+    "ReadingWarning",
+    "SourceError",
+    "StandoutError",
+    "StoreError",
+]
 
 # What somebody may have meant who typed a name that does not exist.
 

@@ -36,8 +36,7 @@ from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.links import LinkFindings
 from standout.measure.sparsity import Sparsity
-from standout.measure.unicity import Unicity
-from standout.measure.unicity_grid import UnicityCell, UnicityGrid
+from standout.measure.unicity import Unicity, UnicityCell, UnicityGrid
 from standout.report.audit_charts import FIGURES, common_threshold
 from standout.report.charts import WIDE, Axis, Cells, Chart, DrawingError, Figure, Point, Table, curves, share_cell
 from standout.report.page import render_part, template_text

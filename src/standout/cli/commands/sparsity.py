@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from standout.ingest.places import PlaceCells
     from standout.ingest.times import TimeBin
     from standout.know.adversary import Adversary
-    from standout.measure.theorem_bounds import Check
-    from standout.measure.unicity_grid import Draw, UnicityGrid
+    from standout.measure.bounds import Check
+    from standout.measure.unicity import Draw, UnicityGrid
 
 RESOLUTION = "Resolution of places and times"
 CHARTS = (".svg", ".png", ".html")
@@ -143,7 +143,7 @@ def unicity(
             raise ParameterError("--bin-days is not used with places: set --time-bin")
         if grids and geohashes:
             raise ParameterError("--grid and --geohash exclude each other: set one of them")
-        from standout.measure.unicity_grid import Draw
+        from standout.measure.unicity import Draw
 
         if chart is not None and chart.suffix not in CHARTS:
             raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
@@ -178,7 +178,7 @@ def unicity(
 def _grid(source: Source, data: str, places: tuple[tuple[str, ...], ...], draw: "Draw") -> "UnicityGrid":
     """Measure the unicity of traces for grids, geohashes and time bins; a source is read anew for each of them."""
     from standout.data.store import is_index
-    from standout.measure.unicity_grid import measure_grid, parse_resolutions, unicity_grid
+    from standout.measure.unicity import measure_grid, parse_resolutions, unicity_grid
 
     with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
         cells, bins = parse_resolutions(*places)
@@ -268,8 +268,7 @@ def bounds(
       standout bounds ratings.csv --value-error 1 --time-error none
     """
     from standout.evaluate.simulation import write_table
-    from standout.measure.theorem_bounds import table
-    from standout.measure.theorem_checks import check
+    from standout.measure.bounds import check, table
 
     options.check_table_path(output, data)
     adversary = _adversary(wrong, value_error, time_error)
@@ -308,7 +307,7 @@ def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | No
 def _show_bounds(
     records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool
 ) -> None:
-    from standout.measure.theorem_bounds import facts_for_lineup, facts_needed, table
+    from standout.measure.bounds import facts_for_lineup, facts_needed, table
 
     facts = {delta: facts_needed(records, epsilon, delta) for delta in DELTAS}
     lineups = {delta: {str(k): facts_for_lineup(records, k, delta) for k in LINEUPS} for delta in DELTAS}

@@ -287,7 +287,7 @@ def test_times_outside_the_calendar_are_refused():
         pl.Series([-10_000_000], dtype=pl.Int32).cast(pl.Date),
     ]:
         frame = pl.DataFrame({"user": ["p"], "item": ["x"], "time": time})
-        with pytest.raises(so.RejectedRows, match="out of range"):
+        with pytest.raises(so.SourceError, match="out of range"):
             so.read(frame)
 
 

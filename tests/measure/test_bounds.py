@@ -18,7 +18,7 @@ from conftest import content
 from standout.data.build import subset
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.measure import bounds
-from standout.measure.theorem_checks import NO_LEMMA, OVER, matching_sets
+from standout.measure.bounds import NO_LEMMA, OVER, matching_sets
 
 COMPILED = not numba.config.DISABLE_JIT
 NETFLIX = 480_189

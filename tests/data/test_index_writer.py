@@ -115,7 +115,7 @@ def test_an_old_index_is_replaced_also_by_three_renames(index, other, monkeypatc
 
 def test_a_second_build_of_the_same_index_is_refused(index, release, other):
     with open_index_writer(index) as writer:
-        with pytest.raises(so.BuildRunning, match=f"another process is building {index}: wait"):
+        with pytest.raises(so.StoreError, match=f"another process is building {index}: wait"):
             so.save(other, index)
         writer.write(release)
     check_holds(index, release)
@@ -154,7 +154,7 @@ def test_a_second_build_at_any_moment_is_refused_or_whole(index, release, other,
     calls, begun = [], []
 
     def begin():
-        with suppress(so.BuildRunning):
+        with suppress(so.StoreError):
             begun.append(second.enter_context(open_index_writer(index)))
 
     def step(*args, **kwargs):

@@ -78,7 +78,7 @@ def test_words_may_have_typing_errors(films, text, expected):
 
 
 def test_a_suggestion_has_id_title_and_records(films):
-    assert so.suggest_items(films, "brazil", 1) == (so.ItemSuggestion("1199", "Brazil (1985)", 9),)
+    assert so.suggest_items(films, "brazil", 1) == (("1199", "Brazil (1985)", 9),)
     assert so.suggest_items(films, "199", 1)[0].title is None
     assert len(so.suggest_items(films, "a", 2)) == 2
 

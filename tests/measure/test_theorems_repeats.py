@@ -14,8 +14,8 @@ import naive
 import standout as so
 from random_releases import FIRST, random_rows, read_rows
 from standout.measure import bounds
-from standout.measure.altered import altered
-from standout.measure.theorem_checks import BY_ENTRIES, _shuffled_facts, matching_sets
+from standout.measure.bounds import BY_ENTRIES, _shuffled_facts, matching_sets
+from standout.measure.sparsity import altered
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import standout as so
+from standout.measure.classes import attribute_disclosure
 from standout.measure.column_sets import find_keys
-from standout.measure.disclosure import attribute_disclosure
 from standout.measure.equivalence import identity_risk
 
 THREE = ["age", "sex", "race"]

@@ -12,15 +12,7 @@ import standout as so
 from conftest import content
 from random_releases import random_rows, read_rows
 from standout.measure import bounds
-from standout.measure.theorem_checks import (
-    FACTS_PREMISE,
-    NOT_RANDOM,
-    TWICE,
-    WRONG,
-    matching_sets,
-    measured_by,
-    twice_as_wide,
-)
+from standout.measure.bounds import FACTS_PREMISE, NOT_RANDOM, TWICE, WRONG, matching_sets, measured_by, twice_as_wide
 
 COMPILED = not numba.config.DISABLE_JIT
 SEED = 2008

@@ -8,7 +8,7 @@ from risk_cases import CELLS, table, tables
 
 import naive
 import standout as so
-from standout.measure.disclosure import ORDERED_KINDS, attribute_disclosure
+from standout.measure.classes import ORDERED_KINDS, attribute_disclosure
 
 
 def split(case):
