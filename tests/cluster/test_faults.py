@@ -14,6 +14,7 @@ import pytest
 import standout as so
 from standout.cluster import workers
 from standout.cluster.workers import local_workers, scheduler_workers
+from standout.core.errors import WorkersLost
 from standout.evaluate import simulate as target_attacks
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -146,7 +147,7 @@ def cluster(folder, disk=None):
 def test_a_lost_scheduler_ends_the_run_and_the_checkpoint_resumes_it(tmp_path, index, expected):
     with cluster(tmp_path) as (scheduler, _, address), scheduler_workers(address) as pool:
         report = once(scheduler.kill)
-        with pytest.raises(so.StandoutError, match="the scheduler is lost"):
+        with pytest.raises(WorkersLost, match="the scheduler is lost"):
             simulated(index, client=pool, progress=report, save=tmp_path / "run")
     assert report.done and list(tmp_path.glob("run.*.checkpoint"))
     assert simulated(index, save=tmp_path / "run") == expected
@@ -158,7 +159,7 @@ def test_lost_workers_end_the_run_after_a_while(tmp_path, index, monkeypatch):
     with (
         cluster(tmp_path) as (_, worker, address),
         scheduler_workers(address) as pool,
-        pytest.raises(so.StandoutError, match="all workers are lost"),
+        pytest.raises(WorkersLost, match="all workers are lost"),
     ):
         simulated(index, client=pool, progress=once(worker.kill))
 
@@ -177,8 +178,5 @@ def end_worker(number):
 
 
 def test_a_task_that_ends_every_worker_ends_the_run():
-    with (
-        local_workers(2) as pool,
-        pytest.raises(so.StandoutError, match="one task ended 4 workers: check their memory"),
-    ):
+    with local_workers(2) as pool, pytest.raises(WorkersLost, match="one task ended 4 workers: check their memory"):
         list(pool.map(end_worker, [(1,)]))

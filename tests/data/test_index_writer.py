@@ -13,6 +13,7 @@ from index_checks import TIMEOUT, check_alone, check_holds, damaged_files, run_p
 
 import standout as so
 from standout.core import files as work_folders
+from standout.core.errors import BuildRunning
 from standout.core.files import random_name
 from standout.data.store import open_index_writer
 
@@ -115,7 +116,7 @@ def test_an_old_index_is_replaced_also_by_three_renames(index, other, monkeypatc
 
 def test_a_second_build_of_the_same_index_is_refused(index, release, other):
     with open_index_writer(index) as writer:
-        with pytest.raises(so.StoreError, match=f"another process is building {index}: wait"):
+        with pytest.raises(BuildRunning, match=f"another process is building {index}: wait"):
             so.save(other, index)
         writer.write(release)
     check_holds(index, release)
@@ -154,7 +155,7 @@ def test_a_second_build_at_any_moment_is_refused_or_whole(index, release, other,
     calls, begun = [], []
 
     def begin():
-        with suppress(so.StoreError):
+        with suppress(BuildRunning):
             begun.append(second.enter_context(open_index_writer(index)))
 
     def step(*args, **kwargs):

@@ -14,6 +14,7 @@ from index_checks import arrays_of
 
 import naive
 import standout as so
+from standout.core.errors import RejectedRows
 from standout.data.entries import BLOCK_BITS, unpack_item
 from standout.data.export import write_table
 from standout.data.labels import Labels
@@ -287,7 +288,7 @@ def test_times_outside_the_calendar_are_refused():
         pl.Series([-10_000_000], dtype=pl.Int32).cast(pl.Date),
     ]:
         frame = pl.DataFrame({"user": ["p"], "item": ["x"], "time": time})
-        with pytest.raises(so.SourceError, match="out of range"):
+        with pytest.raises(RejectedRows, match="out of range"):
             so.read(frame)
 
 

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 import standout as so
+from standout.core.errors import RejectedRows
 from standout.ingest.times import recognise_pattern
 
 PATTERNS = [
@@ -36,7 +37,7 @@ def test_a_date_that_decides_may_be_anywhere_in_the_file(put):
 
 
 def test_dates_that_fit_two_orders_are_an_error_with_both_choices(put):
-    with pytest.raises(so.RejectedRows) as error:
+    with pytest.raises(RejectedRows) as error:
         so.read(put(rows_of(["3/4/2005", "4/5/2005"])), max_rejects="100%")
     assert [step.parameters for step in error.value.next_steps] == [
         {"time_format": "%d/%m/%Y"}, {"time_format": "%m/%d/%Y"},
@@ -51,7 +52,7 @@ def test_dates_that_are_the_same_in_both_orders_are_no_problem(put):
 
 def test_dates_in_two_orders_are_an_error_that_counts_the_misfits(put):
     texts = ["3/31/2005"] * 5 + ["3/30/2005", "31/3/2005", "31/3/2005"]
-    with pytest.raises(so.RejectedRows, match="times: %m/%d/%Y fits 6 rows, %d/%m/%Y fits 2 rows") as error:
+    with pytest.raises(RejectedRows, match="times: %m/%d/%Y fits 6 rows, %d/%m/%Y fits 2 rows") as error:
         so.read(put(rows_of(texts)), max_rejects=3)
     first = error.value.next_steps[0].parameters
     assert first == {"time_format": "%m/%d/%Y"}
@@ -61,7 +62,7 @@ def test_dates_in_two_orders_are_an_error_that_counts_the_misfits(put):
 @pytest.mark.parametrize("given", [{}, {"time_format": "iso"}, {"time_format": "%d/%m/%Y"}])
 def test_times_in_several_formats_are_an_error_that_counts_the_rows_of_each(put, given):
     texts = ["03/04/2005", "2005-04-03", "25/12/2004", "2005-04-03", "25/12/2004", "1104537600"]
-    with pytest.raises(so.RejectedRows) as error:
+    with pytest.raises(RejectedRows) as error:
         so.read(put(rows_of(texts)), **given)
     message = str(error.value)
     counts = "%d/%m/%Y fits 3 rows, iso fits 2 rows, %m/%d/%Y fits 1 row, s fits 1 row"
@@ -71,12 +72,12 @@ def test_times_in_several_formats_are_an_error_that_counts_the_rows_of_each(put,
 
 def test_a_column_that_turns_into_dates_late_counts_all_formats(put):
     texts = ["31/3/2005"] * 300_000 + ["2005-03-31"] * 2
-    with pytest.raises(so.RejectedRows, match="%d/%m/%Y fits 300,000 rows, iso fits 2 rows"):
+    with pytest.raises(RejectedRows, match="%d/%m/%Y fits 300,000 rows, iso fits 2 rows"):
         so.read(put(rows_of(texts)))
 
 
 def test_a_given_pattern_that_does_not_fit_is_answered_with_the_one_that_does(put):
-    with pytest.raises(so.RejectedRows) as error:
+    with pytest.raises(RejectedRows) as error:
         so.read(put(rows_of(["3/31/2005", "3/4/2005"])), time_format="%d/%m/%Y")
     assert error.value.next_steps[0].parameters == {"time_format": "%m/%d/%Y"}
 

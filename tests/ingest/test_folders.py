@@ -8,6 +8,7 @@ import pytest
 
 import standout as so
 from conftest import content
+from standout.core.errors import RejectedRows
 from standout.ingest.sources import zstd
 
 TRACES = {"anna": ["x,5", "y,6"], "bert": ["x,7"], "carl": ["z,8", "x,9", "y,1"]}
@@ -161,7 +162,7 @@ def test_lines_are_skipped_and_line_numbers_count_them(tmp_path, monkeypatch):
         release = so.read(folder, **options)
         assert release.n_records == 2
         assert release.n_entries == 4
-    with pytest.raises(so.SourceError, match="line 8"):
+    with pytest.raises(RejectedRows, match="line 8"):
         write(tmp_path, {"001/T/1.plt": text.replace("116.32,0,492", "116.32,0,492,9")})
         so.read(folder, **options)
     with pytest.raises(so.SourceError, match="fewer lines than skip_lines"):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content, outcome
+from standout.core.errors import RejectedRows
 from standout.ingest.report import Reason
 
 CSV = "user,item,rating,time\n007,a,4,2005-03-01\n7,a,0.5,2005-03-02\n7,b,,\n"
@@ -230,7 +231,7 @@ def test_nan_is_a_bad_value_in_polars_and_a_missing_one_in_pandas():
 def test_rejects_are_counted_in_rows():
     frame = pl.DataFrame({"user": ["u", None, "v"], "item": ["i", "i", None], "rating": [1, 2, 3]})
     assert outcome(frame)[1] == {2: Reason.NO_RECORD, 3: Reason.NO_ITEM}
-    with pytest.raises(so.SourceError, match=r"2 of 3 rows .*\(row 2\).*\(row 3\)"):
+    with pytest.raises(RejectedRows, match=r"2 of 3 rows .*\(row 2\).*\(row 3\)"):
         so.read(frame)
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content, outcome, windows
+from standout.core.errors import RejectedRows
 from standout.ingest.report import Reason
 
 FILMS = {
@@ -173,7 +174,7 @@ def test_a_film_ends_with_its_file(tmp_path):
     (tmp_path / "mv_0000001.txt").write_text("1:\n1,3,2005-09-06\n")
     (tmp_path / "mv_0000002.txt").write_text("2,3,2005-09-06\n")
     assert outcome(tmp_path)[1] == {1: Reason.NO_FILM_YET}
-    with pytest.raises(so.SourceError, match="rating without a film"):
+    with pytest.raises(RejectedRows, match="rating without a film"):
         so.read(tmp_path)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
+from standout.core.errors import RejectedRows
 from standout.ingest.places import Geohash, Grid, PlaceReader
 from standout.ingest.report import Reason
 
@@ -79,7 +80,7 @@ def test_both_ends_of_the_longitudes_are_one_meridian():
 
 def test_unusable_coordinates_have_their_own_reasons(put):
     path = put("user,lat,lon\na,1,1\na,,1\na,north,1\na,91,1\na,1,181\nb,1,1\n")
-    with pytest.raises(so.SourceError) as error:
+    with pytest.raises(RejectedRows) as error:
         so.read(path, grid=0.01)
     for reason, lines in ((15, "line 3"), (16, "line 4"), (17, "line 5, 6")):
         assert f"{Reason(reason).description} ({lines})" in str(error.value)

@@ -9,6 +9,7 @@ import pytest
 
 import naive
 import standout as so
+from standout.core.errors import RejectedRows
 
 pytestmark = [pytest.mark.realdata, pytest.mark.large]
 
@@ -94,7 +95,7 @@ RETAIL = {"encoding": "latin-1", "time_format": "%m/%d/%Y %H:%M", "ignore": ["In
 @pytest.mark.slow
 def test_online_retail_reads_and_reports_its_rejected_rows(realdata):
     path = realdata / "online-retail" / "online-retail.csv.gz"
-    with pytest.raises(so.SourceError, match="135,080 × no record id"):
+    with pytest.raises(RejectedRows, match="135,080 × no record id"):
         so.read(path, **RETAIL)
     release = so.read(path, **RETAIL, time_unit="minute", max_rejects="25%")
     provenance = release.provenance

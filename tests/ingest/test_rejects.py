@@ -4,6 +4,7 @@ import pytest
 
 import standout as so
 from conftest import content, outcome, windows
+from standout.core.errors import RejectedRows
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 from standout.ingest.report import Reason
@@ -68,7 +69,7 @@ def test_as_many_unusable_rows_as_allowed_are_skipped_and_reported(put):
 def test_one_more_unusable_row_than_allowed_is_an_error_that_names_the_next_step(put):
     for limit in [0, 4, "24.9%", "0%"]:
         path = put(BAD)
-        with pytest.raises(so.SourceError) as error:
+        with pytest.raises(RejectedRows) as error:
             so.read(path, max_rejects=limit)
         message = str(error.value)
         parts = ["5 of 20 rows", "5 × too few fields", "line 17, 18", "sed -n 17p", str(path), "max_rejects=5"]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content, outcome
+from standout.core.errors import RejectedRows
 from standout.ingest.report import Reason
 from standout.ingest.times import TimeReader
 
@@ -215,7 +216,7 @@ def test_a_blank_time_is_a_missing_one_in_every_format():
 
 def test_a_format_that_is_not_recognised_is_to_be_declared(put):
     for text in ["soon", "03/01/2005", "March 2005", "12:30"]:
-        with pytest.raises(so.SourceError, match="time_format="):
+        with pytest.raises(RejectedRows, match="time_format="):
             so.read(put(f"user,item,time\na,b,{text}\n"))
 
 

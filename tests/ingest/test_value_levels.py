@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content, outcome
+from standout.core.errors import RejectedRows
 from standout.ingest.cells import MOST_VALUES, value_levels
 from standout.ingest.report import Reason
 
@@ -75,14 +76,14 @@ def test_text_among_numbers_is_rejected(put):
 def test_nan_and_infinity_are_rejected(put):
     for bad in ["NaN", "nan", "-NAN", "inf", "-Infinity", "+INF", "1e999", "-1e999"]:
         assert outcome(put(column("1", bad, "2")))[1] == {3: Reason.NOT_FINITE}
-        with pytest.raises(so.SourceError, match="NaN or infinite"):
+        with pytest.raises(RejectedRows, match="NaN or infinite"):
             so.read(put(column(bad)))
 
 
 def test_numbers_whose_squares_may_overflow_are_rejected(put):
     for bad in ["1e300", "-1e308", "1.0000001e100", "-1.7976931348623157e308"]:
         assert outcome(put(column("1", bad, "2")))[1] == {3: Reason.TOO_LARGE}
-        with pytest.raises(so.SourceError, match="above 1e100"):
+        with pytest.raises(RejectedRows, match="above 1e100"):
             so.read(put(column("1", bad)))
         assert so.read(put(column("1", bad)), value_type="text").n_levels == 2
     assert levels(so.read(put(column("-1e100", "1e100")))) == [-1e100, 1e100]
@@ -95,7 +96,7 @@ def test_text_can_be_declared_and_then_keeps_its_spelling(put):
 
 def test_numbers_can_be_declared_and_then_text_is_rejected(put):
     assert outcome(put(column("good", "bad", "1")), value_type="number")[1].keys() == {2, 3}
-    with pytest.raises(so.SourceError, match="value_type='text'"):
+    with pytest.raises(RejectedRows, match="value_type='text'"):
         so.read(put(column("good", "bad")), value_type="number")
 
 
