@@ -11,7 +11,7 @@ import numpy as np
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints, codes_in_use, offsets
 from standout.core.errors import ParameterError, whole_number
-from standout.core.progress import Progress, ProgressOption, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import generator
 from standout.core.threads import current_pool, run_in_slices
 from standout.data.entries import first_entries, unpack_item
