@@ -30,6 +30,7 @@ def test_each_golden_is_frozen():
         ("a/posterior", 2e-7, 1e-8, True),
         ("a/ties", [1, 2], [1, 3], True),
         ("a/ties", [1, 2], [1, 2, 3], True),
+        ("a/ties", [], [], False),
         ("a/k", 3, 4, True),
         ("a/best guesses", "ab", "ac", True),
     ],

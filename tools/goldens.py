@@ -760,16 +760,14 @@ def rounded(number: Any, exact: bool) -> Any:
 
 def differs(key: str, frozen: Any, now: Any) -> bool:
     """Whether a number changed: the value of an identified rate at all, another float by more than rounding."""
+    name = key.rsplit("/", 1)[-1]
     if isinstance(frozen, list):
         if not isinstance(now, list) or len(frozen) != len(now):
             return True
-        names = [key.rsplit("/", 1)[-1]] * len(frozen)
-        if "identified" in names[0]:
-            names[1:] = [""] * (len(names) - 1)
-        elif "bits" in names[0] and len(frozen) == SPREAD:  # of a sum, the mean
+        names = [name if place == 0 or "identified" not in name else "" for place in range(len(frozen))]
+        if "bits" in name and len(frozen) == SPREAD:  # of a sum, the mean
             frozen, now = ([part[0] / max(part[-1], 1), *part[1:]] for part in (frozen, now))
         return any(differs(*part) for part in zip(names, frozen, now, strict=True))
-    name = key.rsplit("/", 1)[-1]
     if isinstance(frozen, float) and isinstance(now, (int, float)) and "identified" not in name:
         absolute = BITS if "bits" in name else ABSOLUTE
         same = math.isclose(frozen, now, rel_tol=RELATIVE, abs_tol=absolute) or (math.isnan(frozen) and math.isnan(now))

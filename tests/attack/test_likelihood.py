@@ -366,7 +366,7 @@ def test_decays_over_thousands_of_levels_are_exact():
     total = np.array([np.exp(-np.abs(levels - level) / scale).sum() for level in levels])
     for known_value in (7.5, levels[2000]):
         expected = np.exp(-np.abs(levels - known_value) / scale) / total
-        assert error_model(made.read(), None, None).right_values(known_value) == pytest.approx(expected)
+        assert error_model(made.read(), None, None).by_level(known_value)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("value", [3, 4.5, 0])

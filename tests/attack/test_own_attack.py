@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.attack.own_attack import first_facts
+from standout.attack.queries import first_facts
 from standout.auditing.exposure import risk_table
 from standout.evaluate.simulate import success_rates
 

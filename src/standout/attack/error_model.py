@@ -21,12 +21,12 @@ from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.data.build import count_codes
-from standout.data.labels import SECONDS, Clock
+from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.know.facts import AS_ASSUMED, FactErrors, KnownFacts
 from standout.know.lookup_tables import COLUMN_BITS, FactShape, Tables, Tabulation
 from standout.know.observation import Choice
-from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread
+from standout.know.sanitized import Period, ReleaseNoise, Sanitized, TimeSpread
 from standout.know.similarity import ROUNDING, Present
 
 COVERAGE = 0.98
@@ -76,36 +76,18 @@ class TimeErrors:
     """The distribution of t − y in units of the release's clock.
 
     shares[reach + d] is H(d) for d from −reach to reach. `elsewhere` is G, the probability of a wrong time.
-    `is_flat` says that H is the same everywhere within reach.
+    `is_flat` says that H is the same everywhere within reach. `highest` is the highest H.
     """
 
     shares: Floats
     elsewhere: float
     is_flat: bool
+    reach: int
+    highest: float
 
-    @property
-    def reach(self) -> int:
-        """Largest distance that a right date can have."""
-        return len(self.shares) // 2
 
-    @property
-    def highest(self) -> float:
-        """The highest H."""
-        return float(self.shares[0] if self.is_flat else self.shares.max())
-
-    @classmethod
-    def flat(cls, reach: int, span: int) -> "TimeErrors":
-        """Times off by up to `reach` units either way, all equally likely."""
-        width = 2 * min(reach, MOST_REACH) + 1
-        shares = np.broadcast_to(np.float64(1.0 / width), width)  # one number in memory, for any width
-        return cls(shares, 1.0 / (span - width if span > width else span), True)
-
-    @classmethod
-    def decaying(cls, scale: float, span: int) -> "TimeErrors":
-        """Times off by d units with a probability that decays as e^(−|d|/scale)."""
-        reach = min(math.ceil(TAIL * scale), span)
-        shares = elementary.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
-        return cls(shares / shares.sum(), 1.0 / max(span, 1), False)
+def _time_errors_of(shares: Floats, elsewhere: float, is_flat: bool = False) -> TimeErrors:
+    return TimeErrors(shares, elsewhere, is_flat, len(shares) // 2, float(shares[0] if is_flat else shares.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,21 +116,16 @@ class ErrorModel:
         flat = self.times is None or self.times.is_flat
         return self.channel is not None or self.stray > 0 or not flat
 
-    def right_values(self, known: float | str) -> Floats:
-        """right(v | x) of a known value v, for each level x of the release."""
-        return self._in_release(self.values.right(known))
-
-    def wrong_values(self, known: float | str) -> Floats:
-        """wrong(v | x) of a known value v, for each level x of the release."""
-        wrong = self._in_release(self.values.wrong(known))
-        if not self.stray or self.shares is None:
-            return wrong
-        own = 1.0 - (1.0 - self.wrong) / (1.0 - self.stray)  # the adversary's share of wrong facts
-        anybody = float(self.shares @ ((1.0 - own) * self.right_values(known) + own * wrong))
-        return ((1.0 - self.stray) * own * wrong + self.stray * anybody) / self.wrong
-
-    def _in_release(self, numbers: Floats) -> Floats:
-        return numbers if self.channel is None else self.channel.average(numbers)
+    def by_level(self, known: float | str) -> tuple[Floats, Floats]:
+        """right(v | x) and wrong(v | x) of a known value v, for each level x of the release."""
+        right, wrong = self.values.right_and_wrong(known)
+        if self.channel is not None:
+            right, wrong = self.channel.average(right), self.channel.average(wrong)
+        if self.stray and self.shares is not None:
+            own = 1.0 - (1.0 - self.wrong) / (1.0 - self.stray)  # the adversary's share of wrong facts
+            anybody = float(self.shares @ ((1.0 - own) * right + own * wrong))
+            wrong = ((1.0 - self.stray) * own * wrong + self.stray * anybody) / self.wrong
+        return right, wrong
 
 
 def error_model(
@@ -162,78 +139,50 @@ def error_model(
     kept: dict[object, ErrorModel] = vars(release).setdefault("_error_models", {})
     settings = () if adversary is None else tuple(getattr(adversary, name) for name in SETTINGS)
     key = settings, coverage, errors
-    model = kept.get(key)
-    if model is None:
-        for oldest in list(kept)[: max(len(kept) + 1 - MOST_MODELS, 0)]:
-            kept.pop(oldest, None)
-        model = kept[key] = (
-            _error_model(release, adversary, coverage)
-            if errors == AS_ASSUMED
-            else _with_errors(release, error_model(release, adversary, coverage), errors)
+    if key in kept:
+        return kept[key]
+    noise = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
+    if errors != AS_ASSUMED:
+        model = error_model(release, adversary, coverage)
+        values, times, wrong = model.values, model.times, model.wrong
+        if errors.value_error is not None and isinstance(values.levels, np.ndarray):
+            values = ValueErrors(values.levels, float(errors.value_error))
+        if errors.time_error is not None:
+            times = _time_errors(release, float(errors.time_error))
+        if errors.doubt is not None:
+            wrong = 1.0 - (1.0 - errors.doubt) * noise.own
+        model = replace(model, values=values, times=times, wrong=wrong, kept={})
+    else:
+        counts, wrong, covered = ReleaseCounts.of(release), GUESSED_WRONG, COVERAGE
+        has_channel = isinstance(release, Sanitized) and noise.values
+        levels = release.original.levels if isinstance(release, Sanitized) and has_channel else release.levels
+        if adversary is None:
+            values = ValueErrors(levels, None, GUESSED_VALUE_SCALE * counts.value_spread())
+            times = _time_errors(release, None)
+        else:
+            wrong, by_items = adversary.wrong / adversary.knows, adversary.wrong_facts != "values"
+            wrong, covered = (0.0, min(COVERAGE, 1.0 - wrong)) if by_items else (wrong, COVERAGE)
+            values = ValueErrors(levels, 0.0 if adversary.value_error is None else adversary.value_error)
+            times = None if adversary.time_error is None else _time_errors(release, adversary.time_error)
+        channel: ValueChannel | None = vars(release).get("_channel")
+        if channel is None and has_channel and release.n_levels:
+            assert levels is not None and release.levels is not None
+            shares = counts.level_shares(np.array([-1]))[0]
+            channel = vars(release)["_channel"] = ValueChannel.of(noise.values, levels, release.levels, shares)
+        model = ErrorModel(
+            values=values,
+            times=times,
+            wrong=1.0 - (1.0 - wrong) * noise.own,
+            coverage=covered * noise.kept if coverage is None else coverage,
+            present=noise.present,
+            stray=1.0 - noise.own,
+            channel=channel,
+            shares=counts.level_shares(np.array([-1]))[0] if noise.own < 1.0 and release.n_levels else None,
         )
+    for oldest in list(kept)[: max(len(kept) + 1 - MOST_MODELS, 0)]:
+        kept.pop(oldest, None)
+    kept[key] = model
     return model
-
-
-def _error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
-    noise = _noise(release)
-    wrong, covered = GUESSED_WRONG, COVERAGE
-    if adversary is not None:
-        wrong, by_items = adversary.wrong / adversary.knows, adversary.wrong_facts != "values"
-        wrong, covered = (0.0, min(COVERAGE, 1.0 - wrong)) if by_items else (wrong, COVERAGE)
-    days = None if adversary is None else adversary.time_error
-    return ErrorModel(
-        values=_value_errors(release, adversary),
-        times=None if adversary is not None and days is None else _time_errors(release, days),
-        wrong=1.0 - (1.0 - wrong) * noise.own,
-        coverage=covered * noise.kept if coverage is None else coverage,
-        present=noise.present,
-        stray=1.0 - noise.own,
-        channel=_value_channel(release, noise),
-        shares=_level_shares(release) if noise.own < 1.0 else None,
-    )
-
-
-def _with_errors(release: Release, model: ErrorModel, errors: FactErrors) -> ErrorModel:
-    """The model of facts with errors of their own."""
-    values, times, wrong = model.values, model.times, model.wrong
-    if errors.value_error is not None and isinstance(values.levels, np.ndarray):
-        values = ValueErrors(values.levels, float(errors.value_error))
-    if errors.time_error is not None:
-        times = _time_errors(release, float(errors.time_error))
-    if errors.doubt is not None:
-        wrong = 1.0 - (1.0 - errors.doubt) * _noise(release).own
-    return replace(model, values=values, times=times, wrong=wrong, kept={})
-
-
-def _noise(release: Release) -> ReleaseNoise:
-    return release.noise if isinstance(release, Sanitized) else ReleaseNoise()
-
-
-def _value_errors(release: Release, adversary: HasErrors | None) -> ValueErrors:
-    levels = release.levels
-    if isinstance(release, Sanitized) and release.noise.values:
-        levels = release.original.levels
-    if adversary is None:
-        return ValueErrors(levels, None, GUESSED_VALUE_SCALE * ReleaseCounts.of(release).value_spread())
-    return ValueErrors(levels, 0.0 if adversary.value_error is None else adversary.value_error)
-
-
-def _value_channel(release: Release, noise: ReleaseNoise) -> ValueChannel | None:
-    """What the steps did to values; kept with the release."""
-    if not (isinstance(release, Sanitized) and noise.values and release.n_levels):
-        return None
-    kept = vars(release).get("_channel")
-    if kept is None:
-        original, released = release.original.levels, release.levels
-        assert original is not None and released is not None
-        counts = ReleaseCounts.of(release).level_shares(np.array([-1]))[0]
-        kept = vars(release)["_channel"] = ValueChannel.of(noise.values, original, released, counts)
-    assert isinstance(kept, ValueChannel)
-    return kept
-
-
-def _level_shares(release: Release) -> Floats | None:
-    return ReleaseCounts.of(release).level_shares(np.array([-1]))[0] if release.n_levels else None
 
 
 def _time_errors(release: Release, days: float | None) -> TimeErrors | None:
@@ -243,41 +192,36 @@ def _time_errors(release: Release, days: float | None) -> TimeErrors | None:
     """
     if release.clock is None or not release.span:
         return None
-    if not (isinstance(release, Sanitized) and release.noise.times):
-        return _own_time_errors(days, release.clock, release.span)
-    kept: dict[float | None, TimeErrors] = vars(release).setdefault("_time_errors", {})
-    if days not in kept:
-        if len(kept) >= MOST_MODELS:
-            kept.clear()
-        kept[days] = _noisy_time_errors(release, days)
-    return kept[days]
-
-
-def _own_time_errors(days: float | None, clock: Clock, span: int) -> TimeErrors:
-    """The adversary's own errors; None: a guess."""
-    per_day = _units_per_day(clock)
-    if days is None:
-        return TimeErrors.decaying(GUESSED_DAYS * per_day, span)
-    return TimeErrors.flat(math.floor(days * per_day + ROUNDING), span)
-
-
-def _noisy_time_errors(release: Sanitized, days: float | None) -> TimeErrors:
-    steps, clock = release.noise.times, release.original.clock
-    assert clock is not None
+    span, clock = release.span, release.clock
+    steps: tuple[TimeSpread | Period, ...] = ()
+    if isinstance(release, Sanitized) and release.noise.times and release.original.clock is not None:
+        steps, clock = release.noise.times, release.original.clock
+    kept: dict[float | None, TimeErrors] = vars(release).setdefault("_time_errors", {}) if steps else {}
+    if days in kept:
+        return kept[days]
+    per_day = SECONDS["day"] // SECONDS[clock.unit]
     shifts = [step for step in steps if isinstance(step, TimeSpread)]
-    if len(shifts) == len(steps):
-        own = _own_time_errors(days, clock, release.span)
-        return TimeErrors(add_shifts(own.shares, shifts, _units_per_day(clock)), own.elsewhere, False)
-    if days is None:
-        shares = TimeErrors.decaying(GUESSED_DAYS, release.span).shares
+    is_rounded = len(shifts) < len(steps)
+    reach = min(math.floor((days or 0.0) * per_day + ROUNDING), MOST_REACH)
+    if days is None:  # a probability that decays as e^(−distance/scale)
+        scale = GUESSED_DAYS * (1 if is_rounded else per_day)
+        tail = min(math.ceil(TAIL * scale), span)
+        shares = elementary.exp(-np.abs(np.arange(-tail, tail + 1)) / scale)
+        errors = _time_errors_of(shares / shares.sum(), 1.0 / max(span, 1))
+    elif is_rounded:
+        errors = _time_errors_of(whole_days(reach, per_day), 1.0)
     else:
-        per_day = _units_per_day(clock)
-        shares = whole_days(math.floor(days * per_day + ROUNDING), per_day)
-    return TimeErrors(*round_errors(shares, steps, clock), False)
-
-
-def _units_per_day(clock: Clock) -> int:
-    return SECONDS["day"] // SECONDS[clock.unit]
+        width = 2 * reach + 1
+        shares = np.broadcast_to(np.float64(1.0 / width), width)  # one number in memory, for any width
+        errors = _time_errors_of(shares, 1.0 / (span - width if span > width else span), is_flat=True)
+    if is_rounded:
+        errors = _time_errors_of(*round_errors(errors.shares, steps, clock))
+    elif shifts:
+        errors = _time_errors_of(add_shifts(errors.shares, shifts, per_day), errors.elsewhere)
+    if len(kept) >= MOST_MODELS:
+        kept.clear()
+    kept[days] = errors
+    return errors
 
 
 # Classes of distances between a fact and an entry, by which error models are learned.
@@ -435,8 +379,8 @@ class AverageProbabilities:
         used, index = np.unique(known.value[fact[at]], return_inverse=True)
         for number, value in enumerate(used.tolist()):
             row = index.reshape(-1) == number
-            right[at[row]] = weight[row] @ self.model.right_values(known.values[value])
-            wrong[at[row]] = weight[row] @ self.model.wrong_values(known.values[value])
+            by_level = self.model.by_level(known.values[value])
+            right[at[row]], wrong[at[row]] = (weight[row] @ chances for chances in by_level)
         return right, wrong
 
     def _times(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
@@ -584,7 +528,10 @@ class _LogTabulation(Tabulation):
         kept, w, times = self.model.kept, self.model.wrong, self.model.times
         rows = kept.get(shape.value)
         if rows is None:
-            right, wrong = self._value_probabilities(shape)
+            right = wrong = np.ones(self.n_levels + 1)  # the last one is of an entry without a value
+            if shape.value is not None and self.n_levels:
+                share = ReleaseCounts.of(self.release).level_shares(np.array([-1]))[0]
+                right, wrong = (np.append(part, share @ part) for part in self.model.by_level(shape.value))
             untimed = log((1.0 - w) * right + w * wrong)
             near = far = untimed
             if times is not None and times.is_flat:
@@ -594,14 +541,6 @@ class _LogTabulation(Tabulation):
             rows = kept[shape.value] = _ValueRows(untimed, near, far)
         assert isinstance(rows, _ValueRows)
         return rows
-
-    def _value_probabilities(self, shape: FactShape) -> tuple[Floats, Floats]:
-        """right(v | x) and wrong(v | x) for each level x, and for an entry without a value."""
-        if shape.value is None or not self.n_levels:
-            return np.ones(self.n_levels + 1), np.ones(self.n_levels + 1)
-        right, wrong = self.model.right_values(shape.value), self.model.wrong_values(shape.value)
-        share = ReleaseCounts.of(self.release).level_shares(np.array([-1]))[0]
-        return np.append(right, share @ right), np.append(wrong, share @ wrong)
 
     def _time_row(self, shape: FactShape, times: TimeErrors) -> int:
         """Where the row of c begins, moved so that time − known time is added to it."""

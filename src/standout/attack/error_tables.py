@@ -38,26 +38,19 @@ class ValueErrors:
     error: float | None
     scale: float = 1.0
 
-    @property
-    def n_levels(self) -> int:
-        """Number of levels."""
-        return 0 if self.levels is None else len(self.levels)
+    def right_and_wrong(self, known: float | str) -> tuple[Floats, Floats]:
+        """right(v | x) and wrong(v | x) of a known value v, for each level x.
 
-    def right(self, known: float | str) -> Floats:
-        """right(v | x) of a known value v, for each level x."""
+        A wrong value is any level but those within the error.
+        """
+        distances, n = self._distances(known), 0 if self.levels is None else len(self.levels)
         if self.error is None:
-            return self._decay(known)
-        near = self._distances(known) <= self.error + ROUNDING
-        return near / np.maximum(self._n_near, 1)
-
-    def wrong(self, known: float | str) -> Floats:
-        """wrong(v | x) of a known value v, for each level x: any level but those within the error."""
-        n = self.n_levels
-        if self.error is None:
-            return np.full(n, 1.0 / n)
-        near = self._distances(known) <= self.error + ROUNDING
-        rest = n - self._n_near
-        return np.where(rest > 0, ~near / np.maximum(rest, 1), 1.0 / n)
+            is_number = isinstance(self.levels, np.ndarray)
+            decays = elementary.exp(-distances / self.scale) / self._decays if is_number else distances == 0
+            return np.asarray(decays, np.float64), np.full(n, 1.0 / max(n, 1))
+        near, rest = distances <= self.error + ROUNDING, n - self._n_near
+        wrong = np.where(rest > 0, ~near / np.maximum(rest, 1), 1.0 / max(n, 1))
+        return near / np.maximum(self._n_near, 1), wrong
 
     def _distances(self, known: float | str) -> Floats:
         if isinstance(self.levels, np.ndarray):
@@ -70,17 +63,12 @@ class ValueErrors:
         """Number of levels within the error of each level, itself included."""
         levels = self.levels
         if not isinstance(levels, np.ndarray):
-            return np.ones(self.n_levels)
+            return np.ones(0 if levels is None else len(levels))
         error = (self.error or 0.0) + ROUNDING
         if len(levels) <= FEW_LEVELS:  # as distances are compared elsewhere: 1 + 1e100 is 1e100
             return np.array([np.count_nonzero(self._distances(x) <= error) for x in levels], np.float64)
         low, high = np.searchsorted(levels, levels - error), np.searchsorted(levels, levels + error, "right")
         return (high - low).astype(np.float64)
-
-    def _decay(self, known: float | str) -> Floats:
-        if not isinstance(self.levels, np.ndarray):
-            return np.asarray(self._distances(known) == 0, np.float64)
-        return elementary.exp(-self._distances(known) / self.scale) / self._decays
 
     @cached_property
     def _decays(self) -> Floats:

@@ -20,8 +20,8 @@ from standout.attack.error_model import (
     tabulate_logarithms,
 )
 from standout.attack.own_attack import QueryAttack
-from standout.attack.queries import Queries, QueryFacts
-from standout.attack.release_counts import Pairs, ReleaseCounts, entry_ranges, similarity_terms
+from standout.attack.queries import KernelArrays, Queries, QueryFacts
+from standout.attack.release_counts import ReleaseCounts, entry_ranges
 from standout.attack.verdict import PosteriorVerdict
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
@@ -70,19 +70,6 @@ class ChoiceModel:
         """The distinct sizes, at least 1: a fact may be about an item that is never chosen."""
         return np.maximum(self.chosen, 1.0)
 
-    def entries_without(self, exclude: Ints) -> Floats:
-        """`entries` of the release without each excluded record (-1: none)."""
-        own = np.where(exclude >= 0, self.chosen[self.code[np.maximum(exclude, 0)]], 0.0)
-        return np.maximum(self.entries - own, 1.0)
-
-    def of(self, record: Ints) -> Floats:
-        """size(r) of these records."""
-        return self.size[self.code[record]]
-
-    def detached(self) -> "ChoiceModel":
-        """The same without the sizes of records, which `choice_model` finds again by `choice`."""
-        return replace(self, code=np.empty(0, np.int64))
-
     @cached_property
     def for_kernels(self) -> RecordSizes:
         """The sizes, for the kernels."""
@@ -93,26 +80,26 @@ def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
     """The sizes of all records for adversaries who choose items in this way; kept with the release."""
     name, top = (choice.name, choice.top) if isinstance(choice, Choice) else (choice, 0)
     key = f"_sizes {name} {top}" if name in ("popular", "outside_top") else "_sizes"
-    kept = vars(release).get(key)
-    if kept is None:
-        kept = vars(release)[key] = _choice_model(release, name, top)
-    assert isinstance(kept, ChoiceModel)
-    return kept
-
-
-def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
-    by_record, total, choice = release.by_record, np.zeros(release.n_records), Choice(name, top)
+    kept: ChoiceModel | None = vars(release).get(key)
+    if kept is not None:
+        return kept
+    by_record, size, entries = release.by_record, np.zeros(release.n_records), float(release.n_entries)
     if name == "outside_top":
-        _sum_weights(by_record.start, by_record.item, (release.rank > top).astype(np.int64), total)
-        return _classes(choice, total, float(total.sum()))
-    if name == "popular":
-        _sum_weights(by_record.start, by_record.item, release.support, total)
-        rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
-        return _classes(choice, rounded, float(release.support.astype(np.float64) @ release.item_entries))
-    lengths = release.lengths
-    occurs = np.bincount(lengths) > 0  # counts instead of sorting millions of lengths
-    code = np.append(0, np.cumsum(occurs))[lengths]
-    return ChoiceModel(code, np.flatnonzero(occurs).astype(np.float64), float(release.n_entries), choice)
+        _sum_weights(by_record.start, by_record.item, (release.rank > top).astype(np.int64), size)
+        entries = float(size.sum())
+    elif name == "popular":
+        _sum_weights(by_record.start, by_record.item, release.support, size)
+        size = elementary.exp(np.rint(elementary.log(size) * CLASSES_PER_E) / CLASSES_PER_E)
+        entries = float(release.support.astype(np.float64) @ release.item_entries)
+    if name in ("popular", "outside_top"):
+        chosen, code = np.unique(size, return_inverse=True)
+    else:
+        occurs = np.bincount(release.lengths) > 0  # counts instead of sorting millions of lengths
+        chosen = np.flatnonzero(occurs).astype(np.float64)
+        code = np.append(0, np.cumsum(occurs))[release.lengths]
+    kept = ChoiceModel(code.astype(np.int64), chosen, entries, Choice(name, top))
+    vars(release)[key] = kept
+    return kept
 
 
 @kernel
@@ -121,11 +108,6 @@ def _sum_weights(start: Array, item: Array, weight: Array, total: Array) -> None
     for record in range(len(total)):
         for entry in range(start[record], start[record + 1]):
             total[record] += np.float64(weight[item[entry]])
-
-
-def _classes(choice: Choice, size: Ints | Floats, entries: float) -> ChoiceModel:
-    distinct, code = np.unique(size, return_inverse=True)
-    return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries, choice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +128,10 @@ class LikelihoodQueries(Queries):
     mode: int = field(default=LIKELIHOOD, kw_only=True)
 
     @cached_property
-    def fact_arrays(self) -> FactArrays:
+    def arrays(self) -> KernelArrays:
         """As in `Queries`."""
-        return FactArrays(*self.facts, self.weight, self.odds, self.constant)
-
-    @property
-    def record_sizes(self) -> RecordSizes:
-        """As in `Queries`."""
-        return self.sizes.for_kernels
+        facts = FactArrays(*self.facts, self.weight, self.odds, self.constant)
+        return super().arrays._replace(facts=facts, sizes=self.sizes.for_kernels)
 
     def peaks(self) -> Floats:
         """As in `Queries`."""
@@ -174,20 +152,17 @@ class LikelihoodQueries(Queries):
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
 
-    def entry_terms(self, pairs: Pairs) -> Floats:
-        """As in `Queries`; the probability of value and date is the mean over the record's entries."""
-        return similarity_terms(self.release, pairs, self.tables, mean=True)
-
     def item_odds(self, fact: Ints, record: Ints) -> Floats:
         """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""
         odds = self.odds[fact]
         if self.release.has_repeats:
             odds = odds * entry_ranges(self.release, record, self.facts.item[fact]).number
-        return np.asarray(odds / self.sizes.of(record))
+        return np.asarray(odds / self.sizes.size[self.sizes.code[record]])
 
     def detached(self) -> "LikelihoodQueries":
         """As in `Queries`."""
-        return replace(cast(LikelihoodQueries, super().detached()), sizes=self.sizes.detached())
+        sizes = replace(self.sizes, code=np.empty(0, np.int64))  # found again by how the adversary chooses
+        return replace(cast(LikelihoodQueries, super().detached()), sizes=sizes)
 
     def attached(self, release: Release) -> "LikelihoodQueries":
         """As in `Queries`."""
@@ -222,12 +197,20 @@ def prepare_likelihood_queries(
         original = replace(known, values=known.original_values)
     fact = np.flatnonzero(known.item >= 0)
     excluded = exclude[np.searchsorted(known.first, fact, "right") - 1]
-    average = _averages(ReleaseCounts.of(release), original, models, fact, excluded)
+    counts, average = ReleaseCounts.of(release), np.ones(len(fact))
+    group = np.zeros(len(fact), np.int64) if known.error is None else known.error[fact]
+    for number, model in enumerate(models):  # each fact has its error model
+        at = np.flatnonzero(group == number)
+        average[at] = AverageProbabilities(counts, model, original).probabilities(fact[at], excluded[at])
+    impossible = fact[average == 0]  # no entry of the release can give them: only their item counts
+    value, timed = original.value.copy(), original.timed.copy()
+    value[impossible], timed[impossible] = -1, False
+    possible = replace(original, value=value, timed=timed)
     constant = -log(np.where(average > 0, average, 1.0))
     queries = queries_from_tables(
         release,
         known,
-        tables=tabulate_logarithms(release, _possible(original, fact[average == 0]), models, known.error),
+        tables=tabulate_logarithms(release, possible, models, known.error),
         constant=lambda fact, excluded: constant,
         coverage=models[0].coverage,
         sizes=sizes,
@@ -255,7 +238,8 @@ def queries_from_tables(
     first, item = np.searchsorted(origin, known.first), known.item[origin]
     query = np.repeat(np.arange(len(known)), np.diff(first))
     of_item = release.item_entries[item] - entry_ranges(release, exclude[query], item).number
-    entries = sizes.entries_without(exclude)[query]
+    excluded = np.where(exclude >= 0, sizes.chosen[sizes.code[np.maximum(exclude, 0)]], 0.0)
+    entries = np.maximum(sizes.entries - excluded, 1.0)[query]
     facts = QueryFacts(first, item, tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
         release=release,
@@ -272,28 +256,6 @@ def queries_from_tables(
         present=present,
         highest_ratio=highest_ratio,
     )
-
-
-def _averages(
-    counts: ReleaseCounts, known: KnownFacts, models: Sequence[ErrorModel], fact: Ints, exclude: Ints
-) -> Floats:
-    """P(v, t) of these facts, each with its error model, without the excluded record of each."""
-    if known.error is None:
-        return AverageProbabilities(counts, models[0], known).probabilities(fact, exclude)
-    average, group = np.ones(len(fact)), known.error[fact]
-    for number, model in enumerate(models):
-        at = np.flatnonzero(group == number)
-        average[at] = AverageProbabilities(counts, model, known).probabilities(fact[at], exclude[at])
-    return average
-
-
-def _possible(known: KnownFacts, impossible: Ints) -> KnownFacts:
-    """The facts, without the value and time of those that no entry of the release can give."""
-    if not len(impossible):
-        return known
-    value, timed = known.value.copy(), known.timed.copy()
-    value[impossible], timed[impossible] = -1, False
-    return replace(known, value=value, timed=timed)
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.engine import score
-from standout.attack.queries import Queries, excluded_records, prepare_queries, weight_function
+from standout.attack.queries import Queries, excluded_records, first_facts, prepare_queries, weight_function
 from standout.attack.verdict import TargetColumns, Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
@@ -90,9 +90,7 @@ class QueryAttack(Generic[V]):
         Verdicts
             One verdict for each aux, in the same order.
         """
-        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-        excluded = excluded_records(release, exclude, len(known))
-        return self._verdicts(release, known, excluded, None, check_top(top), with_z, threads, progress)
+        return self._verdicts(release, auxes, exclude, None, top, with_z, threads, progress)
 
     def nested(
         self,
@@ -107,23 +105,21 @@ class QueryAttack(Generic[V]):
         progress: Progress = no_progress,
     ) -> Verdicts:
         """Attack with only the first facts of each aux, for several sizes at once."""
-        check_sizes(sizes)
-        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-        excluded = excluded_records(release, exclude, len(known))
-        return self._verdicts(release, known, excluded, sizes, check_top(top), with_z, threads, progress)
+        return self._verdicts(release, auxes, exclude, sizes, top, with_z, threads, progress)
 
     def _verdicts(
         self,
         release: Release,
-        known: KnownFacts,
-        exclude: Ints,
+        auxes: Iterable[Aux] | KnownFacts,
+        exclude: Exclude,
         sizes: Sequence[int] | None,
         top: int,
         with_z: bool,
         threads: int | None,
         progress: Progress,
     ) -> Verdicts:
-        queries, alpha = self._queries(release, known, exclude), getattr(self, "alpha", None)
+        known, excluded = _checked(release, auxes, exclude, sizes, top)
+        queries, alpha = self._queries(release, known, excluded), getattr(self, "alpha", None)
         scored = score(queries, top, sizes, with_z=with_z, alpha=alpha or 0.0, threads=threads, progress=progress)
         return Verdicts(*scored, alpha)
 
@@ -131,26 +127,16 @@ class QueryAttack(Generic[V]):
         raise NotImplementedError
 
 
-def check_top(top: int) -> int:
-    """Return `top` if it is a whole number from 2 to 1,000."""
+def _checked(
+    release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude, sizes: Sequence[int] | None, top: int
+) -> tuple[KnownFacts, Ints]:
+    """The facts in codes of the release, and the record that each target leaves out, or -1."""
     if isinstance(top, bool) or not isinstance(top, int) or not 2 <= top <= 1000:
         raise ParameterError(f"top must be a whole number from 2 to 1,000, got {top!r}")
-    return top
-
-
-def check_sizes(sizes: Sequence[int]) -> None:
-    """Refuse numbers of facts that are not whole numbers ≥ 1."""
-    if not all(isinstance(size, int) and size >= 1 for size in sizes):
+    if not all(isinstance(size, int) and size >= 1 for size in sizes or ()):
         raise ParameterError("sizes must be whole numbers ≥ 1")
-
-
-def first_facts(known: KnownFacts, sizes: Sequence[int]) -> KnownFacts:
-    """Each target with only its first facts: one target for every size, sizes within targets."""
-    query = np.repeat(np.arange(len(known)), len(sizes))
-    counts = np.minimum(np.tile(np.array(sizes, np.int64), len(known)), np.diff(known.first)[query])
-    first = offsets(counts)
-    fact = np.arange(first[-1]) + np.repeat(known.first[query] - first[:-1], counts)
-    return known.select(query, fact, first)
+    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+    return known, excluded_records(release, exclude, len(known))
 
 
 def nested_with_attacks(
@@ -166,10 +152,8 @@ def nested_with_attacks(
     progress: Progress = no_progress,
 ) -> Verdicts:
     """Attack with only the first facts of each aux, for several sizes, by one call of `attacks`."""
-    check_sizes(sizes)
-    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-    excluded = np.repeat(excluded_records(release, exclude, len(known)), len(sizes))
-    shorter = first_facts(known, sizes)
+    known, excluded = _checked(release, auxes, exclude, sizes, top)
+    excluded, shorter = np.repeat(excluded, len(sizes)), first_facts(known, sizes)
     verdicts = attack.attacks(release, shorter, exclude=excluded, top=top, threads=threads, progress=progress)
     if not isinstance(verdicts, Verdicts) or len(verdicts) != len(shorter):
         raise ParameterError(f"{type(attack).__name__}.attacks() must return Verdicts, one for each aux")
@@ -211,36 +195,28 @@ class OwnQueries(Queries):
         """Number of queries in a block."""
         return max(1, BLOCK_BYTES // (8 * max(self.release.n_records, 1)))
 
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return -(-len(self) // self.block_size)
-
     def block(self, number: int) -> Floats:
         """The scores of all records for the queries of a block; -∞ unless a record is a candidate.
 
         The last block is kept: the right record's score is asked for after the best ones.
         """
-        if number not in self._kept:
-            scores = self._computed(number)
-            self._kept.clear()
-            self._kept[number] = scores
-        return self._kept[number]
-
-    def _computed(self, number: int) -> Floats:
-        low = number * self.block_size
+        if number in self._kept:
+            return self._kept[number]
+        low, n_records = number * self.block_size, self.release.n_records
         query = np.arange(low, min(low + self.block_size, len(self)))
-        known, exclude = _part(self.known, query), self.exclude[query]
+        first, exclude = self.known.first[query[0] : query[-1] + 2], self.exclude[query]
+        known = self.known.select(query, np.arange(first[0], first[-1]), first - first[0])
         given = call_user_code(lambda: self.function(self.release, known, exclude), self.source)
-        scores = _checked_scores(given, (len(query), self.release.n_records), self.source)
+        scores = _checked_scores(given, (len(query), n_records), self.source)
         excluded = np.flatnonzero(exclude >= 0)
         scores[excluded, exclude[excluded]] = -np.inf
-        if self.known.filtered:
-            n = self.release.n_records
-            for row, q in enumerate(query.tolist()):
-                is_candidate = Queries.are_candidates(self, np.full(n, q), np.arange(n))
-                scores[row, ~is_candidate] = -np.inf
-        return _relative(scores)
+        for row in range(len(query) if self.known.filtered else 0):
+            is_candidate = Queries.are_candidates(self, np.full(n_records, query[row]), np.arange(n_records))
+            scores[row, ~is_candidate] = -np.inf
+        scores = _relative(scores)
+        self._kept.clear()
+        self._kept[number] = scores
+        return scores
 
     def scores(self, q: int) -> Floats:
         """The scores of all records for query q; -∞ unless a record is a candidate."""
@@ -254,34 +230,20 @@ class OwnQueries(Queries):
             scores[here] = self.block(number)[query[here] % self.block_size, record[here]]
         return scores
 
-    def is_candidate(self, q: int) -> Bools:
-        """Which records are candidates of query q."""
-        return np.asarray(self.scores(q) > -np.inf)
-
     def are_candidates(self, query: Ints, record: Ints) -> Bools:
         """Whether each record is a candidate of the query of the same index."""
         return np.asarray(self.scores_of(query, record) > -np.inf)
 
-    def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+    def pairs(self, query: Ints, record: Ints, best: bool = False) -> tuple[Ints, Ints, Floats]:
         """Refuse: scores have no parts."""
         raise ParameterError("explain is not available: an attack of your own gives scores, not their parts")
 
 
-def _own_columns(queries: OwnQueries, top: int, progress: Progress, log_likelihood: bool = False) -> VerdictColumns:
-    """The columns of all verdicts, block by block.
+def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictColumns:
+    """The columns of one block  [Algorithm 1B: max, max2, σ and Π, over all candidates].
 
     Scores that are log-likelihoods have σ = 1 where they differ, so that Π ∝ e^score.
     """
-    parts = []
-    for number in range(queries.n_blocks):
-        parts.append(_block_columns(queries.block(number), top, log_likelihood))
-        progress("attacking", min((number + 1) * queries.block_size, len(queries)), len(queries))
-    parts = parts or [_block_columns(np.empty((0, queries.release.n_records)), top, log_likelihood)]
-    return VerdictColumns.joined(parts)
-
-
-def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictColumns:
-    """The columns of one block  [Algorithm 1B: max, max2, σ and Π, over all candidates]."""
     possible = scores > -np.inf
     n = possible.sum(axis=1)
     finite = np.where(possible, scores, 0.0)
@@ -346,12 +308,6 @@ def _checked_scores(given: Any, shape: tuple[int, int], source: str) -> Floats:
     if np.isnan(scores).any() or (scores == np.inf).any():
         raise ParameterError(f"{source} must return finite numbers, or -inf for records that are ruled out")
     return scores
-
-
-def _part(known: KnownFacts, query: Ints) -> KnownFacts:
-    """The facts about consecutive targets."""
-    first = known.first[query[0] : query[-1] + 2]
-    return known.select(query, np.arange(first[0], first[-1]), first - first[0])
 
 
 class Attack(QueryAttack[Verdict]):
@@ -435,8 +391,8 @@ class Attack(QueryAttack[Verdict]):
     def _verdicts(
         self,
         release: Release,
-        known: KnownFacts,
-        exclude: Ints,
+        auxes: Iterable[Aux] | KnownFacts,
+        exclude: Exclude,
         sizes: Sequence[int] | None,
         top: int,
         with_z: bool,
@@ -445,18 +401,26 @@ class Attack(QueryAttack[Verdict]):
     ) -> Verdicts:
         if sizes is not None:
             return nested_with_attacks(
-                self, release, known, sizes, exclude=exclude, top=top, threads=threads, progress=progress
+                self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
             )
+        return self._answers(release, *_checked(release, auxes, exclude, None, top), top, progress)
+
+    def _answers(self, release: Release, known: KnownFacts, exclude: Ints, top: int, progress: Progress) -> Verdicts:
         plain = prepare_queries(release, known, Present(), "one", exclude)
         columns = {column.name: getattr(plain, column.name) for column in fields(Queries)}
         queries = OwnQueries(**columns, function=self._scores, source=f"{type(self).__name__}.scores()")
-        return Verdicts(queries, _own_columns(queries, top, progress, self.log_likelihood))
+        parts = []
+        for low in range(0, len(queries), queries.block_size):
+            parts.append(_block_columns(queries.block(low // queries.block_size), top, self.log_likelihood))
+            progress("attacking", min(low + queries.block_size, len(queries)), len(queries))
+        nothing = np.empty((0, release.n_records))
+        return Verdicts(queries, VerdictColumns.joined(parts or [_block_columns(nothing, top, self.log_likelihood)]))
 
     def with_targets(
         self, release: Release, known: KnownFacts, exclude: Ints, own: Ints, threads: int | None, progress: Progress
     ) -> Verdicts:
         """The verdicts on many targets whose own records are known; -1: none."""
-        verdicts = self._verdicts(release, known, exclude, None, 2, True, threads, progress)
+        verdicts = self._answers(release, known, exclude, 2, progress)
         score, above, level = np.full(len(own), np.nan), np.zeros(len(own), np.int64), np.zeros(len(own), np.int64)
         for q in np.flatnonzero(own >= 0).tolist():
             scores = verdicts.queries.scores(q)

@@ -29,7 +29,7 @@ from standout.attack.engine_kernels import (
 )
 from standout.attack.release_counts import Pairs, first_times, has_item, similarity_terms
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.threads import Part
 from standout.data.entries import whole
@@ -72,11 +72,7 @@ def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
     if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ParameterError(f"weights must be rarity, one, inverse or a function of support, got {weights!r}")
     function = weights if callable(weights) else WEIGHTS[weights]
-
-    def weigh(support: Ints) -> Floats:
-        return check_numbers(call_user_code(lambda: function(support), "weights"), len(support), "weights")
-
-    return weigh
+    return lambda support: check_numbers(call_user_code(lambda: function(support), "weights"), len(support), "weights")
 
 
 class QueryFacts(NamedTuple):
@@ -107,6 +103,16 @@ class KnownCells:
     def is_counted(self) -> bool:
         """Whether the number of wrong facts is used, with products instead of sums of logarithms."""
         return bool(self.arrays.share.shape[1])
+
+
+class KernelArrays(NamedTuple):
+    """Facts, tables, sizes of records, candidates and cells: what the kernels read of queries."""
+
+    facts: FactArrays
+    lookup: Lookup
+    sizes: RecordSizes
+    candidates: CandidateFilter
+    cells: CellArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +164,7 @@ class Queries:
         """The most that each fact can add to a score."""
         return self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
 
-    @property
+    @cached_property
     def grid(self) -> Floats:
         """The grid of each query's scores; 0: none, because similarities are not added up."""
         if self.mode == MINIMUM:
@@ -168,21 +174,21 @@ class Queries:
         return self.step * (COARSER if self.mode == LIKELIHOOD else 1.0)
 
     @cached_property
-    def fact_arrays(self) -> FactArrays:
-        """The facts, for the kernels."""
-        return FactArrays(*self.facts, self.weight, NO_NUMBERS, NO_NUMBERS)
-
-    @cached_property
-    def lookup(self) -> Lookup:
-        """The tables, for the kernels."""
-        tables = self.tables
-        shared = (tables.off == tables.off[:, :1]) & (tables.b == tables.b[:, :1])
-        return Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms, shared[:, : tables.used].all(axis=1))
-
-    @property
-    def record_sizes(self) -> RecordSizes:
-        """The sizes of records, for the kernels."""
-        return NO_SIZES
+    def arrays(self) -> KernelArrays:
+        """What the kernels read."""
+        release, known, tables = self.release, self.known, self.tables
+        is_even = (tables.off == tables.off[:, :1]) & (tables.b == tables.b[:, :1])
+        even = is_even[:, : tables.used].all(axis=1)
+        lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
+        dated = known.filtered and bool((known.joined != ANY_TIME).any())
+        since = first_times(release) if dated else np.full(len(lengths), -1, np.int32)
+        return KernelArrays(
+            facts=FactArrays(*self.facts, self.weight, NO_NUMBERS, NO_NUMBERS),
+            lookup=Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms, even),
+            sizes=NO_SIZES,
+            candidates=CandidateFilter(self.exclude, known.length, known.joined, lengths, since, known.filtered),
+            cells=NO_CELLS if self.cells is None else self.cells.arrays,
+        )
 
     def rows(self, n_sizes: int = 1) -> RowArrays:
         """These queries as rows; `n_sizes` of them after another are about the same longer query."""
@@ -195,28 +201,18 @@ class Queries:
 
     def workspace(self, rows: RowArrays, part: Part, keeps: bool) -> Workspace:
         """The arrays that a thread needs; it `keeps` the scores of all blocks."""
-        n_blocks, kinds, times = (
-            part.last_block - part.first_block,
-            self.tables.a.shape[1],
-            self.release.by_item.time_bits,
-        )
-        most, sizes = int(rows.facts.max(initial=1)), len(self.record_sizes.size)
-        states = self.cell_arrays.share.shape[1]
-        return Workspace.allocate(max(n_blocks, 2) if keeps else 1, most, sizes, kinds, 1 << times, states)
-
-    @property
-    def cell_arrays(self) -> CellArrays:
-        """The cells, for the kernels."""
-        return NO_CELLS if self.cells is None else self.cells.arrays
+        n_blocks = max(part.last_block - part.first_block, 2) if keeps else 1
+        kinds, times = self.tables.a.shape[1], 1 << self.release.by_item.time_bits
+        most, states = int(rows.facts.max(initial=1)), self.arrays.cells.share.shape[1]
+        return Workspace.allocate(n_blocks, most, len(self.arrays.sizes.size), kinds, times, states)
 
     def walk(
         self, rows: RowArrays, part: Part, rounds: int, work: Workspace, out: Summaries, low: int, high: int
     ) -> None:
         """Walk over a part of the release for groups low … high - 1 of the rows."""
         release = self.release
-        arrays = release.by_item, self.fact_arrays, self.lookup, self.record_sizes, self.candidates
         size = release.n_records, release.span, *part
-        walk(*arrays, self.cell_arrays, rows, self.mode, *size, rounds, work, out, low, high)
+        walk(release.by_item, *self.arrays, rows, self.mode, *size, rounds, work, out, low, high)
 
     def detached(self) -> "Queries":
         """The same queries without their release, to be sent to a worker that has it open."""
@@ -239,41 +235,14 @@ class Queries:
         facts = QueryFacts(first, *(column[fact] for column in self.facts[1:]))
         return {"facts": facts, "weight": self.weight[fact], "exclude": self.exclude[query]}
 
-    @cached_property
-    def candidates(self) -> CandidateFilter:
-        """The records that each query may return, for the kernels."""
-        release, known = self.release, self.known
-        lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
-        dated = known.filtered and bool((known.joined != ANY_TIME).any())
-        since = first_times(release) if dated else np.full(len(lengths), -1, np.int32)
-        return CandidateFilter(
-            exclude=self.exclude,
-            length=known.length,
-            joined=known.joined,
-            lengths=lengths,
-            begins=since,
-            filtered=known.filtered,
-        )
-
-    def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
-        """Which records are candidates of query q; None if all are."""
-        if self.exclude[q] < 0 and not self.known.filtered:
-            return None
-        return self.are_candidates(np.array([q]), np.arange(self.release.n_records))
-
-    def are_candidates(self, query: Ints, record: Ints) -> NDArray[np.bool_]:
+    def are_candidates(self, query: Ints, record: Ints) -> Bools:
         """Whether each record is a candidate of the query of the same index."""
         known, is_candidate = self.known, record != self.exclude[query]
         if known.filtered:
-            length, since = self.candidates.lengths[record], self.candidates.begins[record]
+            length, since = (column[record] for column in self.arrays.candidates[3:5])
             is_candidate &= (length >= known.length[query, 0]) & (length <= known.length[query, 1])
-            is_early_enough, is_late_enough = since <= known.joined[query, 1], since >= known.joined[query, 0]
-            is_candidate &= (since < 0) | (is_late_enough & is_early_enough)
+            is_candidate &= (since < 0) | ((since >= known.joined[query, 0]) & (since <= known.joined[query, 1]))
         return np.asarray(is_candidate)
-
-    def facts_of(self, q: int) -> slice:
-        """Positions of the facts of query q in `facts`."""
-        return slice(int(self.facts.first[q]), int(self.facts.first[q + 1]))
 
     def similarity_terms(self, fact: Ints, value: Ints, time: Ints) -> Floats:
         """Sim, in two terms, of each fact and the entry with the value and time codes of the same index."""
@@ -297,80 +266,52 @@ class Queries:
         """Weight and similarity of each fact, for explanations."""
         return self.weight[fact], np.fmax(terms, 0.0).sum(axis=0)
 
-    def on_grid(self, scores: Floats, query: Ints | int) -> Floats:
-        """Numbers on the grid of scores of the query of the same index."""
-        return np.asarray(np.rint(scores / self.grid[query]) * self.grid[query])
-
-    @cached_property
-    def kept_reduced(self) -> "dict[tuple[int, str], Queries | None]":
-        """Queries with less known about each fact, by query (see `reduced_queries`)."""
-        return {}
-
-    def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+    def pairs(self, query: Ints, record: Ints, best: bool = False) -> tuple[Ints, Ints, Floats]:
         """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
 
-        The first term is NaN if the record lacks the item. If it has the item several times, its entries
-        count as `entry_terms` says.
+        The first term is NaN if the record lacks the item. If it has the item several times, its most similar
+        entry counts; for likelihoods, unless `best`, the mean over its entries.
         """
-        pair, fact = self._facts_of_each(query)
-        return pair, fact, self.entry_terms(self._pairs(fact, record[pair]))
-
-    def best_pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
-        """The same with the terms of the record's most similar entry."""
-        pair, fact = self._facts_of_each(query)
-        return pair, fact, similarity_terms(self.release, self._pairs(fact, record[pair]), self.tables)
-
-    def entry_terms(self, pairs: Pairs) -> Floats:
-        """The terms of facts and records that may have an item several times: those of the best entry."""
-        return similarity_terms(self.release, pairs, self.tables)
-
-    def _pairs(self, fact: Ints, record: Ints) -> Pairs:
-        return Pairs(record, *(column[fact] for column in self.facts[1:]))
-
-    def _facts_of_each(self, query: Ints) -> tuple[Ints, Ints]:
-        """(pair, fact): every fact of each query, by the query's index."""
         counts = np.diff(self.facts.first)[query]
-        return np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
+        pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
+        facts = Pairs(record[pair], *(column[fact] for column in self.facts[1:]))
+        mean = self.mode == LIKELIHOOD and not best
+        return pair, fact, similarity_terms(self.release, facts, self.tables, mean)
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index; the bits of `scores`."""
-        scores = np.zeros(len(query))
-        if len(self.facts.item):
-            scores = self._entry_scores(query, record)
+        scores = self._entry_scores(query, record) if len(self.facts.item) else np.zeros(len(query))
         if self.cells is not None:
             arrays, needed = self.cells.arrays, np.diff(self.known.first)
             cell_scores(arrays, self.mode, needed, query, record, np.empty((arrays.share.shape[1] + 2, 1)), scores)
             return scores + self.cells.lowest[query]
-        return scores if self.mode == MINIMUM else self.on_grid(scores, query)
+        return scores if self.mode == MINIMUM else np.asarray(np.rint(scores / self.grid[query]) * self.grid[query])
 
     def _entry_scores(self, query: Ints, record: Ints) -> Floats:
         pair, fact, terms = self.pairs(query, record)
         parts = self.parts(query[pair], fact, record[pair], terms)
         return np.bincount(pair, parts, len(query)).astype(np.float64)
 
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """Scores of small releases by query, and queries with less known of each fact: verdicts ask again."""
+        return {}
+
     def scores(self, q: int) -> Floats:
         """The scores of all records for query q; -∞ unless a record is a candidate."""
-        if q not in self._kept_scores:
-            scores = self._all_scores(q)
-            if self.release.n_records * len(self) > KEPT_SCORES:
-                return scores
-            self._kept_scores[q] = scores
-        return self._kept_scores[q].copy()
-
-    def _all_scores(self, q: int) -> Floats:
-        rows, part = self.rows(), whole(self.release)
+        if q in self.kept:
+            return np.array(self.kept[q])
+        rows, part, n_records = self.rows(), whole(self.release), self.release.n_records
         work = self.workspace(rows, part, keeps=True)
         self.walk(rows, part, SCORES, work, Summaries.empty(len(self)), q, q + 1)
-        scores = work.scores[: self.release.n_records] + self.lowest[q]
+        scores = work.scores[:n_records] + self.lowest[q]
         if self.grid[q] > 0 and self.cells is None:
-            scores = self.on_grid(scores, q)
-        is_candidate = self.is_candidate(q)
-        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
-
-    @cached_property
-    def _kept_scores(self) -> dict[int, Floats]:
-        """Scores of small releases, which verdicts ask for again."""
-        return {}
+            scores = np.rint(scores / self.grid[q]) * self.grid[q]
+        if self.exclude[q] >= 0 or self.known.filtered:
+            scores = np.where(self.are_candidates(np.array([q]), np.arange(n_records)), scores, -np.inf)
+        if n_records * len(self) <= KEPT_SCORES:
+            self.kept[q] = scores.copy()
+        return np.asarray(scores)
 
 
 def log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
@@ -379,13 +320,20 @@ def log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
     return np.asarray(exponent - (mantissa == 0.5))
 
 
+def first_facts(known: KnownFacts, sizes: Sequence[int]) -> KnownFacts:
+    """Each target with only its first facts: one target for every size, sizes within targets."""
+    query = np.repeat(np.arange(len(known)), len(sizes))
+    counts = np.minimum(np.tile(np.array(sizes, np.int64), len(known)), np.diff(known.first)[query])
+    return known.select(query, _ranges(known.first[query], counts), offsets(counts))
+
+
 def prefix_queries(queries: Queries, sizes: Sequence[int]) -> Queries:
     """Each query with only its first facts: one query for every size, sizes within queries."""
-    known, n = queries.known, len(sizes)
-    query = np.repeat(np.arange(len(queries)), n)
-    wanted = np.minimum(np.tile(np.array(sizes, np.int64), len(queries)), np.diff(known.first)[query])
-    starts = offsets(wanted)
-    shorter = known.select(query, _ranges(known.first[query], wanted), starts)
+    known = queries.known
+    query = np.repeat(np.arange(len(queries)), len(sizes))
+    shorter = first_facts(known, sizes)
+    starts = shorter.first
+    wanted = np.diff(starts)
     ends = np.searchsorted(queries.origin, known.first[query] + wanted)
     counts = ends - queries.facts.first[query]
     fact = _ranges(queries.facts.first[query], counts)
@@ -442,61 +390,31 @@ def excluded_records(release: Release, exclude: "str | Sequence[str | None] | In
     return codes
 
 
-# The same queries with less known about each fact: what its item adds alone, and with its value.
-
-
-class AttributeParts(NamedTuple):
-    """What the item, the value and the date of each fact add to a score: they add up to the fact's part."""
-
-    by_item: Floats
-    by_value: Floats
-    by_time: Floats
-
-
-def attribute_parts(queries: Queries, q: int, record: int, parts: Floats) -> AttributeParts | None:
-    """Split what each fact of a query adds to the score of a record; None if this cannot be asked.
-
-    It cannot if a similarity function of a user's own fails for values or dates that are not known.
+def attribute_parts(queries: Queries, q: int, record: int, parts: Floats) -> tuple[Floats, Floats, Floats] | None:
+    """What the item, the value and the date of each fact of a query add to the score of a record.
 
     An attribute adds the difference that it makes when it becomes known: first the item, then the value, then
-    the date. Parts lie on the query's grid, so that differences are exact.
+    the date. Parts lie on the query's grid, so that differences are exact. None if a similarity function of a
+    user's own fails for values or dates that are not known, or if the attack has no parts.
     """
     if queries.prepare is None:
         return None
-    try:
-        item = _parts(queries, q, record, "item", parts)
-        value = _parts(queries, q, record, "value", parts)
-    except ParameterError:
-        return None
-    return AttributeParts(item, value - item, parts - value)
-
-
-def _parts(queries: Queries, q: int, record: int, known: str, parts: Floats) -> Floats:
-    """What each fact would add if only its item, or only item and value, were known."""
-    reduced = _reduced(queries, q, known)
-    if reduced is None:
-        return parts
-    zero, position = np.zeros(1, np.int64), np.array([record])
-    _, fact, terms = reduced.pairs(zero, position)
-    added = reduced.parts(np.zeros(len(fact), np.int64), fact, np.full(len(fact), record), terms)
-    return np.asarray(np.rint(added / queries.step[q]) * queries.step[q])
-
-
-def _reduced(queries: Queries, q: int, known: str) -> Queries | None:
-    """One query with less known; None if nothing is left out. It is kept with the queries."""
-    kept = queries.kept_reduced
-    if (q, known) not in kept:
-        facts = np.arange(queries.known.first[q], queries.known.first[q + 1])
-        kept[q, known] = _prepare(queries, q, facts, known)
-    return kept[q, known]
-
-
-def _prepare(queries: Queries, q: int, facts: Ints, known: str) -> Queries | None:
-    assert queries.prepare is not None
+    facts, added = np.arange(queries.known.first[q], queries.known.first[q + 1]), list[Floats]()
     one = queries.known.select(np.array([q]), facts, np.array([0, len(facts)]))
-    has_values, has_times = (one.value >= 0).any() and known == "item", one.timed.any()
-    if not (has_values or has_times):
-        return None
-    value = np.full(len(facts), -1) if known == "item" else one.value
-    less = replace(one, value=value, timed=np.zeros(len(facts), np.bool_))
-    return queries.prepare(known=less, exclude=queries.exclude[[q]])
+    for value in np.full(len(facts), -1), one.value:  # only the item is known; item and value
+        key = q, len(added)
+        if key not in queries.kept:
+            less, is_less = replace(one, value=value, timed=np.zeros(len(facts), np.bool_)), (value != one.value).any()
+            try:
+                is_less = is_less or one.timed.any()
+                queries.kept[key] = queries.prepare(known=less, exclude=queries.exclude[[q]]) if is_less else None
+            except ParameterError:
+                return None
+        reduced: Queries | None = queries.kept[key]
+        if reduced is None:
+            added.append(parts)
+            continue
+        _, fact, terms = reduced.pairs(np.zeros(1, np.int64), np.array([record]))
+        numbers = reduced.parts(np.zeros(len(fact), np.int64), fact, np.full(len(fact), record), terms)
+        added.append(np.asarray(np.rint(numbers / queries.step[q]) * queries.step[q]))
+    return added[0], added[1] - added[0], parts - added[1]

@@ -79,12 +79,15 @@ class VerdictColumns:
         return cls(**columns, first=offsets(np.concatenate([np.diff(part.first) for part in parts])))
 
     @property
+    def own(self) -> TargetColumns:
+        """What is known of the targets' own records."""
+        assert self.target is not None
+        return self.target
+
+    @property
     def eccentricity(self) -> Floats:
         """(max − max2) / σ of every verdict; 0 if σ is 0."""
         return (self.highest - self.second) / np.where(self.sigma > 0, self.sigma, np.inf)
-
-
-# The verdict on one aux: the best guess, how far it stands out, and how many bits are missing.
 
 
 class Match(NamedTuple):
@@ -95,25 +98,11 @@ class Match(NamedTuple):
     eccentricity: float
 
 
-def eccentricity(highest: float, second: float, sigma: float) -> float:
-    """Eccentricity of the best score: how far it stands out from the second best.
-
-    (max − max2)/σ, with σ over all candidates, zeros included  [Algorithm 1B]. 0 for a tie or for σ = 0.
-
-    >>> eccentricity(5.0, 2.0, 1.5), eccentricity(5.0, 5.0, 1.5), eccentricity(5.0, 5.0, 0.0)
-    (2.0, 0.0, 0.0)
-    """
-    return (highest - second) / sigma if sigma > 0 else 0.0
-
-
 def check_phi(phi: float) -> float:
     """Return φ as a float if it is a finite number ≥ 0."""
     if isinstance(phi, bool) or not isinstance(phi, (int, float)) or not math.isfinite(phi) or phi < 0:
         raise ParameterError(f"phi must be a finite number ≥ 0, got {phi!r}")
     return float(phi)
-
-
-# Record selection: a lineup of candidates with probabilities, and the parts of a score.
 
 
 class Candidate(NamedTuple):
@@ -266,7 +255,7 @@ class Verdict(ResultView, FrameExport):
     @property
     def eccentricity(self) -> float:
         """(max − max2)/σ: how far the best record stands out; 0 for a tie  [Algorithm 1B]."""
-        return eccentricity(self.highest, self.second, self.sigma)
+        return (self.highest - self.second) / self.sigma if self.sigma > 0 else 0.0
 
     @property
     def bits(self) -> float:
@@ -341,8 +330,9 @@ class Verdict(ResultView, FrameExport):
         position, queries, known = self._position(record), self.queries, self.queries.known
         parts = self._cell_parts(position)
         _, fact, terms = queries.pairs(np.array([self.q]), np.array([position]))
-        scores, has_item = self._parts(fact, position, terms), ~np.isnan(terms[0])
-        weight, similarity = queries.factors(fact, np.full(len(fact), position), terms)
+        same = np.full(len(fact), position)
+        scores, has_item = queries.parts(np.full(len(fact), self.q), fact, same, terms), ~np.isnan(terms[0])
+        weight, similarity = queries.factors(fact, same, terms)
         columns = similarity, weight, scores, *(attribute_parts(queries, self.q, position, scores) or ())
         index = {int(queries.origin[f]): i for i, f in enumerate(fact)}
         for at in self._facts:
@@ -399,9 +389,6 @@ class Verdict(ResultView, FrameExport):
             records = records[np.argsort(-self.scores[records], kind="stable")]
             scores = self.scores[records]
         return records[:k], scores[:k]
-
-    def _parts(self, fact: Ints, position: int, terms: Floats) -> Floats:
-        return self.queries.parts(np.full(len(fact), self.q), fact, np.full(len(fact), position), terms)
 
     def _score(self, position: int) -> float:
         return float(self.queries.scores_of(np.array([self.q]), np.array([position]))[0])
@@ -470,14 +457,6 @@ class PosteriorVerdict(Verdict):
         assert self.best is not None
         return Match(self.best, self.highest, self.eccentricity)
 
-    def entropy(self, record: str | int) -> float:
-        """−log2 of the posterior among the records: the bits still missing if the target is in the release.
-
-        log2 N for a record that is not a candidate: the adversary can only guess.
-        """
-        position = self._position(record)
-        return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
-
     def _probability(self, score: float) -> float:
         """Posterior of a candidate with this score."""
         return math.exp(score - self.highest) / (self.z + self._nobody_ratio)
@@ -487,13 +466,6 @@ class PosteriorVerdict(Verdict):
         """How much likelier than the best record it is that the target is not in the release."""
         score = float(self.queries.nobody(self.columns.candidates)[self.q])
         return math.exp(score - self.highest) if score - self.highest < 700 else math.inf
-
-
-def posterior_strengths(columns: VerdictColumns, nobody: Floats) -> Floats:
-    """−log10(1 − posterior) of each best guess, given the score of nobody for each query."""
-    ratio = elementary.exp(np.minimum(nobody - columns.highest, 700.0))
-    others = np.maximum(columns.z - 1.0, 0.0) + ratio
-    return np.minimum(-elementary.log(others / (1.0 + others)) / math.log(10), STRONGEST)
 
 
 # The verdict of Algorithm 1A on one aux: the records that match all known facts.
@@ -594,8 +566,13 @@ class Verdicts:
         columns = self.columns
         is_possible = (columns.ties == 1) & (columns.highest > self.queries.lowest)
         if self.queries.mode == LIKELIHOOD:
-            columns = self._with_z()
-            strength = posterior_strengths(columns, self.queries.nobody(columns.candidates))
+            z = columns.z.copy()
+            for q in np.flatnonzero((z == 0) & (columns.candidates > 0)).tolist():  # the attack left it out
+                scores = self.queries.scores(q)
+                z[q] = elementary.exp(scores[scores > -np.inf] - columns.highest[q]).sum()
+            nobody = self.queries.nobody(columns.candidates)
+            others = np.maximum(z - 1.0, 0.0) + elementary.exp(np.minimum(nobody - columns.highest, 700.0))
+            strength = np.minimum(-elementary.log(others / (1.0 + others)) / math.log(10), STRONGEST)
         else:
             is_possible &= (columns.sigma > 0) & (columns.candidates > 1)
             strength = columns.eccentricity
@@ -603,22 +580,7 @@ class Verdicts:
             is_possible &= columns.z > 0  # Algorithm 1A claims nothing if no record matches
         return np.where(is_possible, strength, NO_CLAIM)
 
-    def _with_z(self) -> VerdictColumns:
-        """The columns with Z, computed now where the attack left it out (`with_z=False`)."""
-        columns = self.columns
-        missing = np.flatnonzero((columns.z == 0) & (columns.candidates > 0))
-        if not len(missing):
-            return columns
-        z = columns.z.copy()
-        z[missing] = [self[int(q)].z for q in missing]
-        return replace(columns, z=z)
-
     # What is known of targets whose own records are known, one element for each.
-
-    @property
-    def _target(self) -> TargetColumns:
-        assert self.columns.target is not None
-        return self.columns.target
 
     @property
     def candidates(self) -> int:
@@ -628,7 +590,7 @@ class Verdicts:
     @property
     def present(self) -> Bools:
         """Whether a record of the release stands for the target."""
-        return self._target.record >= 0
+        return self.columns.own.record >= 0
 
     @property
     def ties(self) -> Ints:
@@ -645,7 +607,7 @@ class Verdicts:
     def _is_best(self) -> Bools:
         """Whether the target's record is among the best, or passes the threshold."""
         best = self.columns.highest if self.alpha is None else self.alpha
-        return self.present & (self._target.score >= best)
+        return self.present & (self.columns.own.score >= best)
 
     @property
     def found(self) -> Floats:
@@ -655,12 +617,12 @@ class Verdicts:
     @property
     def above(self) -> Ints:
         """Number of records that score higher than the target's."""
-        return self._target.above if self.alpha is None else np.zeros(len(self), np.int64)
+        return self.columns.own.above if self.alpha is None else np.zeros(len(self), np.int64)
 
     @property
     def level(self) -> Ints:
         """Number of records that score the same; -1 if the target's does not pass a threshold."""
-        return self._target.level if self.alpha is None else np.where(self._is_best, self.ties, -1)
+        return self.columns.own.level if self.alpha is None else np.where(self._is_best, self.ties, -1)
 
     @property
     def eccentricity(self) -> Floats:
@@ -682,7 +644,7 @@ class Verdicts:
         """The probability of the target's record; 0 if it is not in the release."""
         if self.alpha is not None:
             return np.where(self._is_best, self.posterior, 0.0)
-        below = (np.where(self.present, self._target.score, 0.0) - self.columns.highest) * self.present
+        below = (np.where(self.present, self.columns.own.score, 0.0) - self.columns.highest) * self.present
         scale = np.where(self.columns.scale > 0, self.columns.scale, 1.0)
         return np.where(self.present, elementary.exp(below / scale) * self.posterior, 0.0)
 

@@ -253,7 +253,7 @@ def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
 
 def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
     """(pair, fact, Sim of the fact and the record's best entry); Sim is -1 if the record lacks the item."""
-    pair, fact, terms = queries.best_pairs(query, record)
+    pair, fact, terms = queries.pairs(query, record, best=True)
     share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
     return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)
 

@@ -169,7 +169,7 @@ def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, rig
     release, n = decay.release, decay.release.n_records
     # scores of all records by decay and by thresholds, how many known items they have, and how many of these agree
     sums = np.zeros((4, n))
-    for fact in range(*decay.facts_of(q).indices(len(decay.weight))):
+    for fact in range(*decay.facts.first[q : q + 2].tolist()):
         records, value, time = unpack_item(release.by_item, int(decay.facts.item[fact]), release.n_levels, release.span)
         queries, fact_of = np.full(len(records), q), np.full(len(records), fact)
         similar = near.similarity_terms(fact_of, value, time)
