@@ -82,27 +82,22 @@ def ports(process):
     return [each.laddr for one in every for each in one.net_connections() if each.status == "LISTEN"]
 
 
-def audit(folder, *options):
-    """Findings of a small audit, without the time."""
-    command = [sys.executable, "-m", "standout", "audit", "data.index", "--quick", "--targets", "20"]
+def simulate(folder, *options):
+    """What a small simulation prints for programs."""
+    command = [sys.executable, "-m", "standout", "simulate", "data.index", "--targets", "20", "--json"]
     done = subprocess.run(
-        [*command, "-o", "audit", *options],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=4 * TIMEOUT,
+        [*command, *options], cwd=folder, env=environment(), capture_output=True, text=True, timeout=4 * TIMEOUT
     )
     assert done.returncode == 0, done.stderr
-    findings = (folder / "audit" / "findings.json").read_text()
-    return re.sub(r'"finished_at": "[^"]*"', "", findings)
+    return json.loads(done.stdout)
 
 
-def test_an_audit_over_tls_has_the_findings_of_threads(cluster):
+def test_a_simulation_over_tls_has_the_numbers_of_threads(cluster):
     folder, address, _ = cluster
     assert address.startswith("tls://127.0.0.1:")
     so.save(so.synthesize(records=300, items=60, entries=4_000, seed=7), folder / "data.index")
-    assert audit(folder, "--workers", address) == audit(folder)
+    over_tls = simulate(folder, "--workers", address)
+    assert over_tls and over_tls == simulate(folder)
 
 
 def answers_without_tls(port):

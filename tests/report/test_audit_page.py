@@ -293,7 +293,9 @@ def test_an_error_names_a_folder_that_is_a_file(tmp_path):
 @pytest.mark.large
 def test_the_findings_of_an_audit_have_a_page():
     release = so.synthesize(records=120, items=60, entries=2_400, seed=3)
-    findings = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
+    ladder = {name: so.Adversary(knows=knows, value_error=1, time_error=14) for name, knows in (("a", 2), ("b", 4))}
+    settings = {"targets": 12, "facts": [1, 3], "fail_above": 0.05, "ladder": ladder, "seed": 1}
+    findings = so.audit(release, name="some.csv", **settings).findings
     page = Page(audit_page(findings))
     assert findings.answer.sentence in page.text and "some.csv" in page.text
 

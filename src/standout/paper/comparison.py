@@ -68,29 +68,18 @@ class Setting(NamedTuple):
         return f"{self.right} of {self.known}" if self.right < self.known else str(self.known)
 
     @property
-    def dates(self) -> str:
-        """How well dates are known, in words."""
-        return "no dates" if self.time_error is None else f"dates ± {self.time_error:g} days"
-
-    @property
-    def films(self) -> str:
-        """Which films are known, in words."""
-        return "any films" if self.outside_top is None else f"films outside the top {self.outside_top}"
-
-    @property
-    def popularity(self) -> str:
-        """Which films are known, in fewer words."""
-        return "any films" if self.outside_top is None else f"not in top {self.outside_top}"
-
-    @property
-    def length(self) -> str:
-        """Whether the number of ratings is known, in words."""
-        return "length not known" if self.length_error is None else "length known ± 50 %"
-
-    @property
-    def wrong_films(self) -> str:
-        """How wrong films are drawn, in words."""
-        return f"wrong films, {'all equally likely' if self.wrong_facts == 'any items' else 'by popularity'}"
+    def words(self) -> dict[str, str]:
+        """How well each part is known, in words."""
+        top, is_uniform = self.outside_top, self.wrong_facts == "any items"
+        return {
+            "facts": self.facts,
+            "of": f"{self.right} of {self.known}",
+            "dates": "no dates" if self.time_error is None else f"dates ± {self.time_error:g} days",
+            "films": "any films" if top is None else f"films outside the top {top}",
+            "popularity": "any films" if top is None else f"not in top {top}",
+            "length": "length not known" if self.length_error is None else "length known ± 50 %",
+            "wrong_films": f"wrong films, {'all equally likely' if is_uniform else 'by popularity'}",
+        }
 
 
 class Bar(NamedTuple):
@@ -111,7 +100,7 @@ class Bar(NamedTuple):
 def bars(figure: str) -> tuple[Bar, ...]:
     """The bars of a figure, in the order of the figure.
 
-    >>> bars("1")[0].paper, bars("1")[0].setting.facts, bars("1")[0].setting.dates
+    >>> bars("1")[0].paper, bars("1")[0].setting.facts, bars("1")[0].setting.words["dates"]
     (0.436, '2', 'dates ± 14 days')
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -169,9 +169,8 @@ class FigureResult(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure of the paper, with its texts.
 
     key                1 to 12, table, sp10 or imdb
     reference_series   the curves that ours are compared with
@@ -182,52 +181,33 @@ class Figure:
     Figures of bars run every attack twice: that of the paper, and the Bayesian one.
     """
 
-    key: str
-    compute: Callable[[AttackRunner], FigureResult]
-    axes: tuple[Axis, ...]
-    chart: Literal["bars", "columns", "curves"] = "bars"
-    reference_series: tuple[str, ...] = ()
-    attacks: bool = False
-    settings: tuple[Setting, ...] = ()
-    absent: bool = False
-    seconds: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """The name of the figure, like "Figure 1"."""
+    def __init__(
+        self,
+        key: str,
+        compute: Callable[[AttackRunner], FigureResult],
+        axes: tuple[Axis, ...],
+        chart: Literal["bars", "columns", "curves"] = "bars",
+        reference_series: tuple[str, ...] = (),
+        attacks: bool = False,
+        settings: tuple[Setting, ...] = (),
+        absent: bool = False,
+        seconds: float = 0.0,
+    ) -> None:
+        self.key, self.compute, self.axes, self.chart, self.reference_series = (
+            key,
+            compute,
+            axes,
+            chart,
+            reference_series,
+        )
+        self.attacks, self.settings, self.absent, self.seconds = attacks, settings, absent, seconds
+        about = texts()["figures"][key]
         names = {"table": "Table", "sp10": "Figure 10 of 2008", "imdb": "Profiles"}
-        return names.get(self.key, f"Figure {self.key}")
-
-    @property
-    def number(self) -> str:
-        """The figure's number in both versions of the paper."""
+        self.name, self.title = names.get(key, f"Figure {key}"), str(about["title"])
+        self.description, self.number_2008 = str(about["description"]).strip(), str(about["number_2008"])
         other = f"Figure {self.number_2008} of 2008" if self.number_2008 else "not in the version of 2008"
-        return str(self._texts.get("number", f"Figure {self.key} of 2007, {other}"))
-
-    @property
-    def number_2008(self) -> str:
-        """The figure's number in the proceedings of 2008; empty if it is not there."""
-        return str(self._texts["number_2008"])
-
-    @property
-    def title(self) -> str:
-        """The title of the figure."""
-        return str(self._texts["title"])
-
-    @property
-    def description(self) -> str:
-        """What the figure shows."""
-        return str(self._texts["description"]).strip()
-
-    @property
-    def assumptions(self) -> list[str]:
-        """The settings that the paper leaves open."""
-        return [texts()["notes"][name].strip() for name in self._texts["assumptions"]]
-
-    @property
-    def _texts(self) -> dict[str, Any]:
-        figure: dict[str, Any] = texts()["figures"][self.key]
-        return figure
+        self.number = str(about.get("number", f"Figure {key} of 2007, {other}"))
+        self.assumptions = [texts()["notes"][name].strip() for name in about["assumptions"]]
 
 
 # Figures of attacks.
@@ -247,13 +227,14 @@ nearly all other profiles, whose people may have been absent."""
 CLAIMS = {"correct_claims": "present, correct claims", "absent_rejected": "absent, no claim"}
 
 
-def _attack_figure(key: str, panel: str, label: str = "{0.facts}", axis: Axis | None = None) -> Figure:
-    """A figure of attacks: the paper's bars compared with ours. Panel and label are formats of a setting."""
+def _attack_figure(key: str, panel: str, label: str = "{facts}", axis: Axis | None = None) -> Figure:
+    """A figure of attacks: the paper's bars compared with ours. Panel and label are formats of a setting's words."""
 
     def compute(runner: AttackRunner) -> FigureResult:
         rows = []
         for bar in bars(key):
-            names = (text.format(bar.setting, CLAIMS.get(bar.measure)) for text in (panel, label))
+            words = bar.setting.words | {"claim": CLAIMS.get(bar.measure, "")}
+            names = (text.format(**words) for text in (panel, label))
             rows.append(runner.compare_bar(bar, *names))
         return FigureResult(tuple(rows))
 
@@ -453,17 +434,17 @@ PEOPLE_AXIS, SHARE_OF_PEOPLE = Axis("people"), Axis("share of people", 0, 1)
 BITS = Axis("bits gained", 0, 20, form=".1f")
 RANKS = Axis("rank of the film", log=True, form="~s")
 FIGURES = (
-    _attack_figure("1", "{0.dates}"),
-    _attack_figure("2", "{1}, {0.dates}"),
-    _attack_figure("3", "{0.dates}", axis=BITS),
-    _attack_figure("4", "{0.films}"),
-    _attack_figure("5", "{0.films}", axis=BITS),
-    _attack_figure("6", "{0.length}"),
+    _attack_figure("1", "{dates}"),
+    _attack_figure("2", "{claim}, {dates}"),
+    _attack_figure("3", "{dates}", axis=BITS),
+    _attack_figure("4", "{films}"),
+    _attack_figure("5", "{films}", axis=BITS),
+    _attack_figure("6", "{length}"),
     Figure("7", _qualifying_per_person, (Axis("test entries"), Axis("people", form="~s")), "columns"),
     Figure("8", _record_lengths(100, (10, 19, 20, 50, 100)), (Axis("ratings", 0, 100), PEOPLE_AXIS), "curves", PAPER),
     Figure("9", _record_lengths(1000, (20, 100)), (Axis("ratings", 0, 1000), PEOPLE_AXIS), "curves", PAPER),
     Figure("10", _bits_of_a_film, (RANKS, Axis("bits")), "curves", PAPER),
-    _attack_figure("11", "{0.facts}", "{0.popularity}"),
+    _attack_figure("11", "{facts}", "{popularity}"),
     Figure(
         "12",
         _nearest_neighbours,
@@ -473,7 +454,7 @@ FIGURES = (
         seconds=NEIGHBOUR_SECONDS,
     ),
     Figure("table", _films_outside_top, (SHARE_OF_PEOPLE,)),
-    _attack_figure("sp10", "{0.wrong_films}", "{0.right} of {0.known}"),
+    _attack_figure("sp10", "{wrong_films}", "{of}"),
     Figure(
         "imdb",
         profile_eccentricities,

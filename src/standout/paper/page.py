@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from standout._version import __version__
 from standout.core.files import make_folder, write_content
@@ -275,21 +275,8 @@ def page(reproduction: Reproduction, drawings: dict[str, str]) -> str:
     )
 
 
-class _FigureSection(NamedTuple):
+def _figure_section(figure: Figure, result: FigureResult, drawing: Any) -> dict[str, Any]:
     """A figure on the page: its rows by panel, and the points of its curves as a table."""
-
-    figure: Figure
-    result: FigureResult
-    drawing: Any
-    panels: dict[str, list[ComparisonRow]]
-    has_intervals: bool
-    has_likelihood: bool
-    has_full_size: bool
-    series: list[str]
-    points: list[tuple[str, ...]]
-
-
-def _figure_section(figure: Figure, result: FigureResult, drawing: Any) -> _FigureSection:
     panels: dict[str, list[ComparisonRow]] = {}
     for row in result.rows:
         panels.setdefault(row.panel, []).append(row)
@@ -299,31 +286,21 @@ def _figure_section(figure: Figure, result: FigureResult, drawing: Any) -> _Figu
     series = list(dict.fromkeys(name for ys in by_x.values() for name in ys))
     step = max(1, -(-len(by_x) // TABLE_ROWS))
     unit = "rate" if result.points and max(point.y for point in result.points) <= 1 else "number"
-    return _FigureSection(
-        figure=figure,
-        result=result,
-        drawing=drawing,
-        panels=panels,
-        has_intervals=any(row.low is not None for row in result.rows),
-        has_likelihood=any(row.likelihood is not None for row in result.rows),
-        has_full_size=any(row.full_size is not None for row in result.rows),
-        series=series,
-        points=[(f"{x:g}", *(number(by_x[x].get(name), unit) for name in series)) for x in sorted(by_x)[::step]],
-    )
+    return {
+        "figure": figure,
+        "result": result,
+        "drawing": drawing,
+        "panels": panels,
+        "has_intervals": any(row.low is not None for row in result.rows),
+        "has_likelihood": any(row.likelihood is not None for row in result.rows),
+        "has_full_size": any(row.full_size is not None for row in result.rows),
+        "series": series,
+        "points": [(f"{x:g}", *(number(by_x[x].get(name), unit) for name in series)) for x in sorted(by_x)[::step]],
+    }
 
 
-class _ReadingsSection(NamedTuple):
+def _readings_section(key: str, reproduction: Reproduction) -> dict[str, Any]:
     """The readings of one figure on the page: the paper's numbers and those of each reading, a column for each cell."""
-
-    figure: Figure
-    fits: list[Fit]
-    header: list[str]
-    rows: list[tuple[str, ...]]
-    unit: str
-    goal: str
-
-
-def _readings_section(key: str, reproduction: Reproduction) -> _ReadingsSection:
     unit = unit_of(key)
     readings = [reading for reading in reproduction.readings if reading.figure == key]
     paper = {(reading.panel, reading.label): reading.paper for reading in readings}
@@ -331,11 +308,11 @@ def _readings_section(key: str, reproduction: Reproduction) -> _ReadingsSection:
     rows = [("the paper", *(number(height, unit) for height in paper.values()))]
     for name in dict.fromkeys(reading.reading for reading in readings):
         rows.append((name, *(number(measured.get((name, *cell)), unit) for cell in paper)))
-    return _ReadingsSection(
-        figure=next(figure for figure in FIGURES if figure.key == key),
-        fits=[fit for fit in reproduction.fits if fit.figure == key],
-        header=[", ".join(cell) for cell in paper],
-        rows=rows,
-        unit=unit,
-        goal=goal_text(unit),
-    )
+    return {
+        "figure": next(figure for figure in FIGURES if figure.key == key),
+        "fits": [fit for fit in reproduction.fits if fit.figure == key],
+        "header": [", ".join(cell) for cell in paper],
+        "rows": rows,
+        "unit": unit,
+        "goal": goal_text(unit),
+    }

@@ -118,7 +118,7 @@ def readings_of_bits(runner: AttackRunner, figure: str) -> tuple[Reading, ...]:
     """The bits of Figure 3 or 5 in all readings."""
     readings = []
     for bar in bars(figure):
-        panel = bar.setting.films if bar.setting.outside_top else bar.setting.dates
+        panel = bar.setting.words["films" if bar.setting.outside_top else "dates"]
         for reading, gained, n in _bits_gained(runner, bar.setting):
             readings.append(Reading(figure, reading, panel, bar.setting.facts, bar.paper, gained, n))
     return _in_order(readings, BIT_READINGS)
