@@ -134,7 +134,6 @@ class Collector:
         values = np.full(rows, NONE)
         if self.values is not None and batch.value is not None:
             values = self.values.codes(*batch.value, status)
-            self._check_values(self.values)
         self.add_codes(
             batch.line,
             status,
@@ -143,11 +142,6 @@ class Collector:
             values,
             times,
         )
-
-    def _check_values(self, values: Interner) -> None:
-        """Stop early if a column has far too many distinct values."""
-        if len(values) > 16 * MOST_VALUES and self.options.value_bin is None:
-            raise too_many_values(len(values))
 
     def add_codes(
         self,
@@ -167,9 +161,15 @@ class Collector:
         for column, codes in enumerate((records, items, values, times)):
             block[:, column] = codes if count == len(status) else codes[used]
         self.blocks.take(count)
+        self._make_room()
         self.rejects.rows += len(status)
         self.rejects.add(self.sources[-1], line, status)
         self.lines.add(len(self.sources) - 1, line if count == len(status) else line[used])
+
+    def _make_room(self) -> None:
+        """Keep within the memory; stop early if a column has far too many distinct values."""
+        if self.values is not None and len(self.values) > 16 * MOST_VALUES and self.options.value_bin is None:
+            raise too_many_values(len(self.values))
         self.blocks.make_room(self.records.build_bytes + self.items.build_bytes)
 
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
@@ -266,11 +266,10 @@ class Collector:
         _recode(codes[:, ITEM], self.items, part.items)
         if self.values is not None and part.values is not None:
             _recode(codes[:, VALUE], self.values, part.values)
-            self._check_values(self.values)
         if self.times is not None and part.times is not None and self.times.coded:
             _recode(codes[:, TIME], self.times.texts, part.times.texts, first=1)
         self.blocks.take(len(codes))
-        self.blocks.make_room(self.records.build_bytes + self.items.build_bytes)
+        self._make_room()
         return True
 
 

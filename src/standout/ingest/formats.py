@@ -72,13 +72,14 @@ def recognise(paths: list[SourcePath], options: Options) -> RecognisedSource:
     files = [file for source in found for file in source.files]
     named = [str(file.path) for file in files if not file.relative]
     folder = os.path.commonpath([os.path.split(name)[0] for name in named]) if named else ""
-    files = [file if file.relative else replace(file, relative=_below(file.path, folder or ".")) for file in files]
+    files = [
+        file
+        if file.relative
+        else replace(file, relative=Path(os.path.relpath(str(file.path), folder or ".")).as_posix())
+        for file in files
+    ]
     titles = next((source.titles for source in found if source.titles), None)
     return RecognisedSource(kinds[0], tuple(files), titles, sum(source.skipped for source in found))
-
-
-def _below(path: SourcePath, folder: str) -> str:
-    return PurePosixPath(os.path.relpath(str(path), folder)).as_posix()
 
 
 def _folder(folder: SourcePath, options: Options) -> RecognisedSource:

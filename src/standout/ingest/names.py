@@ -162,26 +162,17 @@ def name_rank(name: str, role: str) -> int | None:
     if role == "value":
         return FUZZY if words_of_name[-1] in VALUE_WORDS else None
     if role == "time":
-        return _time_rank(plain, words_of_name)
+        if plain in DATED or OTHER_DATES & {*words_of_name}:
+            return DATED.get(plain)
+        ends = words_of_name[-1] in TIME_WORDS or words_of_name[0] in FIRST_TIME_WORDS
+        return FUZZY if (ends and len(words_of_name) > 1) or plain.endswith(TIME_ENDS) else None
     if role in PLACE_ROLES:
         return FUZZY if words_of_name[-1] in chain(*EXACT[role]) else None
-    return FUZZY if _is_id_of(words_of_name, RECORDS if role == "record" else ITEMS) else None
-
-
-def _time_rank(plain: str, words: Sequence[str]) -> int | None:
-    if plain in DATED:
-        return DATED[plain]
-    if OTHER_DATES & {*words}:
+    if len(words_of_name) < 2:
         return None
-    ends = len(words) > 1 and (words[-1] in TIME_WORDS or words[0] in FIRST_TIME_WORDS)
-    return FUZZY if ends or plain.endswith(TIME_ENDS) else None
-
-
-def _is_id_of(words: Sequence[str], nouns: Sequence[str]) -> bool:
-    """Whether the words end in a noun and "id" or similar, as app_user_id does, or begin with "id"."""
-    if len(words) < 2:
-        return False
-    return (words[-1] in ID_SUFFIXES and words[-2] in nouns) or (words[0] == "id" and words[1] in nouns)
+    nouns = RECORDS if role == "record" else ITEMS  # as in app_user_id, or id_user
+    ends_in_id = words_of_name[-1] in ID_SUFFIXES and words_of_name[-2] in nouns
+    return FUZZY if ends_in_id or (words_of_name[0] == "id" and words_of_name[1] in nouns) else None
 
 
 def is_quasi_identifier(name: str) -> bool:
@@ -208,13 +199,10 @@ def is_id_name(name: str) -> bool:
         return False
     if words[-1] == "name" and (len(words) == 1 or words[-2] in PERSONAL):
         return True
-    known = _is_known(name, "record", 4) or _is_known(name, "item", 3)
-    return known or words[-1] in ID_WORDS or words[0] == "id" or plain_name(name).endswith(("nummer", "uuid"))
-
-
-def _is_known(name: str, role: str, ranks: int) -> bool:
-    rank = name_rank(name, role)
-    return rank is not None and rank < ranks
+    if words[-1] in ID_WORDS or words[0] == "id" or plain_name(name).endswith(("nummer", "uuid")):
+        return True
+    ranks = ((name_rank(name, role), known) for role, known in (("record", 4), ("item", 3)))
+    return any(rank is not None and rank < known for rank, known in ranks)
 
 
 def has_id_name(name: str) -> bool:

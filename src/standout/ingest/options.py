@@ -61,14 +61,37 @@ class Options:
     limit: Limit = field(init=False)
     places: PlaceCells | None = field(init=False)
     bin: TimeBin | None = field(init=False)
+    unit: TimeUnit = field(init=False)
+    items: tuple[ColumnName, ...] = field(init=False)
+    """Columns that form the item, in order."""
+    ignored: tuple[ColumnName, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", self._kind())
+        if self.kind not in get_args(Kind):
+            raise ParameterError(not_one_of("kind", self.kind, get_args(Kind)))
+        of_tables = ["record"] if self.record is False else sorted(self.changed() & OF_TABLES)
+        of_histories = sorted(self.changed() & OF_HISTORIES)
+        if of_histories and (of_tables or self.kind == "table"):
+            raise ParameterError(f"{of_histories[0]} is for histories, and the data is a table: leave it out")
+        if of_tables and self.kind == "history":
+            raise ParameterError(f"{of_tables[0]} is for tables, and the data is a history: leave it out")
+        object.__setattr__(self, "kind", "table" if of_tables else "history" if of_histories else self.kind)
         missing = None if self.missing is None else different_texts(self.missing, "missing")
         object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "limit", Limit.of(self.max_rejects))
         object.__setattr__(self, "places", self._places())
-        object.__setattr__(self, "bin", None if self.time_bin is None else TimeBin.of(self.time_bin))
+        time_bin = None if self.time_bin is None else TimeBin.of(self.time_bin)
+        unit = time_bin.unit if time_bin is not None else "day" if self.time_unit is None else self.time_unit
+        if time_bin is not None and self.time_unit not in (None, unit):
+            raise ParameterError(
+                f"time_unit must be left out with a time_bin of {time_bin}, whose unit is {unit}, "
+                f"got {self.time_unit!r}"
+            )
+        object.__setattr__(self, "bin", time_bin)
+        object.__setattr__(self, "unit", unit)
+        for name, given in (("items", self.item), ("ignored", self.ignore)):
+            columns = () if given is None else (given,) if isinstance(given, (str, int)) else tuple(given)
+            object.__setattr__(self, name, columns)
         if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
             raise ParameterError(
                 f"separator must be one or more characters, no quote or line end, got {self.separator!r}"
@@ -86,7 +109,15 @@ class Options:
             raise ParameterError(
                 f"skip_lines must be a whole number from 0 to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
             )
-        self._check_record_from_name()
+        if self.record_from_name is not None:
+            if self.record is not None:
+                raise ParameterError("record and record_from_name cannot both be set: leave one out")
+            try:
+                re.compile(self.record_from_name)
+            except (re.error, TypeError, OverflowError, RecursionError) as error:
+                raise ParameterError(
+                    f"record_from_name must be a regular expression, got {self.record_from_name!r}"
+                ) from error
         if self.value_type not in get_args(ValueType):
             raise ParameterError(f"value_type must be auto, number or text, got {self.value_type!r}")
         if self.value_bin is not None and not 0 < self.value_bin < math.inf:
@@ -94,29 +125,6 @@ class Options:
         if self.value_bin is not None and self.value_type == "text":
             raise ParameterError("value_bin must not be set if value_type is text: only numbers can be binned")
         self.time_reader()
-
-    def _kind(self) -> Kind:
-        if self.kind not in get_args(Kind):
-            raise ParameterError(not_one_of("kind", self.kind, get_args(Kind)))
-        of_tables = ["record"] if self.record is False else sorted(self.changed() & OF_TABLES)
-        of_histories = sorted(self.changed() & OF_HISTORIES)
-        if of_histories and (of_tables or self.kind == "table"):
-            raise ParameterError(f"{of_histories[0]} is for histories, and the data is a table: leave it out")
-        if of_tables and self.kind == "history":
-            raise ParameterError(f"{of_tables[0]} is for tables, and the data is a history: leave it out")
-        return "table" if of_tables else "history" if of_histories else self.kind
-
-    def _check_record_from_name(self) -> None:
-        if self.record_from_name is None:
-            return
-        if self.record is not None:
-            raise ParameterError("record and record_from_name cannot both be set: leave one out")
-        try:
-            re.compile(self.record_from_name)
-        except (re.error, TypeError, OverflowError, RecursionError) as error:
-            raise ParameterError(
-                f"record_from_name must be a regular expression, got {self.record_from_name!r}"
-            ) from error
 
     def changed(self) -> set[str]:
         """Names of the options that differ from their default."""
@@ -129,16 +137,6 @@ class Options:
         return self.record is not None or self.record_from_name is not None
 
     @property
-    def items(self) -> tuple[ColumnName, ...]:
-        """Columns that form the item, in order."""
-        return _as_tuple(self.item)
-
-    @property
-    def ignored(self) -> tuple[ColumnName, ...]:
-        """Columns that the user leaves out on purpose."""
-        return _as_tuple(self.ignore)
-
-    @property
     def named(self) -> tuple[ColumnName | bool | None, ...]:
         """Columns that the user named, for whatever purpose."""
         coordinates = self.latitude, self.longitude
@@ -147,18 +145,6 @@ class Options:
     def time_reader(self) -> TimeReader:
         """Make the reader of the time column."""
         return TimeReader(self.unit, self.zone, self.time_format)
-
-    @property
-    def unit(self) -> TimeUnit:
-        """Unit of the times in the release."""
-        if self.bin is None:
-            return "day" if self.time_unit is None else self.time_unit
-        if self.time_unit is not None and self.time_unit != self.bin.unit:
-            raise ParameterError(
-                f"time_unit must be left out with a time_bin of {self.bin}, whose unit is {self.bin.unit}, "
-                f"got {self.time_unit!r}"
-            )
-        return self.bin.unit
 
     def _places(self) -> PlaceCells | None:
         """Return the resolution of places, if items are places."""
@@ -173,9 +159,3 @@ class Options:
             given = "grid" if self.geohash is None else "geohash"
             raise ParameterError(f"item must be left out with {given}: items are then places")
         return Grid(self.grid) if self.geohash is None else Geohash(self.geohash)
-
-
-def _as_tuple(columns: ColumnName | Sequence[ColumnName] | None) -> tuple[ColumnName, ...]:
-    if columns is None:
-        return ()
-    return (columns,) if isinstance(columns, (str, int)) else tuple(columns)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
+from standout.data.labels import Labels
 from standout.ingest.report import Reason
 
 # Resolutions of places: squares of a grid in degrees, or geohashes of some length.
@@ -168,7 +169,13 @@ class PlaceReader:
         rows = len(status)
         degrees = np.zeros((2, rows), np.int64)
         beyond, usable = _read_degrees(*latitude, *longitude, status, degrees)
-        self._check_order(int(beyond), int(usable))
+        if not self.checked and usable + beyond:
+            self.checked = True
+            if beyond > usable:  # most rows of the first batch make sense only with the columns swapped
+                raise ColumnError(
+                    "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
+                    "not; exchange latitude=… and longitude=…"
+                )
         cells = self.cells
         room = 2 * cells.digits + 11 if isinstance(cells, Grid) else MOST_LETTERS
         out, starts = np.empty(rows * room, np.uint8), np.arange(rows) * room
@@ -182,26 +189,11 @@ class PlaceReader:
     def read_texts(self, latitudes: list[str], longitudes: list[str]) -> list[str | None]:
         """Return the ids of lists of texts, None without a place; for tests and examples."""
         status = np.zeros(len(latitudes), np.uint8)
-        out, starts, ends = self.read(_spans(latitudes), _spans(longitudes), status)
+        north, east = Labels.of(latitudes), Labels.of(longitudes)
+        spans_of = [(own.data, own.offsets[:-1], own.offsets[1:]) for own in (north, east)]
+        out, starts, ends = self.read(spans_of[0], spans_of[1], status)
         spans = zip(starts, ends, status, strict=True)
         return [None if bad else out[start:end].tobytes().decode() for start, end, bad in spans]
-
-    def _check_order(self, beyond: int, usable: int) -> None:
-        """Raise an error if most rows of the first batch make sense only with the columns swapped."""
-        if self.checked or not usable + beyond:
-            return
-        self.checked = True
-        if beyond > usable:
-            raise ColumnError(
-                "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
-                "not; exchange latitude=… and longitude=…"
-            )
-
-
-def _spans(texts: list[str]) -> tuple[Array, Array, Array]:
-    sizes = np.array([len(text.encode()) for text in texts], np.int64)
-    ends = np.cumsum(sizes)
-    return np.frombuffer("".join(texts).encode() or b" ", np.uint8), ends - sizes, ends
 
 
 @inline

@@ -364,8 +364,11 @@ class SourceReader:
             names, plan = first.layout.names if is_text else first.names, None
             if self.options.kind == "table":
                 plan = TablePlan()
-            elif size is not None and (not is_text or self._has_sure_names(first)):
-                plan = table_plan(names, self.options, size)
+            elif size is not None:
+                is_sure = not is_text or (first.layout.header and len(set(names)) == len(names))
+                if is_sure and is_text and self.options.header is None:
+                    is_sure = not is_repeated(names, first.sample) and is_unlikely_row(names, first.sample)
+                plan = table_plan(names, self.options, size) if is_sure else None
             if plan is not None and is_text and self.options.kind != "table":  # do people have several rows?
                 rows = [row for row in first.rows if len(row) == len(names)]
                 cells = ([row[column].strip() for row in rows] for column in plan.unique)
@@ -378,12 +381,6 @@ class SourceReader:
         self.rejects = RejectLog()
         with open_part(source.kind, source.files[0], self.options) as first:
             return self._history(source, first, names)
-
-    def _has_sure_names(self, first: TextFile) -> bool:
-        """Whether the header of a file is so certain that it can be read as a table."""
-        names, is_given = first.layout.names, self.options.header is not None
-        is_sure = is_given or (not is_repeated(names, first.sample) and is_unlikely_row(names, first.sample))
-        return first.layout.header and is_sure and len(set(names)) == len(names)
 
     # One row per person
 

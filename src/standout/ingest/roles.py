@@ -139,15 +139,10 @@ def _are_coordinates(left: Sequence[str], right: Sequence[str]) -> bool:
     for cells in (left, right):
         if not _mostly(cells, lambda cell: PRECISE.fullmatch(cell) and not THOUSANDS.fullmatch(cell)):
             return False
-    ends = sorted(max(abs(_number(cell)) for cell in cells) for cells in (left, right))
+    ends = sorted(
+        max(abs(float(cell.replace(",", "."))) for cell in cells if PRECISE.fullmatch(cell)) for cells in (left, right)
+    )
     return ends[0] <= 90 and ends[1] <= 180
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell.replace(",", "."))
-    except ValueError:
-        return 0.0
 
 
 # Whether the first line of a file has the names of its columns.
@@ -203,14 +198,12 @@ def is_unlikely_row(first: Sequence[str], sample: Sample) -> bool:
         for name in first
         if name.strip()
     )
-    chance = KNOWN**known * prod(map(_chance_of_a_new_word, columns))
-    return chance <= DOUBT and bool(known or any(_is_value(cell) for cells in columns for cell in cells))
-
-
-def _chance_of_a_new_word(cells: Sequence[str]) -> float:
-    """Probability that a further cell is a word that did not occur: the share of words that occur once."""
-    words = Counter(cell for cell in cells if not _is_value(cell))
-    return (sum(count == 1 for count in words.values()) + 1) / (len(cells) + 1)
+    words = [Counter(cell for cell in cells if not _is_value(cell)) for cells in columns]
+    pairs = list(zip(columns, words, strict=True))
+    # of each column, the chance that a further cell is a word that did not occur: the share of words that occur once
+    new = ((sum(count == 1 for count in counts.values()) + 1) / (len(cells) + 1) for cells, counts in pairs)
+    chance, has_values = KNOWN**known * prod(new), any(counts.total() < len(cells) for cells, counts in pairs)
+    return chance <= DOUBT and bool(known or has_values)
 
 
 def _is_word_above_values(cell: str, cells: Sequence[str]) -> bool:
