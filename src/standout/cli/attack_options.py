@@ -1,6 +1,5 @@
 """Options that describe the adversary and choose the attack, its settings, and the minimum strength of a claim."""
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.options import ADVERSARY, ATTACK, Command, option, parse_number_or_none, with_options
+from standout.cli.options import ADVERSARY, ATTACK, Decorated, option, parse_number_or_none, shared
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,6 +17,10 @@ if TYPE_CHECKING:
     from standout.know.similarity import Similarity
 
 BOTH = "both"
+ADVERSARY_PARAMETERS = (
+    "knows", "wrong", "wrong_facts", "value_error", "time_error", "items", "length_error", "joined_error"
+)  # fmt: skip
+WRONG_FACTS = ("values", "items", "any items")
 ITEMS_HELP = "Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another number)."
 WRONG_HELP = (
     "What is wrong: the value and date; an item that the target does not have, chosen by popularity; or any such item."
@@ -44,43 +47,28 @@ SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, str, str]] = {
 """Settings of the attacks: the attacks that each is for, what it takes, its default and its help."""
 
 
-def adversary_options(command: Command) -> Command:
-    """Add options to a command, which receives the adversary that they describe as `adversary`."""
+def _convert_adversary(parameters: dict[str, Any]) -> None:
+    from standout.know.adversary import Adversary, outside_top
 
-    @functools.wraps(command)
-    def run(
-        knows: int,
-        wrong: int,
-        wrong_facts: Any,
-        value_error: str,
-        time_error: str,
-        items: str,
-        length_error: float | None,
-        joined_error: float | None,
-        **others: Any,
-    ) -> None:
-        from standout.know.adversary import Adversary, outside_top
+    top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", parameters["items"])
+    parameters["items"] = outside_top(int(top[1])) if top else parameters["items"]
+    for name in ("value_error", "time_error"):
+        parameters[name] = parse_number_or_none(f"--{name.replace('_', '-')}", parameters[name])
+    parameters["adversary"] = Adversary(**{name: parameters.pop(name) for name in ADVERSARY_PARAMETERS})
 
-        errors = [parse_number_or_none("--value-error", value_error), parse_number_or_none("--time-error", time_error)]
-        top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", items)
-        chosen = outside_top(int(top[1])) if top else items
-        settings = {"wrong_facts": wrong_facts, "length_error": length_error, "joined_error": joined_error}
-        described = Adversary(knows, wrong, value_error=errors[0], time_error=errors[1], items=chosen, **settings)
-        command(adversary=described, **others)
 
-    kinds = click.Choice(["values", "items", "any items"])
-    unknown: dict[str, Any] = {"type": float, "show_default": "unknown"}
-    options = (
-        option("--knows", "N", "Number of known facts.", ADVERSARY, default=8),
-        option("--wrong", "N", "Number of known facts that are wrong.", ADVERSARY, default=0),
-        option("--wrong-facts", "", WRONG_HELP, ADVERSARY, type=kinds, default="values"),
-        option("--value-error", "E|none", "Error of known values; none: unknown.", ADVERSARY, default="1"),
-        option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", ADVERSARY, default="14"),
-        option("--items", "NAME", ITEMS_HELP, ADVERSARY, default="any"),
-        option("--length-error", "SHARE", "Relative error of the known record length.", ADVERSARY, **unknown),
-        option("--joined-error", "DAYS", "Error of the known first date.", ADVERSARY, **unknown),
-    )
-    return with_options(options, run)
+adversary_options = shared(
+    _convert_adversary,
+    option("--knows", "N", "Number of known facts.", ADVERSARY, default=8),
+    option("--wrong", "N", "Number of known facts that are wrong.", ADVERSARY, default=0),
+    option("--wrong-facts", "", WRONG_HELP, ADVERSARY, type=click.Choice(WRONG_FACTS), default="values"),
+    option("--value-error", "E|none", "Error of known values; none: unknown.", ADVERSARY, default="1"),
+    option("--time-error", "DAYS|none", "Error of known dates; none: unknown.", ADVERSARY, default="14"),
+    option("--items", "NAME", ITEMS_HELP, ADVERSARY, default="any"),
+    option("--length-error", "SHARE", "Relative error of the known record length.", ADVERSARY, show_default="unknown"),
+    option("--joined-error", "DAYS", "Error of the known first date.", ADVERSARY, show_default="unknown"),
+)
+"""What the adversary knows; a command receives it as `adversary`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,26 +108,22 @@ class AttackOptions:
         return ScoreboardRH(weights=given.get("weights", "rarity"), **scales)
 
 
-def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Command], Command]:
-    """Add the options to a command, which receives them as `attack`, checked."""
+def _convert_attack(parameters: dict[str, Any]) -> None:
+    settings, attack = {name: parameters.pop(name) for name in SETTINGS}, parameters["attack"]
+    for name, value in settings.items():
+        if value is not None:
+            check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name][0])
+    parameters["attack"] = AttackOptions(attack, settings)
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(attack: str, **parameters: Any) -> None:
-            settings = {name: parameters.pop(name) for name in SETTINGS}
-            for name, value in settings.items():
-                if value is not None:
-                    check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name][0])
-            command(attack=AttackOptions(attack, settings), **parameters)
 
-        options = [option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default)]
-        for name, (attacks, metavar, kind, shown, text) in SETTINGS.items():
-            whose = " and ".join(attacks).replace("algorithm-1a", "Algorithm 1A")
-            typed = f"--{name.replace('_', '-')}"
-            options.append(option(typed, metavar, f"{whose}: {text}", ATTACK, type=kind, show_default=shown))
-        return with_options(options, run)
-
-    return decorate
+def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Decorated], Decorated]:
+    """The attack and its settings; a command receives them as `attack`, checked."""
+    options = [option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default)]
+    for name, (attacks, metavar, kind, shown, text) in SETTINGS.items():
+        whose = " and ".join(attacks).replace("algorithm-1a", "Algorithm 1A")
+        typed = f"--{name.replace('_', '-')}"
+        options.append(option(typed, metavar, f"{whose}: {text}", ATTACK, type=kind, show_default=shown))
+    return shared(_convert_attack, *options)
 
 
 def check_applies(attack: str, option: str, attacks: Sequence[str]) -> None:

@@ -25,18 +25,10 @@ from standout.cli.commands.sanitize import sanitize
 from standout.cli.commands.simulate import simulate
 from standout.cli.commands.sparsity import bounds, sparsity, unicity
 from standout.cli.console import VERBOSE, print_line, print_warning
-from standout.cli.error_lines import (
-    ARGUMENTS,
-    ERROR,
-    as_options,
-    error_line,
-    option_names,
-    options_of,
-    with_option_name,
-)
+from standout.cli.error_lines import ARGUMENTS, ERROR, error_line
 from standout.cli.options import option
 from standout.core import threads as bus_errors
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.errors import StandoutError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -56,7 +48,7 @@ PLAIN = {
 
 
 class _Group(click.Group):
-    """A group whose parameter errors name the options of the command that was run."""
+    """A group that keeps the arguments as they were typed, and shows whole summaries."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[ARGUMENTS] = list(args)
@@ -66,19 +58,6 @@ class _Group(click.Group):
         """Write the commands with their whole summaries; click would cut them to one line."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str(UNCUT)) for name, each in sorted(self.commands.items())])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:  # click would print an empty line
-            raise click.Abort from error
-        except EOFError as error:  # click would take it for Ctrl-D
-            raise StandoutError("a file ends too early: check that it is complete") from error
-        except StandoutError as error:
-            command = self.commands.get(ctx.invoked_subcommand or "", self)
-            named = with_option_name(error, option_names(command)) if isinstance(error, ParameterError) else error
-            named.args = (as_options(str(named), options_of(command)), *named.args[1:])
-            raise named from error.__cause__ if named is error else error
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH})
@@ -124,35 +103,29 @@ def run() -> int:
     if sys.stdout is None:
         print_line(f"standout: {CLOSED}", err=True)
         return ERROR
+    code: Any
     try:
-        code = _run()
+        code = cli(prog_name="standout", standalone_mode=False)
     except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        code = stop.code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        text, code = io.StringIO(), error.exit_code  # click repeats arguments, which may be names of files
+        error.show(text)
+        print_line(*text.getvalue().splitlines(), err=True)
+    except Exception as error:
+        code = ERROR
+        if not isinstance(error, OSError) or _printing_error() is None:
+            if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
+                print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
+            line, code = error_line(error)
+            print_line(f"standout: {line}", err=True)
+    code = code if isinstance(code, int) else int(code is not None)
     failure = _printing_error()
     if failure:
         print_line(f"standout: {failure}", err=True)
     return code if failure is None else code or ERROR
-
-
-def _run() -> int:
-    try:
-        code = cli(prog_name="standout", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except click.Abort:
-        raise KeyboardInterrupt from None
-    except click.ClickException as error:
-        text = io.StringIO()  # click repeats arguments, which may be names of files
-        error.show(text)
-        print_line(*text.getvalue().splitlines(), err=True)
-        return error.exit_code
-    except Exception as error:
-        if isinstance(error, OSError) and _printing_error() is not None:
-            return ERROR
-        if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
-            print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
-        line, code = error_line(error)
-        print_line(f"standout: {line}", err=True)
-        return code
 
 
 # Standard output that cannot take every character, is full, or is closed.

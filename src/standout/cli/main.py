@@ -34,7 +34,18 @@ def main() -> None:
     for number in (*SIGNALS, signal.SIGALRM):
         signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    code = _exit_code()
+    try:
+        from standout.cli.command_group import run
+
+        code = run()
+    except KeyboardInterrupt:
+        from standout.core.files import published
+
+        code = INTERRUPTED
+        if sys.stderr is not None:  # None if it is closed
+            complete = ", ".join(path.name for path in published())
+            text = f"standout: interrupted, but {complete} is complete\n" if complete else NO_RESULT
+            sys.stderr.write("\n" * sys.stderr.isatty() + text)
     signal.setitimer(signal.ITIMER_REAL, 0)
     if code:
         from standout.core.files import remove_empty_folders
@@ -46,23 +57,6 @@ def main() -> None:
     atexit.register(_ignore_signals)
     exec("")  # Python forgets that Ctrl-C came within exec(), and exits with our code
     sys.exit(code)
-
-
-def _exit_code() -> int:
-    try:
-        from standout.cli.command_group import run
-
-        return run()
-    except KeyboardInterrupt:
-        from standout.core.files import published
-
-        if sys.stderr is not None:  # None if it is closed
-            complete = ", ".join(path.name for path in published())
-            text = f"standout: interrupted, but {complete} is complete\n" if complete else NO_RESULT
-            sys.stderr.write("\n" * sys.stderr.isatty() + text)
-        return INTERRUPTED
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -4,14 +4,14 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from standout.core.errors import ParameterError
+from standout.cli.error_lines import as_options, option_names, options_of, with_option_name
+from standout.core.errors import ParameterError, StandoutError
 from standout.core.files import check_output_file, check_output_files, make_folder
 
 OPTIONS = "Options"
@@ -29,13 +29,16 @@ MOST_COLUMNS = 30
 MOST_DIGITS, MOST_WORKERS = 18, 1024
 TABLE_SUFFIXES = (".csv", ".parquet", ".json")
 PATH = click.Path(path_type=Path)
+DATA = click.Path(readable=False)
+"""A text, because it may also be a URL; shells complete names of files."""
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 COUNT, SHARES = click.IntRange(1), click.FloatRange(0, 1)
 TYPES: dict[str, Any] = {"N": COUNT, **dict.fromkeys(("SHARE", "FLOAT", "E", "DAYS", "X"), float)}
 TYPES |= dict.fromkeys(("FILE", "FOLDER", "FOLDER|FILE", "PATH", "OUT"), PATH)
 """Types of what an option takes."""
 INSECURE = "insecure+"
-Command = Callable[..., None]
+CONVERSIONS = "conversions"
+"""Where the function of a command keeps how its options become what it receives."""
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -48,7 +51,27 @@ class GroupedOption(click.Option):
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows options by heading: its own first, those of many commands last."""
+    """A command that receives what its options mean, and whose errors name them.
+
+    Its help shows options by heading: its own first, those of many commands last.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with workers if they are wanted."""
+        workers = ctx.params.pop("workers", None)
+        try:
+            with nullcontext() if workers is None else _workers(workers, ctx.params):
+                for convert in getattr(self.callback, CONVERSIONS, ()):
+                    convert(ctx.params)
+                return super().invoke(ctx)
+        except KeyboardInterrupt as error:  # click would print an empty line
+            raise click.Abort from error
+        except EOFError as error:  # click would take it for Ctrl-D
+            raise StandoutError("a file ends too early: check that it is complete") from error
+        except StandoutError as error:
+            named = with_option_name(error, option_names(self)) if isinstance(error, ParameterError) else error
+            named.args = (as_options(str(named), options_of(self)), *named.args[1:])
+            raise named from error.__cause__ if named is error else error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by heading, with one width for all names, so that the texts are below one another."""
@@ -82,27 +105,22 @@ def option(
     return click.option(*names.split(" "), **named, **settings)
 
 
-def command() -> Callable[[Callable[..., Any]], GroupedCommand]:
-    """`click.command` with help by heading."""
-    return click.command(cls=GroupedCommand)
+def shared(
+    convert: Callable[[dict[str, Any]], None] | None, *options: Callable[[Decorated], Decorated]
+) -> Callable[[Decorated], Decorated]:
+    """Options that several commands share, in the order of the help; `convert` changes what a command receives."""
+
+    def decorate(command: Decorated) -> Decorated:
+        if convert is not None:
+            command.__dict__.setdefault(CONVERSIONS, []).insert(0, convert)
+        for add_option in reversed(options):
+            command = add_option(command)
+        return command
+
+    return decorate
 
 
-def path_argument(name: str, **settings: Any) -> Callable[[Decorated], Decorated]:
-    """`click.argument` for data, which is a text because it may also be a URL; shells complete names of files."""
-
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="file")]
-
-    return click.argument(name, shell_complete=complete, **settings)
-
-
-def with_options(options: Iterable[Callable[[Command], Command]], command: Command) -> Command:
-    """Add options to a command in the order in which its help shows them."""
-    for add_option in reversed(list(options)):
-        command = add_option(command)
-    return command
-
-
+data_argument = click.argument("data", type=DATA)
 json_option = option("--json as_json", "", "Print JSON instead of text (see docs/json.md).", GENERAL)
 threads_option = option("--threads", "N", "Number of threads.", GENERAL, show_default="all cores")
 seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", GENERAL, default=0)
@@ -137,10 +155,10 @@ workers_option = option(
 )
 
 
-def folder_option(name: str) -> Callable[[Decorated], Decorated]:
-    """The folder that a command writes, by default named after the data."""
-    text = "Folder to write; NAME is the name of DATA."
-    return option("-o --output", "FOLDER", text, show_default=f"NAME-{name}")
+worker_options = shared(None, threads_option, workers_option)
+
+
+command = functools.partial(click.command, cls=GroupedCommand)
 
 
 # Folders and files that a command writes, tried before the long work.
@@ -216,33 +234,14 @@ def parse_targets(text: str) -> int | str:
 # Workers: processes of this machine, or a Dask cluster.
 
 
-def worker_options(command: Command) -> Command:
-    """Add --threads and --workers; the command runs with these workers."""
-    return threads_option(with_workers(command))
-
-
-def with_workers(command: Command) -> Command:
-    """Add --workers; the command runs with these workers."""
-
-    @functools.wraps(command)
-    def run(workers: str | None, **others: Any) -> None:
-        if workers is None:
-            command(**others)
-            return
-        if others.get("original") is not None:
-            raise ParameterError("--workers cannot be used with --original: use --threads")
-        if others.get("grids") or others.get("geohashes"):
-            raise ParameterError("--workers cannot be used with places: use --threads")
-        with _workers(workers, others.get("data")):
-            command(**others)
-
-    return workers_option(run)
-
-
 @contextmanager
-def _workers(text: str, data: str | None) -> Iterator[None]:
+def _workers(text: str, parameters: dict[str, Any]) -> Iterator[None]:
     from standout.data.store import is_index
 
+    for name, words in (("original", "--original"), ("grids", "places"), ("geohashes", "places")):
+        if parameters.get(name):
+            raise ParameterError(f"--workers cannot be used with {words}: use --threads")
+    data = parameters.get("data")
     is_count = text.isascii() and text.isdecimal()
     if is_count and not 1 <= int(text[:9]) <= MOST_WORKERS:
         raise ParameterError(f"--workers must be from 1 to {MOST_WORKERS}, or an address such as tls://host:8786")

@@ -5,7 +5,6 @@ a history, a table with one row per person, or both.
 """
 
 import csv
-import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from standout.cli.console import print_line, print_warning, show_reading
 from standout.cli.error_lines import READ_SETTINGS, SHORTCUTS, SWITCHED_OFF, as_options, next_commands, options_of
-from standout.cli.options import ORIGINAL, READING, Command, option, output_file, with_options
+from standout.cli.options import ORIGINAL, READING, option, output_file, shared
 from standout.core.errors import ColumnError, ParameterError, RejectedRows, SourceError, did_you_mean
 from standout.core.files import check_csv_name
 from standout.ingest.remote import public_url
@@ -245,38 +244,34 @@ def _require_certain_columns(table: "Release", refusals: Sequence[str]) -> None:
         )
 
 
-def reading_options(command: Command) -> Command:
-    """Add the options to a command, which receives them as `source`."""
-
-    @functools.wraps(command)
-    def run(table: bool, read: tuple[str, ...], **parameters: Any) -> None:
-        given = [f"item={value}" for value in parameters.pop("item")]
-        typed = {name: parameters.pop(name) for name in SHORTCUTS if name != "item"}
-        given += [f"{name}={value}" for name, value in typed.items() if value is not None]
-        settings = _collected([*given, *read, *(["kind=table"] if table else [])])
-        command(source=Source(settings), **parameters)
-
-    options = (
-        option("--record", "COLUMN", "Column of the record id: its name, or its number from 1.", READING),
-        option("--item", "COLUMN", "Column of the item; repeat to join several.", READING, multiple=True),
-        option("--value", "COLUMN|none", "Column of the value; none: ignore values.", READING),
-        option("--time", "COLUMN|none", "Column of the time; none: ignore times.", READING),
-        option("--table", "", "DATA is a table: one row per person, not one per entry.", READING),
-        option("--schema", "FILE", "Schema of a table: a TOML file that `standout schema` writes.", READING),
-        option("--read read", "NAME=VALUE", READ_HELP, READING, multiple=True),
-    )
-    return with_options(options, run)
+def _convert(parameters: dict[str, Any]) -> None:
+    given = [f"item={value}" for value in parameters.pop("item")]
+    typed = {name: parameters.pop(name) for name in SHORTCUTS if name != "item"}
+    given += [f"{name}={value}" for name, value in typed.items() if value is not None]
+    kind = ["kind=table"] if parameters.pop("table") else []
+    parameters["source"] = Source(_collected([*given, *parameters.pop("read"), *kind]))
 
 
-def public_option(command: Command) -> Command:
-    """Add --public-read for a second source; the command receives it as `public_source`."""
+reading_options = shared(
+    _convert,
+    option("--record", "COLUMN", "Column of the record id: its name, or its number from 1.", READING),
+    option("--item", "COLUMN", "Column of the item; repeat to join several.", READING, multiple=True),
+    option("--value", "COLUMN|none", "Column of the value; none: ignore values.", READING),
+    option("--time", "COLUMN|none", "Column of the time; none: ignore times.", READING),
+    option("--table", "", "DATA is a table: one row per person, not one per entry.", READING),
+    option("--schema", "FILE", "Schema of a table: a TOML file that `standout schema` writes.", READING),
+    option("--read read", "NAME=VALUE", READ_HELP, READING, multiple=True),
+)
+"""How to read DATA; a command receives it as `source`."""
 
-    @functools.wraps(command)
-    def run(public_read: tuple[str, ...], **parameters: Any) -> None:
-        command(public_source=Source(_collected(public_read), "public-"), **parameters)
 
-    text = "How to read PUBLIC: record=COLUMN, item=COLUMN and all that --read takes."
-    return option("--public-read", "NAME=VALUE", text, READING, multiple=True)(run)
+def _convert_public(parameters: dict[str, Any]) -> None:
+    parameters["public_source"] = Source(_collected(parameters.pop("public_read")), "public-")
+
+
+PUBLIC_HELP = "How to read PUBLIC: record=COLUMN, item=COLUMN and all that --read takes."
+public_option = shared(_convert_public, option("--public-read", "NAME=VALUE", PUBLIC_HELP, READING, multiple=True))
+"""How to read a second source; a command receives it as `public_source`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,16 +302,15 @@ class Original:
         return sanitized
 
 
-def original_options(command: Command) -> Command:
-    """Add --original and --key; the command receives them as `original`."""
+def _convert_original(parameters: dict[str, Any]) -> None:
+    parameters["original"] = Original(parameters["original"], parameters.pop("key"))
 
-    @functools.wraps(command)
-    def run(original: str | None, key: Path | None, **others: Any) -> None:
-        command(original=Original(original, key), **others)
 
-    text = (
-        "Data that `standout sanitize` made DATA from. Known facts are taken from it, and --record, --read … say how."
-    )
-    key_text = "Its key file. Needed for a table, if ids are new, or if one record represents several people."
-    options = option("--original", "IN", text, ORIGINAL), option("--key", "FILE", key_text, ORIGINAL)
-    return with_options(options, run)
+ORIGINAL_HELP = (
+    "Data that `standout sanitize` made DATA from. Known facts are taken from it, and --record, --read … say how."
+)
+KEY_HELP = "Its key file. Needed for a table, if ids are new, or if one record represents several people."
+original_options = shared(
+    _convert_original, option("--original", "IN", ORIGINAL_HELP, ORIGINAL), option("--key", "FILE", KEY_HELP, ORIGINAL)
+)
+"""The data that DATA was made from; a command receives it as `original`."""

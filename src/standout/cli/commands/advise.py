@@ -31,8 +31,8 @@ SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @options.command()
-@options.path_argument("data")
-@options.folder_option("advice")
+@options.data_argument
+@option("-o --output", "FOLDER", "Folder to write; NAME is the name of DATA.", show_default="NAME-advice")
 @option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
 @option("--among", "everybody|released", "Whom the limit is about; released: who is still in it.", default="released")
 @option("--try candidates", "STEPS", "Steps to try instead, like 'round-time month + drop-entries 0.5'.", multiple=True)

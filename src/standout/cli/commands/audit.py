@@ -41,8 +41,8 @@ TITLE_WIDTH = 10
 
 
 @options.command()
-@options.path_argument("data")
-@options.folder_option("audit")
+@options.data_argument
+@option("-o --output", "FOLDER", "Folder to write; NAME is the name of DATA.", show_default="NAME-audit")
 @options.quick_option
 @option(
     "--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", options.GATE, type=options.SHARES

@@ -27,7 +27,7 @@ WIDEST = 250
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @reading_options
 @options.json_option
 def describe(data: str, source: Source, as_json: bool) -> None:
@@ -96,7 +96,7 @@ def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
 @option("--overwrite", "", "Replace the file if it exists.")
 @reading_options
@@ -172,10 +172,10 @@ def _show_columns(table: "Release", as_json: bool) -> None:
 
 
 @options.command()
-@options.path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=options.DATA)
 @option("-o --output", "FOLDER", "Index to write.", required=True)
 @options.memory_option
-@options.with_workers
+@options.workers_option
 @reading_options
 @options.json_option
 def index(sources: tuple[str, ...], output: Path, memory: str | None, source: Source, as_json: bool) -> None:

@@ -29,7 +29,7 @@ PORT = click.IntRange(1, 65535)
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
 @option("--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.")
 @option(

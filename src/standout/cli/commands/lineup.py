@@ -51,7 +51,7 @@ RATIOS_OF_COLUMNS = "× compares with the values of all rows. The score is the l
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, options.ADVERSARY, multiple=True)
 @option("--aux aux_path", "FILE", AUX_HELP, options.ADVERSARY)
 @option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", options.ADVERSARY)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from standout.cli import options
 from standout.cli.console import borderless_table, console, print_json, print_text
 from standout.cli.error_lines import INTERRUPTED
@@ -27,8 +29,8 @@ GROUP_TITLES = {
 
 
 @options.command()
-@options.path_argument("data")
-@options.path_argument("public")
+@options.data_argument
+@click.argument("public", type=options.DATA)
 @option(
     "--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", options.ALIGNMENT, default="auto"
 )

@@ -40,7 +40,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
 @option("--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True)
 @option(

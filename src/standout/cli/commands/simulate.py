@@ -41,7 +41,7 @@ STRONGER = "The risk is that of the stronger attack. Both attacked the same targ
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @adversary_options
 @attack_options(ATTACKS, BOTH, ATTACK_HELP)
 @option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")

@@ -5,6 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from standout.cli import options
 from standout.cli.console import borderless_table, percent, percent_interval, print_json, print_table, print_text
 from standout.cli.error_lines import naming_options
@@ -29,7 +31,7 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("--within-value", "E", "Largest difference between equal values.", show_default="values do not matter")
 @option("--within-days", "DAYS", "Largest difference between equal dates.", show_default="dates do not matter")
 @option("--sample", "N", "Number of records to examine.", show_default="all")
@@ -91,7 +93,7 @@ def sparsity(
 
 
 @options.command()
-@options.path_argument("data")
+@options.data_argument
 @option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
 @option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
 @option("--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown")
@@ -225,7 +227,7 @@ def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release"
 
 
 @options.command()
-@options.path_argument("data", required=False)
+@click.argument("data", required=False, type=options.DATA)
 @option("--records", "N", "Number of records, if DATA is not given.")
 @option("--epsilon", "FLOAT", "ε of the theorems.", default=0.01)
 @option("--delta", "FLOAT", "δ to check on DATA.", default=0.5)
