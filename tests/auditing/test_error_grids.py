@@ -18,7 +18,7 @@ from auditing.audit_samples import (
     targets_of,
     valid,
 )
-from standout.auditing.assemble_findings import _cell
+from standout.auditing.assemble_findings import grid_cell
 from standout.auditing.ladder import DataSpread
 from standout.auditing.runs import SameDraws, error_levels, grid_sizes
 
@@ -48,7 +48,7 @@ def test_the_attack_of_a_target_is_chosen_on_the_other_half():
     draw = np.random.default_rng(3)
     for n in (1, 2, 7, 40):
         successes = {name: draw.integers(0, 3, n) / 2 for name in ("paper", "likelihood", "own")}
-        cell = _cell(4, successes, 100)
+        cell = grid_cell(4, successes, 100)
         expected = naive.strongest_by_halves({name: list(of) for name, of in successes.items()})
         assert cell.identified.value == pytest.approx(expected)
 

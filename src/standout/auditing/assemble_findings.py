@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,6 @@ from standout.findings.audit import (
     AppliedStep,
     AuditFindings,
     Check,
-    DataSize,
     DataSummary,
     Original,
     Run,
@@ -163,25 +162,24 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
 def _size(release: Release) -> dict[str, Any]:
     """The fields of a `DataSize`."""
     time_range = release.time_range
-    size = DataSize(
-        fingerprint=release.fingerprint,
-        records=release.n_records,
-        columns=release.n_columns,
-        attributes=len(release.attributes),
-        missing_cells=sum(int(column.counts[-1]) for column in release.columns),
-        items=release.n_items,
-        entries=release.n_entries,
-        repeats=release.n_entries - int(release.support.sum()),
-        has_values=release.n_levels > 0,
-        has_times=release.span > 0,
-        levels=release.n_levels,
-        first=None if time_range is None else time_range[0].isoformat()[:10],
-        last=None if time_range is None else time_range[1].isoformat()[:10],
-        median_length=float(np.median(release.lengths)),
-        rows_rejected=sum(release.provenance.rejected.values()),
-        synthetic=Population.of(release).original.provenance.format == "synthetic",
-    )
-    return {field.name: getattr(size, field.name) for field in fields(size)}
+    return {
+        "fingerprint": release.fingerprint,
+        "records": release.n_records,
+        "columns": release.n_columns,
+        "attributes": len(release.attributes),
+        "missing_cells": sum(int(column.counts[-1]) for column in release.columns),
+        "items": release.n_items,
+        "entries": release.n_entries,
+        "repeats": release.n_entries - int(release.support.sum()),
+        "has_values": release.n_levels > 0,
+        "has_times": release.span > 0,
+        "levels": release.n_levels,
+        "first": None if time_range is None else time_range[0].isoformat()[:10],
+        "last": None if time_range is None else time_range[1].isoformat()[:10],
+        "median_length": float(np.median(release.lengths)),
+        "rows_rejected": sum(release.provenance.rejected.values()),
+        "synthetic": Population.of(release).original.provenance.format == "synthetic",
+    }
 
 
 def original_findings(release: Release) -> Original | None:
@@ -288,29 +286,21 @@ POINT_MEASURES = (
 
 def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[str, Any]:
     """The measures of a cell by their names in the findings, as far as the attack has them."""
-    measured = {
-        (measure, setting): estimate
-        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.budget)
-    }
     at_threshold, at_budget = cell.threshold.setting, f"absent_claims<={plan.budget:g}"
-    settings = {
-        "identified": ("identified", ""),
-        "in_top": ("in_top", f"top={plan.top}"),
-        "correct_claims": ("correct_claims", at_threshold),
-        "wrong_claims": ("wrong_claims", at_threshold),
-        "absent_claims": ("absent_claims", at_threshold),
-        "threshold_at_budget": (cell.threshold.measure, at_budget),
-        "correct_claims_at_budget": ("correct_claims", at_budget),
-        "absent_claims_at_budget": ("absent_claims", at_budget),
-        "bits_gained": ("bits_gained", ""),
-        "bits_left": ("bits_left", ""),
-        "lineup_size": ("lineup_size", LINEUP_SETTING),
-        "revealed": ("revealed", ""),
-        "revealed_correct": ("revealed_correct", ""),
-        "revealed_correct_share": ("revealed_correct_share", ""),
-        "calibration_bias": ("calibration_bias", ""),
+    names = {
+        ("in_top", f"top={plan.top}"): "in_top",
+        **{(name, at_threshold): name for name in ("correct_claims", "wrong_claims", "absent_claims")},
+        **{(name, at_budget): f"{name}_at_budget" for name in ("correct_claims", "absent_claims")},
+        (cell.threshold.measure, at_budget): "threshold_at_budget",
+        ("lineup_size", LINEUP_SETTING): "lineup_size",
+        **{(name, ""): name for name in ("identified", "bits_gained", "bits_left", "calibration_bias")},
+        **{(name, ""): name for name in ("revealed", "revealed_correct", "revealed_correct_share")},
     }
-    numbers: dict[str, Any] = {name: measured[key] for name, key in settings.items() if key in measured}
+    numbers: dict[str, Any] = {
+        names[measure, setting]: estimate
+        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.budget)
+        if (measure, setting) in names
+    }
     if "threshold_at_budget" in numbers:
         numbers["threshold_at_budget"] = numbers["threshold_at_budget"].value
     return numbers
@@ -362,29 +352,23 @@ def residual(main: Estimate, control: Estimate) -> Estimate | None:
 
 def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, ...]:
     """The highest identified rate at each number of facts, as named or on a curve; the first among equals."""
-
-    def strongest(among: Sequence[AdversaryFindings]) -> dict[int, tuple[str, Estimate]]:
-        best: dict[int, tuple[str, Estimate]] = {}
-        for adversary in among:
-            points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
-            for point in points:
-                before = best.get(point.facts)
-                if math.isfinite(point.identified.value) and (
-                    before is None or point.identified.value > before[1].value
-                ):
-                    best[point.facts] = adversary.name, point.identified
-        return best
-
-    counting = strongest([adversary for adversary in adversaries if adversary.gate])
+    best: tuple[dict[int, tuple[str, Estimate]], ...] = {}, {}  # of all adversaries, of those that count
+    for adversary in adversaries:
+        points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
+        for point in points:
+            for among in best if adversary.gate else best[:1]:
+                value = point.identified.value
+                if math.isfinite(value) and (point.facts not in among or value > among[point.facts][1].value):
+                    among[point.facts] = adversary.name, point.identified
     return tuple(
         EnvelopePoint(
             facts=facts,
             adversary=name,
             identified=identified,
-            gate_adversary=counting[facts][0] if facts in counting else None,
-            gate_identified=counting[facts][1] if facts in counting else None,
+            gate_adversary=best[1].get(facts, (None, None))[0],
+            gate_identified=best[1].get(facts, (None, None))[1],
         )
-        for facts, (name, identified) in sorted(strongest(adversaries).items())
+        for facts, (name, identified) in sorted(best[0].items())
     )
 
 
@@ -418,39 +402,51 @@ def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
 
 
 def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridRun] | None) -> ErrorGrids:
-    """The grids of the headline adversary; None if the audit was interrupted before them."""
-    adversary, cell = headline.rung.adversary, headline.strongest.cell
+    """The grids of the headline adversary, and why one is missing; None if the audit was interrupted before them."""
+    adversary, cell, original = headline.rung.adversary, headline.strongest.cell, plan.people.original
     assert cell is not None
+    n, present, note = plan.release.n_records, varying(plan.release, original), ""
+    if grids is None:
+        note = "The audit was interrupted before the grids."
+    elif has_own_draws(adversary):
+        note = "The adversary draws its facts in a way of its own, so its errors cannot be varied."
+    elif not present:
+        note = (
+            "The data has neither dates nor values, so there are no grids of their errors. Only the number "
+            "of facts varies: see the chart by number of known facts."
+        )
+    elif len(present) == 1:
+        missing = "values" if "value_error" not in present else "dates"
+        note = f"The data has no {missing}, so there is no grid of their errors."
     return ErrorGrids(
         adversary=headline.rung.name,
         at_least=adversary.knows,
         too_few_items=cell.too_few_items,
-        grids=tuple(_grid(plan, adversary, grid) for grid in grids or ()),
-        note=_note(plan, adversary, grids),
-    )
-
-
-def _grid(plan: AuditPlan, adversary: Adversary, grid: GridRun) -> ErrorGrid:
-    return ErrorGrid(
-        varies=grid.varies,
-        fixed=_fixed(plan.people.original, adversary, grid),
-        targets=len(grid.targets),
-        rows=tuple(
-            ErrorRow(
-                error=level.error,
-                label=_label(level.error, grid.varies),
-                is_own=level.error == getattr(adversary, grid.varies),
-                cells=tuple(
-                    _cell(size, {name: of[:, column] for name, of in success.items()}, plan.release.n_records)
-                    for column, size in enumerate(grid.sizes)
+        grids=tuple(
+            ErrorGrid(
+                varies=grid.varies,
+                fixed=_fixed(original, adversary, grid),
+                targets=len(grid.targets),
+                rows=tuple(
+                    ErrorRow(
+                        error=level.error,
+                        label=_label(level.error, grid.varies),
+                        is_own=level.error == getattr(adversary, grid.varies),
+                        cells=tuple(
+                            grid_cell(size, {name: of[:, column] for name, of in success.items()}, n)
+                            for column, size in enumerate(grid.sizes)
+                        ),
+                    )
+                    for level, success in zip(grid.levels, grid.success, strict=True)
                 ),
             )
-            for level, success in zip(grid.levels, grid.success, strict=True)
+            for grid in grids or ()
         ),
+        note=note,
     )
 
 
-def _cell(facts: int, successes: dict[str, Floats], records: int) -> GridCell:
+def grid_cell(facts: int, successes: dict[str, Floats], records: int) -> GridCell:
     """Success of the strongest attack, chosen for each half of the targets on the other half."""
     strongest = cross_fit(successes)
     n = len(strongest.success)
@@ -486,19 +482,3 @@ def _fixed(original: Release, adversary: Adversary, grid: GridRun) -> str:
     if choice != "any":
         parts.append(f"the facts are about {kinds.get(choice, choice.replace('_', ' '))}")
     return "; ".join(parts)
-
-
-def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None) -> str:
-    """Why a grid is missing."""
-    if grids is None:
-        return "The audit was interrupted before the grids."
-    if has_own_draws(adversary):
-        return "The adversary draws its facts in a way of its own, so its errors cannot be varied."
-    present = [*varying(plan.release, plan.people.original)]
-    if not present:
-        return (
-            "The data has neither dates nor values, so there are no grids of their errors. Only the number "
-            "of facts varies: see the chart by number of known facts."
-        )
-    missing = "values" if "value_error" not in present else "dates"
-    return "" if len(present) == 2 else f"The data has no {missing}, so there is no grid of their errors."

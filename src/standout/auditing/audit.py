@@ -380,13 +380,23 @@ def audit(
     if columns and release.n_records < 2:
         raise ParameterError(f"the table must have at least 2 rows to be audited, got {release.n_records}")
     known = known_columns(truth, quasi_identifiers, sensitive_columns) if columns else KnownColumns((), (), "")
+    reason, source = known.reason, truth.provenance
+    if quasi_identifiers is None and truth.columns_with_role("quasi-identifier"):
+        reason = "recognised by their names" if source.column_notes else "by their roles"
+        if "schema" in source.settings:
+            reason = "by their roles, in the schema or recognised by their names"
     fitted = fit_ladder(resolved, truth, known.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
         raise ParameterError(
             "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
         )
     named_attacks = _own_attacks(attacks, work is not None)
-    only = _only_attack(attack, (*built_in_attacks(release), *named_attacks))
+    names = (*built_in_attacks(release), *named_attacks)
+    if isinstance(attack, str) and attack not in names:
+        raise ParameterError(
+            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
+        )
+    only = attack if attack is None or isinstance(attack, str) else check_attack(attack)
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
@@ -420,7 +430,7 @@ def audit(
         limits=tuple(limits),
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
         quasi_identifiers=known.quasi_identifiers,
-        quasi_identifiers_reason=_reason(truth, quasi_identifiers) or known.reason,
+        quasi_identifiers_reason=reason,
         sensitive_columns=known.sensitive,
     )
     results = _run(request, fitted, progress)
@@ -478,27 +488,6 @@ def _own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
     return named
 
 
-def _only_attack(attack: Any, names: Sequence[str]) -> str | AnyAttack | None:
-    """The one attack to try, or its name; None: all."""
-    if not isinstance(attack, str):
-        return None if attack is None else check_attack(attack)
-    if attack not in names:
-        raise ParameterError(
-            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
-        )
-    return attack
-
-
-def _reason(original: Release, named: Sequence[str] | None) -> str:
-    """Why columns are quasi-identifiers if their roles say so; empty otherwise."""
-    if named is not None or not original.columns_with_role("quasi-identifier"):
-        return ""
-    source = original.provenance
-    if "schema" in source.settings:
-        return "by their roles, in the schema or recognised by their names"
-    return "recognised by their names" if source.column_notes else "by their roles"
-
-
 def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
     """Run the headline adversary, the others, the checks, the measures of the data, and attacks on an original.
 
@@ -519,8 +508,23 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
         done.checks += check_runs(plan, [*runs.values()], name)
-        with meter.part(SECTIONS_COST):
-            _measure_data(request, done, runs[name], meter)
+        if plan.release.columns:
+            with meter.part(SECTIONS_COST):
+                quasi_identifiers, sensitive = request.quasi_identifiers, request.sensitive_columns
+                done.risks = measure_columns(plan, quasi_identifiers, sensitive, runs[name], meter)
+        else:
+            with meter.part(SECTIONS_COST / 2):
+                done.grids = measure_grids(plan, runs[name], meter)
+            with meter.part(SECTIONS_COST / 2):
+                count = QUICK_NEIGHBOURS if request.quick else NEIGHBOURS
+                done.sparsity = sparsity(
+                    plan.release,
+                    runs[name].strongest.simulation.criteria.similarity,
+                    sample=count if plan.release.n_records > count else None,
+                    seed=plan.seed,
+                    threads=plan.threads,
+                    progress=meter,
+                )
         for rung in fitted.rungs if originals else ():
             with meter.part(ORIGINAL_COST):
                 done.before.append(attack_original(plan, runs[rung.name], meter))
@@ -530,24 +534,3 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
             raise
     done.runs = {rung.name: runs[rung.name] for rung in fitted.rungs if rung.name in runs}
     return done
-
-
-def _measure_data(request: AuditRequest, done: AuditResults, headline: AdversaryRun, progress: Progress) -> None:
-    """What is measured besides the attacks: grids and nearest neighbours of entries, classes of columns."""
-    plan, release = request.plan, request.plan.release
-    if release.columns:
-        done.risks = measure_columns(plan, request.quasi_identifiers, request.sensitive_columns, headline, progress)
-        return
-    meter = ProgressMeter("", 2.0, progress)
-    with meter.part(1.0):
-        done.grids = measure_grids(plan, headline, meter)
-    with meter.part(1.0):
-        count = QUICK_NEIGHBOURS if request.quick else NEIGHBOURS
-        done.sparsity = sparsity(
-            release,
-            headline.strongest.simulation.criteria.similarity,
-            sample=count if release.n_records > count else None,
-            seed=plan.seed,
-            threads=plan.threads,
-            progress=meter,
-        )

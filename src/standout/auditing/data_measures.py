@@ -70,12 +70,10 @@ def theory_findings(
     curve = tuple(SparsityPoint(epsilon=point, share=measured.survival(point)) for point in CURVE)
     found = SparsityFindings(similarity=description, n=len(measured.records), curve=curve)
     n = release.n_records
-    return Theory(sparsity=found, bounds=(_theorem_1(n, runs), _theorem_3(n, measured, runs)) if n > 1 else ())
-
-
-def _theorem_1(n: int, runs: Sequence[AdversaryRun]) -> Bound:
+    if n < 2:
+        return Theory(sparsity=found, bounds=())
     facts = facts_needed(n, EPSILON, HALF)
-    return Bound(
+    first = Bound(
         theorem="Theorem 1",
         statement=(
             f"With {facts} exact facts about a person, a record that matches all of them is at least "
@@ -86,33 +84,29 @@ def _theorem_1(n: int, runs: Sequence[AdversaryRun]) -> Bound:
         measured=_fewest_facts(runs, "identified", 1 - EPSILON),
         setting=f"ε = {EPSILON:g}, δ = {HALF:g}",
     )
-
-
-def _theorem_3(n: int, measured: Sparsity, runs: Sequence[AdversaryRun]) -> Bound:
     nearest = float(np.quantile(measured.nearest, 1 - EPSILON, method="inverted_cdf"))
     delta = round(1 - EPSILON - nearest, 12)
-    if delta <= 0:
-        return Bound(
-            theorem="Theorem 3",
-            statement=(
-                "The theorem does not apply: it needs records without a similar neighbour, and one in "
-                f"{1 / EPSILON:.0f} records here has one."
-            ),
-            bound=None,
-            measured="",
-            setting=f"the nearest neighbour is more similar than {nearest:.2f}",
-        )
-    facts = max(facts_for_lineup(n, LINEUP, delta), 0)
-    share = percent(measured.delta(nearest).value)
-    return Bound(
+    third = Bound(
         theorem="Theorem 3",
-        statement=f"{facts} exact facts about a person narrow the data down to at most {LINEUP} records.",
-        bound=facts,
-        measured=_fewest_facts(runs, "in_top", HALF),
-        setting=(
-            f"ε = {EPSILON:g}, δ = {delta:.3g}: {share} of the records have a neighbour more similar than {nearest:.2f}"
+        statement=(
+            "The theorem does not apply: it needs records without a similar neighbour, and one in "
+            f"{1 / EPSILON:.0f} records here has one."
         ),
+        bound=None,
+        measured="",
+        setting=f"the nearest neighbour is more similar than {nearest:.2f}",
     )
+    if delta > 0:
+        facts, share = max(facts_for_lineup(n, LINEUP, delta), 0), percent(measured.delta(nearest).value)
+        third = Bound(
+            theorem="Theorem 3",
+            statement=f"{facts} exact facts about a person narrow the data down to at most {LINEUP} records.",
+            bound=facts,
+            measured=_fewest_facts(runs, "in_top", HALF),
+            setting=f"ε = {EPSILON:g}, δ = {delta:.3g}: {share} of the records have a neighbour more similar than "
+            f"{nearest:.2f}",
+        )
+    return Theory(sparsity=found, bounds=(first, third))
 
 
 def _fewest_facts(runs: Sequence[AdversaryRun], measure: Literal["identified", "in_top"], goal: float) -> str:

@@ -1,10 +1,9 @@
 """Who is exposed: with how few facts, in which groups, with which sensitive items; and the risk of each person."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -65,123 +64,93 @@ def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
 
 def by_length(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     """Share of identified targets by number of entries of the record."""
-    lengths = release.lengths
-    target_lengths = lengths[cell.targets]
-    longest = int(lengths.max())
-    shortest = int(target_lengths.min(initial=longest))
+    lengths, longest = release.lengths, int(release.lengths.max())
+    shortest = int(lengths[cell.targets].min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
-
-    def group(low: int, high: int, identified: Estimate) -> Group:
-        last = longest if high == NEVER else high - 1
-        people = int(np.count_nonzero((lengths >= low) & (lengths <= last)))
-        label = f"{_span(low, last)} entries"
-        return Group(label=label, low=low, high=last, people=people, identified=identified)
-
-    return _groups(target_lengths, _correct(cell), starts, group)
+    return tuple(
+        Group(
+            label=f"{low:,} entries" if low == last else f"{low:,}–{last:,} entries",
+            low=low,
+            high=last,
+            people=int(np.count_nonzero((lengths >= low) & (lengths <= last))),
+            identified=identified,
+        )
+        for low, last, identified in _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest)
+    )
 
 
 def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[Group, ...]:
-    """Share of identified targets by popularity rank of the rarest known item."""
-    starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
-
-    def group(low: int, high: int, identified: Estimate) -> Group:
-        last = release.n_items if high == NEVER else high - 1
-        label = f"rank {_span(low, last)}" + (" (most popular)" if low == 1 else "")
-        return Group(label=label, low=low, high=last, people=None, identified=identified)
-
-    return _groups(rarest_known_rank(release, known), _correct(cell), starts, group)
-
-
-def rarest_known_rank(release: Release, known: KnownFacts) -> Ints:
-    """Popularity rank of the rarest known item, by target; 0 if none of its items is known."""
+    """Share of identified targets by popularity rank of the rarest known item; 0 if none of its items is known."""
     named, target = known.item >= 0, np.repeat(np.arange(len(known)), np.diff(known.first))
     rank = np.zeros(len(known), np.int64)
     np.maximum.at(rank, target[named], release.rank[known.item[named]])
-    return rank
+    starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
+    return tuple(
+        Group(
+            label=(f"rank {low:,}" if low == last else f"rank {low:,}–{last:,}") + " (most popular)" * (low == 1),
+            low=low,
+            high=last,
+            people=None,
+            identified=identified,
+        )
+        for low, last, identified in _groups(rank, cell.outcomes.identified, starts, release.n_items)
+    )
 
 
 def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
-    """Share of identified targets by date of the record's first entry. Undated records do not count."""
-    time_range, clock = release.time_range, release.clock
-    if time_range is None or clock is None:
+    """Share of identified targets by date of the record's first entry. Undated records do not count.
+
+    Groups begin with years; in a short release, with quarters or months.
+    """
+    if release.time_range is None or release.clock is None:
         return ()
+    begin, end = (moment.date() if isinstance(moment, datetime) else moment for moment in release.time_range)
+    months = (end.year - begin.year) * 12 + end.month - begin.month + 1
+    step = 12 if months > 30 else 3 if months > 9 else 1
+    year, month, days = begin.year, (begin.month - 1) // step * step + 1, list[date]()
+    while (year, month) <= (end.year, end.month):
+        days.append(date(year, month, 1))
+        year, month = year + (month + step - 1) // 12, (month + step - 1) % 12 + 1
+    last_day = date.max if year > date.max.year else date(year, month, 1) - timedelta(days=1)
+    starts = [max(0, release.clock.encode(day)) for day in days]
     first = first_times(release).astype(np.int64)
-    target_first = first[cell.targets]
-    dated = target_first >= 0
-    days, end = _periods(_day(time_range[0]), _day(time_range[1]))
-    starts = [max(0, clock.encode(day)) for day in days]
-
-    def group(low: int, high: int, identified: Estimate) -> Group:
-        index, next_index = starts.index(low), len(starts) if high == NEVER else starts.index(high)
-        until = days[next_index] - timedelta(days=1) if next_index < len(days) else end
-        return Group(
-            label=_period_name(days[index], until),
-            low=days[index].isoformat(),
-            high=until.isoformat(),
-            people=int(np.count_nonzero((first >= low) & (first < high))),
-            identified=identified,
+    dated, groups = first[cell.targets] >= 0, []
+    for low, last, identified in _groups(
+        first[cell.targets][dated], cell.outcomes.identified[dated], starts, NEVER - 1
+    ):
+        since, until = days[starts.index(low)], last_day
+        if last + 1 in starts:
+            until = days[starts.index(last + 1)] - timedelta(days=1)
+        names = f"{since:%Y-%m}", f"{until:%Y-%m}"
+        if (since.month, since.day, until.month, until.day) == (1, 1, 12, 31):
+            names = f"{since.year}", f"{until.year}"
+        separator = "–" if len(names[0]) == 4 else " to "
+        groups.append(
+            Group(
+                label=names[0] if names[0] == names[1] else separator.join(names),
+                low=since.isoformat(),
+                high=until.isoformat(),
+                people=int(np.count_nonzero((first >= low) & (first <= last))),
+                identified=identified,
+            )
         )
-
-    return _groups(target_first[dated], _correct(cell)[dated], starts, group)
-
-
-def _groups(
-    numbers: Ints, correct: Floats, starts: Sequence[int], group: Callable[[int, int, Estimate], Group]
-) -> tuple[Group, ...]:
-    """Groups of targets that begin at `starts`; a small group is merged with its neighbour."""
-    if not len(numbers):
-        return ()
-    groups, smallest = [], max(1, round(SMALLEST_GROUP * len(numbers)))
-    low = starts[0]
-    for high in [*starts[1:], NEVER]:
-        inside = (numbers >= low) & (numbers < high)
-        n, rest = int(inside.sum()), np.count_nonzero(numbers >= high)
-        if high != NEVER and (n < smallest or rest < smallest):
-            continue
-        groups.append(group(low, high, rate(min(float(correct[inside].sum()), n), n)))
-        low = high
     return tuple(groups)
 
 
-def _correct(cell: SimulationCell) -> Floats:
-    return np.asarray(cell.outcomes.identified.mean(axis=1))
+def _groups(numbers: Ints, identified: Floats, starts: Sequence[int], end: int) -> Iterator[tuple[int, int, Estimate]]:
+    """First and last number of each group of targets, and its rate; a small group is merged with its neighbour."""
+    correct, smallest, low = identified.mean(axis=1), max(1, round(SMALLEST_GROUP * len(numbers))), starts[0]
+    for high in [*starts[1:], NEVER] if len(numbers) else ():
+        inside = (numbers >= low) & (numbers < high)
+        n, rest = int(inside.sum()), np.count_nonzero(numbers >= high)
+        if high == NEVER or (n >= smallest and rest >= smallest):
+            yield low, end if high == NEVER else high - 1, rate(min(float(correct[inside].sum()), n), n)
+            low = high
 
 
 def _round_numbers(most: int) -> list[int]:
     """1, 2, 5, 10, 20, 50, … up to a number."""
-    numbers, unit = [], 1
-    while unit <= most:
-        numbers += [step * unit for step in STEPS if step * unit <= most]
-        unit *= 10
-    return numbers
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
-
-
-def _day(moment: date) -> date:
-    return moment.date() if isinstance(moment, datetime) else moment
-
-
-def _periods(first: date, last: date) -> tuple[list[date], date]:
-    """First days of years (quarters or months in a short release), and the last day of the last period."""
-    months = (last.year - first.year) * 12 + last.month - first.month + 1
-    step = 12 if months > 30 else 3 if months > 9 else 1
-    year, month = first.year, (first.month - 1) // step * step + 1
-    days = []
-    while (year, month) <= (last.year, last.month):
-        days.append(date(year, month, 1))
-        year, month = year + (month + step - 1) // 12, (month + step - 1) % 12 + 1
-    return days, date.max if year > date.max.year else date(year, month, 1) - timedelta(days=1)
-
-
-def _period_name(first: date, last: date) -> str:
-    """Name of the period between two days: 2001; 2001–2003; 2001-04 to 2001-06."""
-    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
-        return f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
-    ends = f"{first:%Y-%m}", f"{last:%Y-%m}"
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+    return [step * 10**power for power in range(len(str(most))) for step in STEPS if step * 10**power <= most]
 
 
 # Sensitive items: how many people would have one revealed that the adversary did not know.
@@ -214,12 +183,26 @@ class SensitiveList:
 
 def read_sensitive_list(path: str | Path, release: Release) -> SensitiveList:
     """The sensitive items in a file. A title that several items share means all of them."""
-    catalogue, lines, matched = Catalogue(release), 0, 0
+    try:
+        content = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not a text file in UTF-8") from error
+    texts = [line for line in content.split("\n") if line.strip() and not line.startswith("#")]
+    if len(texts) > MOST_LINES:
+        raise SourceError(f"{path} has more than {MOST_LINES:,} lines: is it a list of items?")
+    catalogue, lines, matched = Catalogue(release), len(texts), 0
     categories: dict[str, set[int]] = {}
-    for text in _lines(Path(path)):
+    for text in texts:
         name, _, label = text.partition("\t")
-        codes = _codes(catalogue, name) or _codes(catalogue, name.strip())
-        lines += 1
+        codes = list[int]()
+        for spelling in (name, name.strip()):
+            code = release.items.find(spelling)
+            if not codes and code is not None:
+                codes = [code]
+            elif not codes and release.titles is not None:
+                codes = catalogue.items_with_title(spelling)
         matched += bool(codes)
         category_name = printable(label.strip())[:LONGEST_CATEGORY]
         for category in {category_name or ANY, ANY}:
@@ -231,26 +214,6 @@ def read_sensitive_list(path: str | Path, release: Release) -> SensitiveList:
     return SensitiveList(printable(Path(path).name), lines, matched, codes_of)
 
 
-def _lines(path: Path) -> list[str]:
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a text file in UTF-8") from error
-    lines = [line for line in content.split("\n") if line.strip() and not line.startswith("#")]
-    if len(lines) > MOST_LINES:
-        raise SourceError(f"{path} has more than {MOST_LINES:,} lines: is it a list of items?")
-    return lines
-
-
-def _codes(catalogue: Catalogue, name: str) -> list[int]:
-    code = catalogue.release.items.find(name)
-    if code is not None:
-        return [code]
-    return [] if catalogue.release.titles is None else catalogue.items_with_title(name)
-
-
 def revealed_categories(
     people: Population, sensitive: SensitiveList, cell: SimulationCell, known: KnownFacts, eligible: Bools
 ) -> tuple[SensitiveCategory, ...]:
@@ -258,7 +221,7 @@ def revealed_categories(
 
     `eligible` says who has enough entries to be a target. Item codes and `known` are those of the original.
     """
-    original, correct, categories = people.original, _correct(cell), []
+    original, correct, categories = people.original, cell.outcomes.identified.mean(axis=1), []
     side = original.by_record
     for name, codes in sensitive.categories.items():
         having, is_sensitive = np.zeros(original.n_records, np.bool_), np.zeros(original.n_items, np.bool_)
@@ -323,10 +286,21 @@ def risk_table(
     if file is not None:
         table_form(file)
     draws, seed = whole_number("draws", draws, 1), check_seed(seed)
-    fitted, sizes = fit_attack(Likelihood() if attack is None else attack, adversary), _sizes(facts, adversary)
+    fitted = fit_attack(Likelihood() if attack is None else attack, adversary)
+    tried = SIZES if facts is None else [whole_number("facts", size, 1) for size in facts]
+    if facts is not None and max(tried, default=0) > adversary.knows:
+        raise ParameterError(
+            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {max(tried)}"
+        )
+    sizes = sorted({*(size for size in tried if size < adversary.knows), adversary.knows})
     people = Population.of(release)
     original = people.original
-    rows = _rows(original, records, seed)
+    rows = np.arange(original.n_records)
+    if isinstance(records, str) and records != "all":
+        raise ParameterError(f'records must be a whole number or "all", got {records!r}')
+    if records != "all":
+        count = whole_number("records", records, 1)
+        rows = np.sort(generator(seed, "risk table").permutation(original.n_records)[:count])
     eligible = adversary.eligible(original, rows)
     lengths = np.sum([original.lengths, *(~column.is_missing for column in original.columns)], axis=0)[rows]
     needed, risk = np.full(len(rows), NEVER), np.full((len(rows), 3), np.nan)
@@ -354,23 +328,3 @@ def risk_table(
     if file is not None:
         private_table(table, file)
     return table
-
-
-def _sizes(facts: Sequence[int] | None, adversary: Adversary) -> list[int]:
-    """Numbers of facts in order; the last is everything the adversary knows."""
-    sizes = [size for size in SIZES if size < adversary.knows] if facts is None else list(facts)
-    sizes = sorted({*(whole_number("facts", size, 1) for size in sizes), adversary.knows})
-    if sizes[-1] > adversary.knows:
-        raise ParameterError(
-            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {sizes[-1]}"
-        )
-    return sizes
-
-
-def _rows(release: Release, records: Any, seed: int) -> Ints:
-    if records == "all":
-        return np.arange(release.n_records)
-    if isinstance(records, str):
-        raise ParameterError(f'records must be a whole number or "all", got {records!r}')
-    count = whole_number("records", records, 1)
-    return np.sort(generator(check_seed(seed), "risk table").permutation(release.n_records)[:count])

@@ -19,7 +19,6 @@ from standout.auditing import sentences
 from standout.auditing.runs import AdversaryRun, AuditPlan, GridRun
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
-from standout.data.column import Column
 from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD
@@ -205,16 +204,16 @@ def _has_its_interval(number: Number) -> bool:
         return bool(below <= outside and above <= outside)
     if n == 0:
         return (reported.low, reported.high) == (0.0, 1.0)
-    return all(_is_rate_end(reported, end, number.kind == "rate") for end in (reported.low, reported.high))
-
-
-def _is_rate_end(rate: Estimate, end: float, exact: bool) -> bool:
-    """Whether the value is Z standard deviations from this end, as computed at the end; or more."""
-    distance, allowed = rate.n * (rate.value - end) ** 2, Z * Z * end * (1.0 - end)
-    if end in (0.0, 1.0):
-        return rate.value == end or not exact
-    difference = distance - allowed
-    return (abs(difference) if exact else -difference) <= 1e-6 * max(allowed, CLOSE)
+    for end in (reported.low, reported.high):  # the value is Z standard deviations from it, as computed there; or more
+        exact, allowed = number.kind == "rate", Z * Z * end * (1.0 - end)
+        difference = n * (reported.value - end) ** 2 - allowed
+        if end in (0.0, 1.0):
+            is_end = reported.value == end or not exact
+        else:
+            is_end = (abs(difference) if exact else -difference) <= 1e-6 * max(allowed, CLOSE)
+        if not is_end:
+            return False
+    return True
 
 
 def _is_mean_interval(mean: Estimate, values: Floats) -> bool:
@@ -251,7 +250,13 @@ def _check_classes(reported: Classes, plan: AuditPlan) -> Check:
     """k, unique rows and classes, counted again."""
     columns, n = [plan.release.column(name) for name in reported.columns], plan.release.n_records
     if n <= MOST_COUNTED:
-        sizes = Counter(Counter(zip(*map(_cells, columns), strict=True)).values())
+        cells: list[list[Any]] = [
+            column.codes.tolist()
+            if column.starts is None
+            else [tuple(members.tolist()) for members in np.split(column.codes, column.starts[1:-1])]
+            for column in columns
+        ]
+        sizes = Counter(Counter(zip(*cells, strict=True)).values())
         unique, k, classes = sizes[1] / n, min(sizes), sum(sizes.values())
         passed = math.isclose(reported.unique, unique, abs_tol=1e-12) and (reported.k, reported.classes) == (k, classes)
         expected = f"k = {reported.k:,}, {reported.classes:,} classes, {percent(reported.unique)} unique"
@@ -278,13 +283,6 @@ def _check_classes(reported: Classes, plan: AuditPlan) -> Check:
         passed=bool(passed) and sum(band.rows for band in reported.sizes) == n,
         explanation=how,
     )
-
-
-def _cells(column: Column) -> list[Any]:
-    """The cells of a column as Python objects."""
-    if column.starts is None:
-        return list(column.codes.tolist())
-    return [tuple(column.codes[low:high].tolist()) for low, high in zip(column.starts, column.starts[1:], strict=False)]
 
 
 # The entries that an adversary knew: as many must be wrong, and by as much, as the adversary states.
@@ -328,9 +326,14 @@ def check_facts(original: Release, adversary: Adversary, people: Ints, seed: int
     people = people[np.unique(np.linspace(0, len(people) - 1, min(PEOPLE, len(people))).astype(np.int64))]
     known, n = known_facts(adversary, original, people, seed), len(people)
     person_facts = [_compared(original, adversary, known, q, int(person)) for q, person in enumerate(people)]
-    fits = [_fits(original, adversary, known, q, int(person)) for q, person in enumerate(people)]
+    lengths, (low, high), error = original.lengths[people], known.length.T, adversary.length_error
+    if error is None:
+        fits = (low == ANY_LENGTH[0]) & (high == ANY_LENGTH[1])
+    else:  # the record has a length that is known, to within its error
+        fits = (low <= lengths) & (lengths <= high)
+        fits &= (low >= lengths * (1 - error) - 1) & (high <= lengths * (1 + error) + 1)
     short, as_stated = [], 0
-    for facts, is_fit in zip(person_facts, fits, strict=True):
+    for facts, is_fit in zip(person_facts, fits.tolist(), strict=True):
         wrong, fixed = sum(fact.outside for fact in facts), sum(not fact.could_be_wrong for fact in facts)
         short.append(max(adversary.wrong - fixed - wrong, 0))  # facts that should be wrong, and can be, and seem right
         enough = not short[-1] or any(fact.lucky_chance > 0 for fact in facts)
@@ -484,15 +487,6 @@ def _part(
     return _Part(fits, exact & is_told, could_be_wrong, exact_chance if is_told.any() else math.nan, lucky)
 
 
-def _fits(original: Release, adversary: Adversary, known: KnownFacts, query: int, person: int) -> bool:
-    """Whether the person's record has a length that is known, to within its error."""
-    low, high = (int(end) for end in known.length[query])
-    if adversary.length_error is None:
-        return (low, high) == ANY_LENGTH
-    length, error = int(original.lengths[person]), adversary.length_error
-    return low <= length <= high and low >= length * (1 - error) - 1 and high <= length * (1 + error) + 1
-
-
 def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts, people: Ints) -> bool:
     """Whether the known items of each person are as popular as the choice of items implies.
 
@@ -511,21 +505,16 @@ def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts
         if choice.name == "outside_top" and original.rank[item] <= choice.top:
             return False
         told = known.item[known.first[q] : known.first[q + 1]]
-        by_popularity += _midranks(support[items], support[told])
+        numbers = [(by_popularity, support)]
         if original.has_repeats:
-            times = np.bincount(items, minlength=original.n_items)
-            by_frequency += _midranks(times[items], times[told])
+            numbers.append((by_frequency, np.bincount(items, minlength=original.n_items)))
+        for ranks, of in numbers:  # midranks among all of the record's, between -½ and ½ and 0 on average
+            own = np.sort(of[items])
+            if own[0] != own[-1]:
+                low, high = np.searchsorted(own, of[told]), np.searchsorted(own, of[told], "right")
+                ranks += ((low + high) / (2 * len(own)) - 0.5).tolist()
     # By Hoeffding's inequality, which also holds for draws without replacement (Hoeffding 1963, section 6).
     return choice.name != "any" or all(
         not ranks or math.exp(-2 * math.fsum(ranks) ** 2 / len(ranks)) * 2 >= NEVER_BY_CHANCE
         for ranks in (by_popularity, by_frequency)
     )
-
-
-def _midranks(own: Ints, told: Ints) -> list[float]:
-    """The midranks of some numbers among all, between -½ and ½ and 0 on average; nothing if all are equal."""
-    own = np.sort(own)
-    if own[0] == own[-1]:
-        return []
-    low, high = np.searchsorted(own, told), np.searchsorted(own, told, "right")
-    return [float(rank) for rank in (low + high) / (2 * len(own)) - 0.5]

@@ -8,7 +8,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.auditing.sentences import describe_precision, facts_text, time_text
-from standout.core.arrays import Floats, Ints, codes_in_use
+from standout.core.arrays import Ints, codes_in_use
 from standout.core.errors import ParameterError, not_one_of
 from standout.data.labels import SECONDS
 from standout.data.release import Release
@@ -48,8 +48,7 @@ class RelativeError:
 
     def of(self, spread: float) -> float:
         """The error on data of this spread, not yet rounded."""
-        error = self.share * spread
-        return error if self.at_most is None else min(error, self.at_most)
+        return min(self.share * spread, math.inf if self.at_most is None else self.at_most)
 
 
 class RelativeErrors(NamedTuple):
@@ -64,49 +63,40 @@ ABSOLUTE = RelativeErrors()
 """No error is relative."""
 
 
-@dataclass(frozen=True, eq=False)
 class DataSpread:
-    """How far the values and the times of a release are spread.
+    """How far the values and the times (in days) of a release are spread.
 
     Both are inter-decile ranges, the distance between the lower and the upper tenth of the entries, because a
-    single absurd value or date would dominate the full range.
+    single absurd value or date would dominate the full range. 0 without numbers, or without times.
     """
 
-    release: Release
-
-    @cached_property
-    def values(self) -> float:
-        """Inter-decile range of the values; 0 if four fifths are equal, or without numbers."""
-        levels = self._levels
-        if levels is None:
-            return 0.0
-        low, high = levels[_quantile(self._value_counts, 1)], levels[_quantile(self._value_counts, 9)]
-        spread = float(high) - float(low)
-        return spread if math.isfinite(spread) else 0.0
-
-    @cached_property
-    def days(self) -> float:
-        """Inter-decile range of the times in days; 0 without times."""
-        release, time = self.release, self.release.by_record.time
-        if release.clock is None or time is None:
-            return 0.0
-        codes, place = codes_in_use(time, release.span + 1)
-        n_dates = int(np.searchsorted(codes, release.span))  # the code after the last date means no date
-        counts = _counts(place, len(codes))[:n_dates]
-        if not counts.any():
-            return 0.0
-        units = codes[_quantile(counts, 9)] - codes[_quantile(counts, 1)]
-        return float(units) * SECONDS[release.clock.unit] / DAY
+    def __init__(self, release: Release) -> None:
+        self.release, self.values, self.days = release, 0.0, 0.0
+        self.levels: Any = None
+        value, time, levels = release.by_record.value, release.by_record.time, release.levels
+        if value is not None and isinstance(levels, np.ndarray):
+            counts = _counts(value, release.n_levels)
+            if counts.any():
+                low, self.median, high = _deciles(counts)
+                self.levels, spread = levels, float(levels[high]) - float(levels[low])
+                self.values = spread if math.isfinite(spread) else 0.0
+        if release.clock is not None and time is not None:
+            codes, place = codes_in_use(time, release.span + 1)
+            # the code after the last date means no date
+            counts = _counts(place, len(codes))[: np.searchsorted(codes, release.span)]
+            if counts.any():
+                first, _, last = _deciles(counts)
+                self.days = float(codes[last] - codes[first]) * SECONDS[release.clock.unit] / DAY
 
     def value_error(self, error: RelativeError) -> float:
         """The error in units of the values: the nearest distance between the median and another level.
 
         On evenly spaced levels this is a multiple of their step. 0 (exact) if the next level is too far away.
         """
-        levels, raw = self._levels, error.of(self.values)
-        if levels is None or not raw:
+        raw = error.of(self.values)
+        if self.levels is None or not raw:
             return 0.0
-        distances = np.unique(np.abs(levels - levels[_quantile(self._value_counts, 5)]))
+        distances = np.unique(np.abs(self.levels - self.levels[self.median]))
         apart = np.abs(distances - raw)
         nearest = float(distances[np.flatnonzero(apart <= apart.min() + SAME * raw)[0]])
         # 1.0 - 0.8 is 0.19999999999999996
@@ -115,20 +105,20 @@ class DataSpread:
 
     def time_error(self, error: RelativeError) -> float:
         """The error in days, rounded down to whole days, hours or minutes, and to the unit of the release."""
-        clock = self.release.clock
-        if clock is None:
+        if self.release.clock is None:
             return 0.0
         seconds = error.of(self.days) * DAY + ROUNDING
         unit = next((unit for unit in SECONDS.values() if unit <= seconds), min(SECONDS.values()))
-        unit = max(unit, SECONDS[clock.unit])
+        unit = max(unit, SECONDS[self.release.clock.unit])
         return seconds // unit * unit / DAY
 
     def explain(self, errors: RelativeErrors) -> list[str]:
         """How the errors were resolved, except where a fixed limit decided."""
+        of_values, of_days = (f"the spread of {self.values:g}", f"the time span of {time_text(self.days)}")
         parts = (
-            ("value", errors.value_error, self.values, f"the spread of {self.values:g}"),
-            ("date", errors.time_error, self.days, f"the time span of {time_text(self.days)}"),
-            ("first-date", errors.joined_error, self.days, f"the time span of {time_text(self.days)}"),
+            ("value", errors.value_error, self.values, of_values),
+            ("date", errors.time_error, self.days, of_days),
+            ("first-date", errors.joined_error, self.days, of_days),
         )
         return [
             f"the {what} error is {100 * error.share:g} % of {whole}"
@@ -136,30 +126,19 @@ class DataSpread:
             if error is not None and (error.at_most is None or error.share * spread < error.at_most)
         ]
 
-    @cached_property
-    def _levels(self) -> Floats | None:
-        levels: Any = self.release.levels
-        is_numeric = isinstance(levels, np.ndarray) and self._value_counts.any()
-        return levels if is_numeric else None
 
-    @cached_property
-    def _value_counts(self) -> Ints:
-        return _counts(self.release.by_record.value, self.release.n_levels)
-
-
-def _counts(codes: NDArray[np.integer[Any]] | None, size: int) -> Ints:
+def _counts(codes: NDArray[np.integer[Any]], size: int) -> Ints:
     """Number of entries with each code; missing ones do not count."""
     counts = np.zeros(size + 1, np.int64)
-    if codes is not None:
-        for start in range(0, len(codes), BLOCK):
-            counts += np.bincount(codes[start : start + BLOCK], minlength=size + 1)
+    for start in range(0, len(codes), BLOCK):
+        counts += np.bincount(codes[start : start + BLOCK], minlength=size + 1)
     return counts[:size]
 
 
-def _quantile(counts: Ints, tenths: int) -> int:
-    """Code of the entry below or at which this many tenths of all entries lie."""
+def _deciles(counts: Ints) -> Ints:
+    """Codes of the entries below or at which 1, 5 and 9 tenths of all entries lie."""
     below = np.cumsum(counts)
-    return int(np.searchsorted(below, -(-tenths * int(below[-1]) // 10)))
+    return np.searchsorted(below, [-(-tenths * int(below[-1]) // 10) for tenths in (1, 5, 9)])
 
 
 FEW = 0.05
@@ -478,13 +457,10 @@ def _fit_columns(
 
 def with_enough_cells(adversary: Adversary, release: Release) -> Adversary | None:
     """The adversary with the most attributes that a few of the rows have; None if no row has any."""
-
-    def rows(knows: int) -> tuple[Adversary, int]:
-        fewer = adversary if knows == adversary.knows else with_facts(adversary, knows)
-        return fewer, int(np.count_nonzero(fewer.eligible(release, np.arange(release.n_records))))
-
-    enough = max(FEW * rows(1)[1], 1)
-    return next((fewer for knows in range(adversary.knows, 0, -1) for fewer, n in [rows(knows)] if n >= enough), None)
+    fewer = [adversary, *(with_facts(adversary, knows) for knows in range(adversary.knows - 1, 0, -1))]
+    rows = np.arange(release.n_records)
+    enough = max(FEW * np.count_nonzero(fewer[-1].eligible(release, rows)), 1)
+    return next((each for each in fewer if np.count_nonzero(each.eligible(release, rows)) >= enough), None)
 
 
 def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]] | str:

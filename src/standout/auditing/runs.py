@@ -1,7 +1,7 @@
 """The attacks of an audit: each adversary as it is named, with other numbers of facts, and with other errors."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
@@ -304,12 +304,11 @@ def measure_grids(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> tup
     )
 
 
-def varying(release: Release, original: Release) -> Iterator[Varies]:
+def varying(release: Release, original: Release) -> list[Varies]:
     """The errors that can vary: of dates and of values, if there are any."""
-    if release.span and original.span:
-        yield "time_error"
-    if release.n_levels and original.n_levels:
-        yield "value_error"
+    has: dict[Varies, int] = {"time_error": release.span and original.span}
+    has["value_error"] = release.n_levels and original.n_levels
+    return [varies for varies, number in has.items() if number]
 
 
 def error_levels(adversary: Adversary, original: Release, varies: Varies, spread: DataSpread) -> tuple[ErrorLevel, ...]:
