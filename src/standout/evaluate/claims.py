@@ -15,7 +15,6 @@ errors, each end by itself (Zou and Donner 2008, "MOVER").
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +24,9 @@ from standout.attack.any_attack import AnyAttack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import Scoreboard
 from standout.attack.verdict import STRONGEST, check_phi
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError, positive_share
-from standout.evaluate.estimates import CONFIDENCE, Estimate, rate
+from standout.evaluate.estimates import Estimate, Z, rate_by_target
 from standout.evaluate.outcomes import Outcomes
 
 # Claims at each φ: correct, wrong, or about an absent target  [Definitions 2 and 3].
@@ -160,10 +159,10 @@ class ClaimRates:
         is_claim, is_correct = self.claim_strength >= phi, self.identified == 1.0
         absent_claim = self.absent_claim_strength >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
         return RatesAtPhi(
-            correct_claims=_rate(is_claim & is_correct),
-            wrong_claims=_rate(is_claim & (self.identified < 1.0)),
-            no_claim=_rate(~is_claim),
-            absent_claims=_rate(absent_claim),
+            correct_claims=rate_by_target(is_claim & is_correct),
+            wrong_claims=rate_by_target(is_claim & (self.identified < 1.0)),
+            no_claim=rate_by_target(~is_claim),
+            absent_claims=rate_by_target(absent_claim),
         )
 
     def phi_for(self, budget: float) -> float:
@@ -195,23 +194,19 @@ class ClaimRates:
     def equal_error_rate(self) -> EqualErrorRate:
         """The φ at which the larger of both rates, of missed and of claimed absent targets, is smallest."""
         self._check_has_absent()
-        steps = self._steps()
-        larger = np.maximum(1.0 - steps.correct, steps.absent)
+        phi, correct, _, absent = self._steps()
+        larger = np.maximum(1.0 - correct, absent)
         best = int(np.argmin(larger))
-        return EqualErrorRate(float(steps.phi[best]), float(larger[best]))
+        return EqualErrorRate(float(phi[best]), float(larger[best]))
 
     def curve(self, points: int = POINTS) -> pl.DataFrame:
         """The rates at up to `points` values of φ, from 0 to where nothing is claimed."""
         steps = self._steps()
-        chosen = np.unique(np.linspace(0, len(steps.phi) - 1, min(points, len(steps.phi))).astype(np.int64))
-        correct, wrong = steps.correct[chosen], steps.wrong[chosen]
-        columns = {
-            "phi": steps.phi[chosen],
-            "correct_claims": correct,
-            "wrong_claims": wrong,
-            "no_claim": np.maximum(1 - correct - wrong, 0.0),
-        }
-        return pl.DataFrame(columns | ({"absent_claims": steps.absent[chosen]} if self.has_absent else {}))
+        chosen = np.unique(np.linspace(0, len(steps[0]) - 1, min(points, len(steps[0]))).astype(np.int64))
+        phi, correct, wrong, absent = (column[chosen] for column in steps)
+        no_claim = np.maximum(1 - correct - wrong, 0.0)
+        columns = {"phi": phi, "correct_claims": correct, "wrong_claims": wrong, "no_claim": no_claim}
+        return pl.DataFrame(columns | ({"absent_claims": absent} if self.has_absent else {}))
 
     def _just_above(self, strengths: Floats) -> Floats:
         return np.asarray(np.nextafter(strengths * (1.0 + self.slack + ROUNDING), np.inf))
@@ -220,7 +215,8 @@ class ClaimRates:
         if not self.has_absent:
             raise ParameterError("no absent targets were attacked: simulate with absent=True")
 
-    def _steps(self) -> "_Steps":
+    def _steps(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Every φ where a share changes, and the shares of correct, wrong and absent claims there."""
         absent = self.absent_claim_strength.ravel() if self.has_absent else np.empty(0)
         present, is_correct = self.claim_strength.ravel(), self.identified.ravel() == 1.0
         levels = np.unique(np.concatenate([present, absent]))
@@ -229,29 +225,15 @@ class ClaimRates:
         levels = levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
         phi = np.concatenate([[0.0], self._just_above(levels)])
 
-        def shares_above(strengths: Floats, n: int) -> Floats:
-            ordered = np.sort(strengths)
-            return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
-
-        correct, wrong = (
-            shares_above(present[is_correct], present.size),
-            shares_above(present[~is_correct], present.size),
+        correct, wrong, false = (
+            (len(strengths) - np.searchsorted(np.sort(strengths), phi)) / max(n, 1)
+            for strengths, n in (
+                (present[is_correct], present.size),
+                (present[~is_correct], present.size),
+                (absent, absent.size),
+            )
         )
-        return _Steps(phi, correct, wrong, shares_above(absent, absent.size))
-
-
-class _Steps(NamedTuple):
-    """The shares of correct, wrong and absent claims at every φ where one of them changes."""
-
-    phi: Floats
-    correct: Floats
-    wrong: Floats
-    absent: Floats
-
-
-def _rate(successes: Bools) -> Estimate:
-    """The rate by target; the draws of one target are one trial that may succeed in part."""
-    return rate(min(float(successes.mean(axis=1).sum()), len(successes)), len(successes))
+        return phi, correct, wrong, false
 
 
 class RatesWithinBudget(NamedTuple):
@@ -278,14 +260,13 @@ def rates_within_budget(rates: ClaimRates, budget: float) -> RatesWithinBudget:
     phi, n = rates.phi_for(budget), len(rates.claim_strength)
     phi_of_others = _phi_of_others(rates, rates.allowed_claims(budget))[:, None]
     is_correct = (rates.claim_strength >= phi_of_others) & (rates.identified == 1.0)
-    shares = is_correct, rates.absent_claim_strength >= phi_of_others
-    correct, absent = (rate(min(math.fsum(each.mean(axis=1)), n), n) for each in shares)
+    correct, absent = rate_by_target(is_correct), rate_by_target(rates.absent_claim_strength >= phi_of_others)
     # The shares of correct claims at the highest and lowest φ that another sample might choose. A sample too small
     # for the budget chooses a φ that a share 1/(n + 1) of absent people reach, on average.
-    most, z = max(budget, 1 / (n + 1)), NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    fewest = n * budget - z * math.sqrt(n * budget * (1 - budget))
+    most = max(budget, 1 / (n + 1))
+    fewest = n * budget - Z * math.sqrt(n * budget * (1 - budget))
     lowest = _correct_claims_with(rates, fewest) if fewest >= 0 else 0.0
-    highest = _correct_claims_with(rates, n * most + z * math.sqrt(n * most * (1 - most)))
+    highest = _correct_claims_with(rates, n * most + Z * math.sqrt(n * most * (1 - most)))
     value = correct.value
     below = math.hypot(value - correct.low, max(value - lowest, 0.0))
     above = math.hypot(correct.high - value, max(highest - value, 0.0))

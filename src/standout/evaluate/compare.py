@@ -19,9 +19,9 @@ from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import generator, key
 from standout.data.export import ResultView
 from standout.data.release import Release
-from standout.evaluate.estimates import Estimate, paired_difference
+from standout.evaluate.estimates import Estimate, paired_difference, rate_by_target
 from standout.evaluate.simulate import simulate, success_rates
-from standout.evaluate.simulation import Simulation, SimulationCell, TableResult, rate_by_target
+from standout.evaluate.simulation import Simulation, SimulationCell, TableResult
 from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
 

@@ -82,6 +82,12 @@ def rate(successes: float, n: int, baseline: float | None = None) -> Estimate:
     return Estimate(share, max(low, 0.0), min(high, 1.0), n, baseline)
 
 
+def rate_by_target(values: ArrayLike, baseline: float | None = None) -> Estimate:
+    """The rate over targets of outcomes by target and draw: the draws of one target are one trial."""
+    trials = np.asarray(values).mean(axis=1)
+    return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
+
+
 def mean(values: ArrayLike, baseline: float | None = None) -> Estimate:
     """The mean of numbers, with Student's interval: x̄ ± t s/√n.
 
@@ -263,12 +269,11 @@ def binomial_tail(hits: int, n: int, chance: float) -> float:
     >>> round(binomial_tail(1, 200, 1 / 20_000), 4), binomial_tail(0, 10, 0.5)
     (0.01, 1.0)
     """
+    from scipy.special import bdtrc
+
     if hits <= 0 or chance >= 1:
         return 1.0
-    if hits > n or chance <= 0:
-        return 0.0
-    logs = (_log_choose(n, k) + k * math.log(chance) + (n - k) * math.log1p(-chance) for k in range(hits, n + 1))
-    return min(1.0, math.fsum(map(math.exp, logs)))
+    return 0.0 if hits > n else float(bdtrc(hits - 1, n, chance))
 
 
 def beta_binomial_tail(hits: int, n: int, a: int, b: int) -> float:
@@ -277,13 +282,8 @@ def beta_binomial_tail(hits: int, n: int, a: int, b: int) -> float:
     >>> round(beta_binomial_tail(1, 1, 1, 1), 6), round(beta_binomial_tail(3, 3, 1, 27), 6)
     (0.5, 0.000246)
     """
-    logs = (_log_choose(n, k) + _log_beta(k + a, n - k + b) - _log_beta(a, b) for k in range(max(hits, 0), n + 1))
-    return min(1.0, math.fsum(map(math.exp, logs)))
+    from scipy.special import betaln
 
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def _log_beta(x: float, y: float) -> float:
-    return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
+    k = np.arange(max(hits, 0), n + 1)
+    logs = betaln(k + a, n - k + b) - betaln(a, b) - betaln(k + 1, n - k + 1) - math.log(n + 1)
+    return min(1.0, math.fsum(np.exp(logs)))

@@ -43,8 +43,9 @@ from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.data.store import SharedIndex
 from standout.evaluate.claims import ClaimThreshold
+from standout.evaluate.estimates import rate_by_target
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes, record_scores
-from standout.evaluate.simulation import RandomGuess, Simulation, SimulationCell, population_rates, rate_by_target
+from standout.evaluate.simulation import RandomGuess, Simulation, SimulationCell, population_rates
 from standout.evaluate.targets import Population, SimilarRecords, no_facts, revealed_items
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key

@@ -25,7 +25,7 @@ from standout.evaluate.claims import (
     RatesAtPhi,
     rates_within_budget,
 )
-from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
+from standout.evaluate.estimates import Estimate, difference, mean, median, rate, rate_by_target, weighted_mean
 from standout.evaluate.outcomes import Criteria, Outcomes
 
 BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -170,22 +170,37 @@ class SimulationCell:
 
     def measurements(self, criteria: Criteria, budget: float) -> Iterator[Measurement]:
         """All measures, in the order of the table."""
-        outcomes, theta = self.outcomes, f"theta={criteria.theta:g}"
-        in_top = min(1.0, criteria.top / self.n_records)
-        yield Measurement("identified", "", self.identified)
-        yield Measurement("in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top))
+        outcomes, theta, all_bits = self.outcomes, f"theta={criteria.theta:g}", math.log2(self.n_records)
         has_similar = not np.isnan(outcomes.similar).any()
+        in_top = self.present * min(1.0, criteria.top / self.n_records)
+        yield Measurement("identified", "", self.identified)
+        yield Measurement("in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, in_top))
         if has_similar:
             yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
-        yield from self._claims()
-        if self.claim_rates.has_absent:
-            yield from self._false_claims(budget)
+        yield from self._claims(budget, theta if has_similar else None)
+        bits, wrong = outcomes.bits_left, 1.0 - outcomes.identified  # a tie of t counts (t − 1)/t
+        mixed = -elementary.log2((elementary.exp2(-bits) + 1 / self.n_records) / 2)
+        # "Even for the other 32 % … the additional information required … is only around 3 bits" [section 5].
+        weight = wrong.mean(axis=1)
+        failures = weighted_mean((wrong * bits).mean(axis=1) / np.where(weight > 0, weight, 1.0), weight, all_bits)
+        yield Measurement("bits_left", "", _positive_mean(bits, all_bits))
+        yield Measurement("bits_gained", "", self.bits_gained)
         if has_similar:
-            yield from self._similar_claims(theta)
-        yield from self._bits(theta if has_similar else None)
-        yield from self._lineup_sizes()
-        if not np.isnan(outcomes.revealed).any():
-            yield from self._revealed()
+            yield Measurement("bits_left", theta, _positive_mean(outcomes.similar_bits_left, all_bits))
+        yield Measurement("bits_left", "mixed_with_uniform", _positive_mean(mixed, all_bits))
+        yield Measurement("bits_left", "not identified", replace(failures, low=max(failures.low, 0.0)))
+        for mass, sizes in ((50, outcomes.lineup_50), (90, outcomes.lineup_90), (99, outcomes.lineup_99)):
+            if len(computed := sizes[~np.isnan(sizes)]):
+                guess = math.ceil(mass / 100 * self.n_records)
+                yield Measurement("lineup_size", f"mass={mass} %", median(computed, guess))
+        revealed, correct = outcomes.revealed, outcomes.revealed_correct
+        if not np.isnan(revealed).any():
+            yield Measurement("revealed", "", _positive_mean(revealed))
+            yield Measurement("revealed_correct", "", _positive_mean(correct))
+            has_any = revealed.sum(axis=1) > 0
+            shares = correct[has_any].sum(axis=1) / revealed[has_any].sum(axis=1)
+            share = rate_by_target(shares[:, None], self.random_guess.revealed_correct_share)
+            yield Measurement("revealed_correct_share", "", share)
         if self.population is not None:
             rates, setting = self.population, f"population={self.population.population}"
             yield Measurement("identified", setting, rates.identified)
@@ -194,76 +209,41 @@ class SimulationCell:
         bins = self.calibration()  # mean distance between Π and the share of right guesses, over the bins
         n, distance = int(bins["n"].sum()), (bins["mean_probability"] - bins["identified"]).abs()
         gap = float((bins["n"] * distance).sum()) / max(n, 1)
-        yield Measurement("calibration_gap", "", _without_interval(gap, n))
+        yield Measurement("calibration_gap", "", Estimate(gap, math.nan, math.nan, n))
         yield Measurement("calibration_bias", "", self._calibration_bias())
 
-    def _claims(self) -> Iterator[Measurement]:
-        """Claims at the threshold. The baseline claims a random record for every target."""
-        at_phi, guess = self.threshold.setting, self.present / self.n_records
-        correct, wrong, no_claim, _ = self.claim_rates.at(self.threshold.strength)
-        yield Measurement("correct_claims", at_phi, replace(correct, baseline=guess))
-        yield Measurement("wrong_claims", at_phi, replace(wrong, baseline=1 - guess))
-        yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
+    def _claims(self, budget: float, theta: str | None) -> Iterator[Measurement]:
+        """Claims at the threshold, of absent targets too, at equal errors, within the budget, and of similar records.
 
-    def _false_claims(self, budget: float) -> Iterator[Measurement]:
-        """Claims about absent targets: at the threshold, at equal errors, and within the budget."""
+        The baseline claims a random record for every target. A claim about a record that is at least θ similar to the
+        target is correct in the sense of [Definition 3].
+        """
         threshold, rates, guess = self.threshold, self.claim_rates, self.present / self.n_records
-        at_phi, measure = threshold.setting, threshold.measure
-        absent, n = rates.at(threshold.strength).absent_claims, len(rates.absent_claim_strength)
-        yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
-        yield Measurement("absent_rejected", at_phi, rate(n - absent.value * n, n, 0.0))
-        equal = rates.equal_error_rate()
-        yield Measurement("equal_error_rate", "", rate(equal.rate * n, n, 1 / (1 + guess)))
-        yield Measurement(measure, "equal_error_rate", _without_interval(threshold.stated(equal.phi), n))
-        within, at_budget = rates_within_budget(rates, budget), f"absent_claims<={budget:g}"
-        yield Measurement(measure, at_budget, _without_interval(threshold.stated(within.phi), n))
-        yield Measurement("correct_claims", at_budget, replace(within.correct_claims, baseline=guess))
-        yield Measurement("absent_claims", at_budget, replace(within.absent_claims, baseline=1.0))
-
-    def _similar_claims(self, theta: str) -> Iterator[Measurement]:
-        """Claims that are correct if the record is at least θ similar to the target  [Definition 3]."""
-        rates, guess = replace(self.claim_rates, identified=self.outcomes.similar), self.random_guess.similar
-        setting, at_phi = f"{self.threshold.setting}, {theta}", rates.at(self.threshold.strength)
-        yield Measurement("correct_claims", setting, replace(at_phi.correct_claims, baseline=guess))
-        yield Measurement("wrong_claims", setting, replace(at_phi.wrong_claims, baseline=1 - guess))
+        at_phi, measure, n = threshold.setting, threshold.measure, len(self.outcomes)
+        claims = rates.at(threshold.strength)
+        yield Measurement("correct_claims", at_phi, replace(claims.correct_claims, baseline=guess))
+        yield Measurement("wrong_claims", at_phi, replace(claims.wrong_claims, baseline=1 - guess))
+        yield Measurement("no_claim", at_phi, replace(claims.no_claim, baseline=0.0))
         if rates.has_absent:
-            n, equal = len(rates.claim_strength), rates.equal_error_rate().rate
-            yield Measurement("equal_error_rate", theta, rate(equal * n, n, 1 / (1 + guess)))
-
-    def _bits(self, theta: str | None) -> Iterator[Measurement]:
-        bits, all_bits = self.outcomes.bits_left, math.log2(self.n_records)
-
-        def left(values: Floats) -> Estimate:
-            return _not_negative(mean(values.mean(axis=1), all_bits))
-
-        mixed = -elementary.log2((elementary.exp2(-bits) + 1 / self.n_records) / 2)
-        # "Even for the other 32 % … the additional information required … is only around 3 bits" [section 5].
-        wrong = 1.0 - self.outcomes.identified  # a tie of t counts (t − 1)/t
-        weight = wrong.mean(axis=1)
-        failures = weighted_mean((wrong * bits).mean(axis=1) / np.where(weight > 0, weight, 1.0), weight, all_bits)
-        yield Measurement("bits_left", "", left(bits))
-        yield Measurement("bits_gained", "", self.bits_gained)
+            absent, equal = claims.absent_claims, rates.equal_error_rate()
+            yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
+            yield Measurement("absent_rejected", at_phi, rate(n - absent.value * n, n, 0.0))
+            yield Measurement("equal_error_rate", "", rate(equal.rate * n, n, 1 / (1 + guess)))
+            phi = Estimate(threshold.stated(equal.phi), math.nan, math.nan, n)
+            yield Measurement(measure, "equal_error_rate", phi)
+            within, at_budget = rates_within_budget(rates, budget), f"absent_claims<={budget:g}"
+            yield Measurement(measure, at_budget, replace(phi, value=threshold.stated(within.phi)))
+            yield Measurement("correct_claims", at_budget, replace(within.correct_claims, baseline=guess))
+            yield Measurement("absent_claims", at_budget, replace(within.absent_claims, baseline=1.0))
         if theta is not None:
-            yield Measurement("bits_left", theta, left(self.outcomes.similar_bits_left))
-        yield Measurement("bits_left", "mixed_with_uniform", left(mixed))
-        yield Measurement("bits_left", "not identified", _not_negative(failures))
-
-    def _lineup_sizes(self) -> Iterator[Measurement]:
-        outcomes = self.outcomes
-        for mass, sizes in ((50, outcomes.lineup_50), (90, outcomes.lineup_90), (99, outcomes.lineup_99)):
-            computed = sizes[~np.isnan(sizes)]
-            if len(computed):
-                guess = math.ceil(mass / 100 * self.n_records)
-                yield Measurement("lineup_size", f"mass={mass} %", median(computed, guess))
-
-    def _revealed(self) -> Iterator[Measurement]:
-        revealed, correct = self.outcomes.revealed, self.outcomes.revealed_correct
-        yield Measurement("revealed", "", _not_negative(mean(revealed.mean(axis=1))))
-        yield Measurement("revealed_correct", "", _not_negative(mean(correct.mean(axis=1))))
-        has_any = revealed.sum(axis=1) > 0
-        shares = correct[has_any].sum(axis=1) / revealed[has_any].sum(axis=1)
-        share = rate(min(math.fsum(shares), len(shares)), len(shares), self.random_guess.revealed_correct_share)
-        yield Measurement("revealed_correct_share", "", share)
+            rates, guess = replace(rates, identified=self.outcomes.similar), self.random_guess.similar
+            claims = rates.at(threshold.strength)
+            setting = f"{at_phi}, {theta}"
+            yield Measurement("correct_claims", setting, replace(claims.correct_claims, baseline=guess))
+            yield Measurement("wrong_claims", setting, replace(claims.wrong_claims, baseline=1 - guess))
+            if rates.has_absent:
+                equal_rate = rate(rates.equal_error_rate().rate * n, n, 1 / (1 + guess))
+                yield Measurement("equal_error_rate", theta, equal_rate)
 
     def _calibration_bias(self) -> Estimate:
         """Mean Π of the best guess minus the share of right guesses, paired by target."""
@@ -275,19 +255,10 @@ class SimulationCell:
         return replace(bias, low=max(bias.low, -1.0), high=min(bias.high, 1.0))
 
 
-def _without_interval(value: float, n: int) -> Estimate:
-    return Estimate(value, math.nan, math.nan, n, None)
-
-
-def _not_negative(estimate: Estimate) -> Estimate:
-    """The estimate of a number that cannot be negative: its interval begins at 0 at the lowest."""
+def _positive_mean(values: Floats, baseline: float | None = None) -> Estimate:
+    """The mean over targets of numbers that cannot be negative: its interval begins at 0 at the lowest."""
+    estimate = mean(values.mean(axis=1), baseline)
     return replace(estimate, low=max(estimate.low, 0.0))
-
-
-def rate_by_target(values: Floats, baseline: float | None = None) -> Estimate:
-    """The rate over targets of outcomes by target and draw: the draws of one target are one trial."""
-    trials = values.mean(axis=1)
-    return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
 
 
 # Results as tidy tables, and tables as files.
