@@ -17,7 +17,7 @@ from evaluate.releases import COMPILED, DAY, NAMES, SIZES, has_room_for_errors, 
 from standout.core.rng import generator
 from standout.data.release import Release
 from standout.evaluate.simulate import simulate
-from standout.evaluate.targets import Population, pair_similarities, sample_release, similarities_to_all
+from standout.evaluate.targets import Population, full_queries, pair_similarities, sample_release, similarities_to_all
 from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, Period, Sanitized
 
@@ -309,7 +309,7 @@ def test_a_sample_of_a_sanitized_release_has_the_facts_of_the_whole(parts, seed)
         representative = int(safer.mapping.representatives[person])
         assert some.records[int(some.mapping.representatives[at])] == safer.records[representative]
         whole, part = (
-            facts_in_words(data, Population.of(data).all_facts(np.array([index])))
+            facts_in_words(data, full_queries(Population.of(data), np.array([index]), so.Present()).known)
             for data, index in ((safer, person), (some, at))
         )
         # facts lose their values or times if no record of the sample has any

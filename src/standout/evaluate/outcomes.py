@@ -144,19 +144,13 @@ def attack_outcomes(
     """
     shape = len(targets), len(known) // max(len(targets), 1), len(sizes)
     if release.columns:
-        parts = []
-        for size in sizes:
-            few = replace(known, cells=known.cells.first_attributes(original_of(release), size))
-            verdicts = attack_columns(release, few, attack, threads=threads)
-            absent = attack_columns(release, few, attack, absent=True, threads=threads) if criteria.absent else None
-            parts.append(column_outcomes(verdicts, absent, isinstance(attack, (Likelihood, Scoreboard)), criteria.top))
-        columns = ([getattr(part, field.name) for part in parts] for field in fields(Outcomes))
-        return Outcomes(*(np.stack(column, axis=-1).reshape(shape) for column in columns))
-    by_query = _history_outcomes(attack, release, known, targets, sizes, criteria, similar_records, lineups, threads)
+        by_query = _column_outcomes(attack, release, known, sizes, criteria, threads)
+    else:
+        by_query = _entry_outcomes(attack, release, known, targets, sizes, criteria, similar_records, lineups, threads)
     return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
 
 
-def _history_outcomes(
+def _entry_outcomes(
     attack: AnyAttack, release: Release, known: KnownFacts, targets: Ints, sizes: Sequence[int], criteria: Criteria,
     similar_records: Mapping[int, Ints], lineups: int, threads: int | None,
 ) -> Outcomes:  # fmt: skip
@@ -283,35 +277,44 @@ def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
     return scores
 
 
-def column_outcomes(verdicts: Verdicts, absent: Verdicts | None, by_posterior: bool, top: int = 10) -> Outcomes:
-    """What the verdicts say about each target; NaN for measures that only histories have."""
-    n, passing = verdicts.candidates, verdicts.ties
-    among_others = np.clip((top - passing) / np.maximum(n - passing, 1), 0.0, 1.0)  # none of them passes
-    in_top = np.clip((top - verdicts.above) / np.maximum(verdicts.level, 1), 0.0, 1.0)
-    columns = {
-        "identified": verdicts.found,
-        "in_top": np.where(verdicts.present, np.where(verdicts.level < 0, among_others, in_top), 0.0),
-        "claim_strength": claim_strengths(verdicts, by_posterior),
-        "bits_left": verdicts.bits_left,
-        "best_probability": np.minimum(verdicts.posterior, 1.0),
-        "candidates": np.full(len(passing), float(n)),
-    }
-    if verdicts.best_likelihood is not None:
-        columns["anybody"] = verdicts.best_likelihood
-    if absent is not None:
-        columns["absent_claim_strength"] = claim_strengths(absent, by_posterior)
-        columns["absent_probability"] = absent.posterior
-        if absent.best_likelihood is not None:
-            columns["absent_anybody"] = absent.best_likelihood
-    return Outcomes.of(**columns)
+def _column_outcomes(
+    attack: AnyAttack, release: Release, known: KnownFacts, sizes: Sequence[int], criteria: Criteria,
+    threads: int | None,
+) -> Outcomes:  # fmt: skip
+    """The outcomes by query; NaN for measures that only histories have."""
 
+    def strengths(verdicts: Verdicts) -> Floats:
+        """−log10(1 − posterior), or the eccentricity; -1 where there is nothing to claim."""
+        if not isinstance(attack, (Likelihood, Scoreboard)):
+            return np.minimum(verdicts.eccentricity, 1e9)
+        strength = -np.log10(np.maximum(1.0 - verdicts.posterior, 10.0**-STRONGEST_IN_COLUMNS))
+        return np.where(verdicts.ties > 0, strength, -1.0)
 
-def claim_strengths(verdicts: Verdicts, by_posterior: bool) -> Floats:
-    """How strong each claim is: −log10(1 − posterior), or the eccentricity; -1 where there is nothing to claim."""
-    if not by_posterior:
-        return np.minimum(verdicts.eccentricity, 1e9)
-    strength = -np.log10(np.maximum(1.0 - verdicts.posterior, 10.0**-STRONGEST_IN_COLUMNS))
-    return np.where(verdicts.ties > 0, strength, -1.0)
+    parts: list[dict[str, Floats]] = []
+    for size in sizes:
+        few = replace(known, cells=known.cells.first_attributes(original_of(release), size))
+        verdicts = attack_columns(release, few, attack, threads=threads)
+        n, passing, top = verdicts.candidates, verdicts.ties, criteria.top
+        among_others = np.clip((top - passing) / np.maximum(n - passing, 1), 0.0, 1.0)  # none of them passes
+        in_top = np.clip((top - verdicts.above) / np.maximum(verdicts.level, 1), 0.0, 1.0)
+        columns = {
+            "identified": verdicts.found,
+            "in_top": np.where(verdicts.present, np.where(verdicts.level < 0, among_others, in_top), 0.0),
+            "claim_strength": strengths(verdicts),
+            "bits_left": verdicts.bits_left,
+            "best_probability": np.minimum(verdicts.posterior, 1.0),
+            "candidates": np.full(len(passing), float(n)),
+            "anybody": verdicts.best_likelihood,
+        }
+        if criteria.absent:
+            absent = attack_columns(release, few, attack, absent=True, threads=threads)
+            columns |= {
+                "absent_claim_strength": strengths(absent),
+                "absent_probability": absent.posterior,
+                "absent_anybody": absent.best_likelihood,
+            }
+        parts.append({name: column for name, column in columns.items() if column is not None})
+    return Outcomes.of(**{name: np.stack([part[name] for part in parts], axis=-1).ravel() for name in parts[0]})
 
 
 # How many of the most probable records hold 50, 90 and 99 % of the probability.

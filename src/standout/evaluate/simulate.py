@@ -311,7 +311,10 @@ class _Run:
         if isinstance(targets, str) and targets != "all":
             raise ParameterError(f'targets must be a number, "all", or a list of record ids, got {targets!r}')
         if isinstance(targets, Iterable) and not isinstance(targets, str):
-            order = np.unique([_position(original, record_id) for record_id in targets]).astype(np.int64)
+            try:
+                order = np.unique([position_of_id(original.records, each) for each in targets]).astype(np.int64)
+            except (NotFoundError, ParameterError) as error:
+                raise type(error)(f"targets: {error}") from None
         else:
             purpose = ("table", "targets") if original.columns else ("targets",)
             order = generator(self.seed, *purpose).permutation(original.n_records)
@@ -502,6 +505,11 @@ def simulate(
     1.000 (0.912 to 1.000, n = 40)
     """
     release = as_release(release).check()
+    if population is not None and (not release.columns or not absent):
+        raise ParameterError("population needs a release with columns, and absent targets")
+    if population is not None and whole_number("population", population, 1) < release.n_records:
+        least = f"{release.n_records:,}, got {population:,}"
+        raise ParameterError(f"population must be at least the number of rows, {least}")
     usual: AnyAttack = Likelihood() if release.columns else ScoreboardRH()
     checked_attack = usual if attack is None else attack_named(attack)
     run = _Run(
@@ -520,7 +528,7 @@ def simulate(
         threads=threads,
         progress=progress,
         save=None if save is None else Path(save),
-        people=None if population is None else _people(release, population, absent),
+        people=population,
         posterior=posterior,
     )
     budget = positive_share("budget", budget)
@@ -536,22 +544,6 @@ def simulate(
     original, fingerprint = original_of(release), release.fingerprint
     made_from = None if original is release else original.fingerprint
     return Simulation(tuple(cells), run.criteria, run.threshold, budget, run.seed, fingerprint, complete, made_from)
-
-
-def _position(release: Release, record_id: object) -> int:
-    try:
-        return position_of_id(release.records, record_id)
-    except (NotFoundError, ParameterError) as error:
-        raise type(error)(f"targets: {error}") from None
-
-
-def _people(release: Release, population: int, absent: bool) -> int:
-    if not release.columns or not absent:
-        raise ParameterError("population needs a release with columns, and absent targets")
-    people = whole_number("population", population, 1)
-    if people < release.n_records:
-        raise ParameterError(f"population must be at least the number of rows, {release.n_records:,}, got {people:,}")
-    return people
 
 
 def _by_name(adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary]) -> dict[str, Adversary]:

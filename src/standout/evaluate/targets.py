@@ -113,12 +113,6 @@ class Population:
         """What the adversary knows about these people, in codes of the release."""
         return self._in_release_codes(known_facts(adversary, self.original, people, seed, draws), people)
 
-    def all_facts(self, people: Ints) -> KnownFacts:
-        """Everything that is true of these people, in codes of the release; equal entries are one fact."""
-        return self._in_release_codes(
-            facts_from_entries(self.original, *distinct_positions(self.original, people)), people
-        )
-
     def items_in_record(self, person: int, items: Ints) -> Bools:
         """Which of a person's items are also in the record that represents them."""
         if not isinstance(self.release, Sanitized):
@@ -259,8 +253,9 @@ def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints
 
 
 def full_queries(population: Population, targets: Ints, similarity: Similarity) -> Queries:
-    """Queries with everything that is true of these people as known facts."""
-    known = population.all_facts(targets)
+    """Queries with everything that is true of these people as known facts; equal entries are one fact."""
+    known = facts_from_entries(population.original, *distinct_positions(population.original, targets))
+    known = population._in_release_codes(known, targets)
     return prepare_queries(population.release, known, similarity, "one", np.full(len(targets), -1))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, Real, inline
 from standout.data.release import Levels, Release
@@ -135,12 +135,14 @@ class Tabulation:
         self.n_levels, bank = release.n_levels, release.n_levels + 1
         self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
         self.span, self.day = release.span, days_per_unit(release)
-        self.known, self.far = known, self._far(known)
+        # Facts whose time is so far outside the release that most of a table of distances is unused.
+        self.known, self.far = known, known.timed & ((known.time < -self.span) | (known.time > 2 * self.span))
         near = known.time[known.timed & ~self.far]
         self.latest = int(near.max(initial=0))
         self.width = max(self.span, 1) + self.latest - int(near.min(initial=0))
         # Number of cells that the last row must have, so that no code reaches past it.
         self.least_width = max(self.width, 1 << release.by_item.time_bits)
+        self.all_cells = self.width + int(self.far.sum()) * self.span + self.least_width
         self.rows: list[Floats] = []
         self.end = 0
         self.near: int | None = None
@@ -156,24 +158,16 @@ class Tabulation:
     @cached_property
     def is_bounded(self) -> bool:
         """Whether c ends where the similarity of times ends: if that is shorter than what can come up."""
-        return self.reach is not None and self._all_cells() > max(WIDE, 2 * self.reach + 2)
+        return self.reach is not None and self.all_cells > max(WIDE, 2 * self.reach + 2)
 
     @property
     def stride(self) -> int:
         """How far apart two rows of equal distances begin."""
         return 1 << COLUMN_BITS if self.is_bounded else self.width
 
-    def _all_cells(self) -> int:
-        """Number of cells of a table of all distances."""
-        return self.width + int(self.far.sum()) * self.span + self.least_width
-
-    def _far(self, known: KnownFacts) -> Bools:
-        """Facts whose time is so far outside the release that most of a table of distances is unused."""
-        return known.timed & ((known.time < -self.span) | (known.time > 2 * self.span))
-
     def tabulate(self) -> Tables:
         """The tables; one that would fill the memory is refused."""
-        cells = 2 * (self.reach or 0) + 2 if self.is_bounded else self._all_cells()
+        cells = 2 * (self.reach or 0) + 2 if self.is_bounded else self.all_cells
         if cells > MOST_CELLS:
             assert self.release.clock is not None
             raise ParameterError(
@@ -214,39 +208,29 @@ class Tabulation:
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape, value and time apart: returns how many terms add up, and whether the time counts."""
-        values, at = self._values(shape), self._times(shape)
+        similarity, value, numbers, at = self.similarity, shape.value, None, None
+        alone, source = np.ones(self.n_levels + 1), "a similarity's values()"
+        if value is not None and self.release.levels is not None:
+            numbers = call_user_code(similarity.values, source, value, self.levels)
+            if numbers is not None:  # an entry without a value counts 0
+                alone = np.append(check_numbers(numbers, self.n_levels, source), 0.0)
+        if shape.timed and self.span:
+            at = self.near if shape.far is None else None
+            if at is None:
+                steps, source = self._steps(shape), "a similarity's times()"
+                row = call_user_code(similarity.times, source, steps * self.day)
+                if row is not None:  # the entry's time − the known time is added to the place of distance 0
+                    at = self._row(check_numbers(row, len(steps), source)) + self._zero(shape)
+                    self.near = at if shape.far is None else self.near
         bank = slice(0, self.n_levels + 1)
         second = slice(self.n_levels + 1, 2 * self.n_levels + 2)  # without a time: what c says counts 0
-        adds = values is not None and at is not None and self.similarity.adds
-        alone = np.ones(self.n_levels + 1) if values is None else values
+        adds = numbers is not None and at is not None and similarity.adds
         if at is None or adds:
             a[bank], a[second] = alone, alone[: len(a[second])]
         if at is None:
             return 1, False
         off[:], b[bank] = at, 1.0 if adds else alone
         return 1 + adds, True
-
-    def _values(self, shape: FactShape) -> Floats | None:
-        """Sim of the known value with each level, and 0 for an entry without a value."""
-        if shape.value is None or self.release.levels is None:
-            return None
-        value, source = shape.value, "a similarity's values()"
-        numbers = call_user_code(lambda: self.similarity.values(value, self.levels), source)
-        return None if numbers is None else np.append(check_numbers(numbers, self.n_levels, source), 0.0)
-
-    def _times(self, shape: FactShape) -> int | None:
-        """Where the row of c for this shape begins, moved so that time − known time is added to it."""
-        if not shape.timed or self.span == 0:
-            return None
-        if shape.far is None and self.near is not None:
-            return self.near
-        steps, source = self._steps(shape), "a similarity's times()"
-        numbers = call_user_code(lambda: self.similarity.times(steps * self.day), source)
-        if numbers is None:
-            return None
-        at = self._row(check_numbers(numbers, len(steps), source)) + self._zero(shape)
-        self.near = at if shape.far is None else self.near
-        return at
 
     def _steps(self, shape: FactShape) -> Floats:
         """The distances in units that can come up; the last of bounded ones represents all that are farther."""

@@ -35,10 +35,10 @@ MOST_KEPT = 1 << 21
 """Largest number of results of a user's function that are kept."""
 
 
-def call_user_code(call: Callable[[], Any], source: str) -> Any:
+def call_user_code(call: Callable[..., Any], source: str, *arguments: Any) -> Any:
     """Call a user's code; an error says which code failed."""
     try:
-        return call()
+        return call(*arguments)
     except StandoutError:
         raise
     except Exception as error:
@@ -138,11 +138,11 @@ class Within(Similarity):
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """1 if a level is within the threshold of the known value, else 0."""
-        return None if self.value is None else _at_most(_distances(known, levels), self.value)
+        return None if self.value is None else (_distances(known, levels) <= self.value + ROUNDING).astype(np.float64)
 
     def times(self, days: Floats) -> Floats | None:
         """1 if a distance is within the threshold, else 0."""
-        return None if self.time is None else _at_most(np.abs(days), self.time)
+        return None if self.time is None else (np.abs(days) <= self.time + ROUNDING).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +175,17 @@ class Decay(Similarity):
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """e^(−|Δvalue| / value_scale) for each level."""
-        scale = self.value_scale
-        return None if scale is None else _decayed(_distances(known, levels), scale)
+        if self.value_scale is None:
+            return None
+        with np.errstate(over="ignore"):  # 0 where the quotient exceeds all numbers
+            return elementary.exp(-_distances(known, levels) / self.value_scale)
 
     def times(self, days: Floats) -> Floats | None:
         """e^(−|Δdays| / time_scale) for each distance."""
-        return None if self.time_scale is None else _decayed(np.abs(days), self.time_scale)
+        if self.time_scale is None:
+            return None
+        with np.errstate(over="ignore"):
+            return elementary.exp(-np.abs(days) / self.time_scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,16 +280,6 @@ def time_reach(similarity: Similarity) -> float | None:
     return 0 if type(similarity) in (Present, Equal) else None
 
 
-def _decayed(distances: Floats, scale: float) -> Floats:
-    """e^(−distance / scale); 0 where the quotient exceeds all numbers."""
-    with np.errstate(over="ignore"):
-        return elementary.exp(-distances / scale)
-
-
-def _at_most(distances: Floats, threshold: float) -> Floats:
-    return np.asarray(distances <= threshold + ROUNDING, np.float64)
-
-
 def _distances(known: Value, levels: Levels) -> Floats:
     """Distance of a value from each level. Two categories are equal (0) or infinitely far apart."""
     if isinstance(levels, tuple):
@@ -341,7 +336,7 @@ class PlacesWithin(PlaceSimilarity):
 
     def places(self, metres: Floats) -> Floats:
         """1 if a distance is within the threshold, else 0."""
-        return _at_most(metres, self.metres)
+        return np.asarray(metres <= self.metres + ROUNDING, np.float64)
 
 
 @dataclass(frozen=True)
@@ -475,7 +470,7 @@ def _entry_similarity(release: Release, similarity: Similarity, known: Entry, en
     parts = []
     for method, is_missing, given in calls:
         source = f"a similarity's {method}()"
-        numbers = call_user_code(lambda method=method, given=given: getattr(similarity, method)(*given), source)  # type: ignore[misc]
+        numbers = call_user_code(getattr(similarity, method), source, *given)
         if numbers is not None:
             parts.append(0.0 if is_missing else float(check_numbers(numbers, 1, source)[0]))
     if not parts:
