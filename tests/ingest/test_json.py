@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
-from standout.ingest import json_lines
-from standout.ingest.json_lines import ArraySplitter
+from standout.ingest import frames
+from standout.ingest.frames import ArraySplitter
 from standout.ingest.sources import zstd
 
 ROWS = [
@@ -66,14 +66,14 @@ def test_every_block_size_gives_the_same_release(tmp_path_factory, rows, block, 
     made = [{"user": user, "item": item, "rating": value, "x": {"y": [item]}} for user, item, value in rows]
     path = tmp_path_factory.mktemp("json") / "data"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_lines, "BLOCK", block)
+        patch.setattr(frames, "BLOCK", block)
         for text in (lines(made), json.dumps(made, indent=1 if pretty else None, ensure_ascii=False)):
             path.write_text(text, encoding="utf-8")
             assert content(so.read(path, kind="history", ignore="x", repeats="last")) == wanted
 
 
 def test_a_field_that_appears_late_is_a_column(put, monkeypatch):
-    monkeypatch.setattr(json_lines, "BLOCK", 64)
+    monkeypatch.setattr(frames, "BLOCK", 64)
     rows = [{"user": str(i), "item": "a"} for i in range(300)]
     rows.append({"user": "x", "item": "a", "time": "2005-03-01"})
     release = so.read(put(lines(rows), "late.jsonl"))

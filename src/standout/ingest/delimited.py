@@ -88,8 +88,9 @@ def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress
     window, slots = Window(stream), int(dialect.slot.max(initial=-1)) + 1
     rows = Rows.empty(0, slots)
     while window.refill():
-        if len(rows.line) <= window.most_rows:  # one more, for the row that is not complete yet
-            rows = Rows.empty(window.most_rows + 1, slots)
+        most = window.end // 2 + 1  # a row has at least one byte and a line end
+        if len(rows.line) <= most:  # one more, for the row that is not complete yet
+            rows = Rows.empty(most + 1, slots)
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, rows)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
@@ -108,7 +109,10 @@ def open_text(file: SourceFile, options: Options, like: Layout | None = None) ->
     with open_stream(file.path, file.member, options.encoding) as stream:
         text_head(stream)  # in UTF-8, whose lines can be skipped
         stream.skip(options.skip_lines)
-        lines = _head_lines(stream)
+        head = text_head(stream)
+        text = TextDecoder().to_utf8(head[: head.rfind(b"\n") + 1] or head, 1).decode()  # as `Window` reads it
+        text = text.lstrip("\ufeff").replace("\0", "").replace("\r\n", "\n")
+        lines = [line for line in text.split("\n") if line.strip()]
         separator = options.separator or (
             like.separator if like else _guess_separator(stream.name, lines, options.quote)
         )
@@ -132,14 +136,6 @@ def open_text(file: SourceFile, options: Options, like: Layout | None = None) ->
         if header and len(rows) == 1 and like is None:
             raise SourceError(f"{stream.name} has a header and no rows: check the file")
         yield TextFile(stream, Layout(separator, quote, names, header), rows[int(header) :])
-
-
-def _head_lines(stream: Stream) -> list[str]:
-    """Lines in the first bytes of a stream, in the encoding in which `Window` reads them, but for an incomplete one."""
-    head = text_head(stream)
-    text = TextDecoder().to_utf8(head[: head.rfind(b"\n") + 1] or head, 1).decode()
-    lines = text.lstrip("\ufeff").replace("\0", "").replace("\r\n", "\n").split("\n")
-    return [line for line in lines if line.strip()]
 
 
 def _guess_separator(name: str, lines: list[str], quote: str) -> str:

@@ -325,7 +325,8 @@ def make_column(
     column = Column(name, levels.kind, levels.levels, codes, starts)
     if schema.hierarchy is not None:
         column = with_hierarchy(column, schema.hierarchy, folder)
-    column = replace(column, similarity=default_similarity(column), error=default_error(column))
+    similarity, error = _usual(column)
+    column = replace(column, similarity=similarity, error=error)
     return replace(
         column,
         similarity=_similarity(column, schema),
@@ -385,40 +386,28 @@ def _between(levels: Floats, counts: Ints) -> float:
     return float(levels[min(high, len(levels) - 1)] - levels[low])
 
 
-def default_error(column: Column) -> float:
-    """How far an imprecise adversary is off."""
-    if column.n_levels <= FEW or column.kind not in ("number", "date", "ordered"):
-        return 0.0
-    if column.kind == "ordered":
-        return 1.0
-    error = one_digit(spread(column) / ERROR)
-    if column.kind == "date":
-        return min(max(float(round(error)), 1.0), LONGEST_ERROR)
-    return max(float(round(error)), 1.0) if _is_whole(column) else error
+def _usual(column: Column) -> tuple[ColumnSimilarity, float]:
+    """How a column is compared, and how far an imprecise adversary is off.
 
-
-def default_similarity(column: Column) -> ColumnSimilarity:
-    """Sim of a column: decay for numbers and dates, ordered, hierarchy if there is one, otherwise equal."""
+    Numbers and dates: a decay over a tenth of the spread and an error of a twentieth, rounded to one digit; at least 1
+    for whole numbers, at most 30 and 14 days for dates. Ordered levels: one step. Others, and two levels: no error.
+    """
     if column.kind in ("number", "date") and column.n_levels > FEW:
-        scale = one_digit(spread(column) / SCALE)
+        wide, levels = spread(column), np.asarray(column.levels, np.float64)
+        error, scale = one_digit(wide / ERROR), one_digit(wide / SCALE)
+        if column.kind == "date" or (levels == np.floor(levels)).all():
+            error, scale = max(float(round(error)), 1.0), max(scale, 1.0)
         if column.kind == "date":
-            scale = min(max(scale, 1.0), LONGEST_SCALE)
-        elif _is_whole(column):
-            scale = max(scale, 1.0)
-        return ColumnSimilarity("decay", scale)
+            error, scale = min(error, LONGEST_ERROR), min(scale, LONGEST_SCALE)
+        return ColumnSimilarity("decay", scale), error
     if column.kind == "ordered":
-        return ColumnSimilarity("ordered")
-    return ColumnSimilarity("hierarchy" if column.hierarchy is not None else "equal")
+        return ColumnSimilarity("ordered"), float(column.n_levels > FEW)
+    return ColumnSimilarity("hierarchy" if column.hierarchy is not None else "equal"), 0.0
 
 
 def one_digit(number: float) -> float:
     """Round to one significant digit."""
     return float(round(number, -math.floor(math.log10(number)))) if number > 0.0 else 0.0
-
-
-def _is_whole(column: Column) -> bool:
-    levels = np.asarray(column.levels, np.float64)
-    return bool((levels == np.floor(levels)).all())
 
 
 # What a user should check about a column: it names people, it is empty, it says nothing.

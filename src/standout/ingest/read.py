@@ -456,7 +456,10 @@ class SourceReader:
         number, pool = 1, current_pool()
         while number < len(files):
             about = roles, layout, str(files[0].path)
-            if pool is not None and collector.places is None and all(map(_is_small, files[number:])):
+            shared = pool is not None and collector.places is None  # the codes of a file are in a worker's memory
+            paths = [file.path for file in files[number:]] if shared else []
+            readable = (isinstance(path, RemotePath) or path.is_file() for path in paths)
+            if pool is not None and shared and all(readable) and max(map(file_size, paths)) <= MOST_BYTES:
                 tasks = ((kind, files[i], records[i], *about) for i in range(number, len(files)))
                 for _ in merge_files(collector, pool, read_part, tasks):
                     number += 1
@@ -513,11 +516,6 @@ class SourceReader:
         if roles.record is not None:
             check_people(collector.records.labels(), provenance)
         return collector.finish(provenance, self.progress)
-
-
-def _is_small(file: SourceFile) -> bool:
-    """Whether a worker can read a file: its codes are in the worker's memory."""
-    return (isinstance(file.path, RemotePath) or file.path.is_file()) and file_size(file.path) <= MOST_BYTES
 
 
 def _printable(name: str) -> str:

@@ -421,10 +421,17 @@ def _with_rows(column: Column, rows: Sequence[tuple[str, ...]], source: str) -> 
             f"not in {source}: add a row for each of them"
         )
     paths = [groups_of[text] for text in texts]
-    _check_nested(column.name, paths, source)
+    for height in range(len(paths[0]) - 1 if paths else 0):  # a group must not be part of two wider groups
+        wider = {(path[height], path[height + 1]) for path in paths}
+        if split := len(wider) - len({group for group, _ in wider}):
+            raise ColumnError(
+                f"column {column.name!r}: {split:,} groups at height {height + 1} of {source} are part of several "
+                f"groups at height {height + 2}: each group must be part of one"
+            )
     order = sorted(range(len(texts)), key=lambda code: (*paths[code][::-1], texts[code]))
     if column.kind != "category":
-        if any(_is_split([path[height] for path in paths]) for height in range(len(paths[0]) if paths else 0)):
+        columns = list(zip(*paths, strict=True))  # a name that occurs at several places, with others between them
+        if any(sum(a != b for a, b in pairwise(names)) + 1 > len(set(names)) for names in columns):
             raise ColumnError(
                 f"column {column.name!r} is {column.kind}, and {source} has groups that are not neighbours "
                 'in its order: change them, or set kind = "category"'
@@ -443,23 +450,6 @@ def _hierarchy_of(paths: Sequence[tuple[str, ...]]) -> Hierarchy:
         groups[height] = [place[path[height]] for path in paths]
         labels.append(tuple(names))
     return Hierarchy(tuple(labels), groups)
-
-
-def _check_nested(name: str, paths: Sequence[tuple[str, ...]], source: str) -> None:
-    """Raise an error if a group is part of two wider groups."""
-    for height in range(len(paths[0]) - 1 if paths else 0):
-        wider = {(path[height], path[height + 1]) for path in paths}
-        split = len(wider) - len({group for group, _ in wider})
-        if split:
-            raise ColumnError(
-                f"column {name!r}: {split:,} groups at height {height + 1} of {source} are part of several "
-                f"groups at height {height + 2}: each group must be part of one"
-            )
-
-
-def _is_split(names: Sequence[str]) -> bool:
-    """Whether a name occurs at several places, with others between them."""
-    return sum(a != b for a, b in pairwise(names)) + 1 > len(set(names))
 
 
 def _bands(column: Column, widths: list[float]) -> Hierarchy:

@@ -84,12 +84,6 @@ def table_plan(names: Sequence[str], options: Options, size: int) -> TablePlan |
 # Which column has the ids of the rows.
 
 
-def _id_rank(name: str) -> int:
-    """How well known a name is as that of the id; 0 is best."""
-    rank = name_rank(name, "record")
-    return 0 if plain_name(name) == "id" else 1 + (rank if rank is not None else 50)
-
-
 def _row_number_reason(position: int, name: str, cells: DistinctCells) -> str:
     """Why a first column without a known name may be the id: row numbers or codes; "" if not."""
     if position or cells.n_rows < FEWEST or not cells.all_differ or is_quasi_identifier(name):
@@ -102,12 +96,6 @@ def _row_number_reason(position: int, name: str, cells: DistinctCells) -> str:
     if cells.is_text and all(CODE.fullmatch(text) for text in values.head(SAMPLE).to_list()):
         return "it is the first column, and each row has a code of its own"
     return ""
-
-
-def _may_be_id(position: int, name: str, cells: DistinctCells) -> bool:
-    if cells.starts is not None or not cells.all_differ:
-        return False
-    return has_id_name(name) or bool(_row_number_reason(position, name, cells))
 
 
 def _check_ids(name: str, cells: DistinctCells) -> None:
@@ -128,15 +116,11 @@ def _check_ids(name: str, cells: DistinctCells) -> None:
 def _choose_id(names: Sequence[str], cells: Mapping[int, DistinctCells]) -> tuple[int | None, str]:
     """Position of the id column and why, from those whose cells all differ; None if there is none."""
     if named := [i for i in cells if has_id_name(names[i])]:
-        return min(named, key=lambda i: (_id_rank(names[i]), i)), "its name, and no two rows are equal"
+        ranks = {i: name_rank(names[i], "record") for i in named}  # how well known a name is, id first
+        best = min(named, key=lambda i: (plain_name(names[i]) != "id", 50 if ranks[i] is None else ranks[i], i))
+        return best, "its name, and no two rows are equal"
     reasons = ((i, _row_number_reason(i, names[i], own)) for i, own in cells.items())
     return next(((i, reason) for i, reason in reasons if reason), (None, "no column is an id"))
-
-
-def _id_labels(cells: DistinctCells) -> Labels:
-    texts = cells.texts.gather(cells.codes.astype(np.uint32))
-    data = np.frombuffer("".join(texts.to_list()).encode(), np.uint8)
-    return Labels(offsets(texts.str.len_bytes().to_numpy()), data)
 
 
 # The columns of a table.
@@ -173,7 +157,10 @@ class TableReading:
                 return None
             if position == given:
                 _check_ids(names[position], cells)
-            if position == given or (record is None and _may_be_id(position, names[position], cells)):
+            may_be_id = record is None and cells.starts is None and cells.all_differ
+            if may_be_id:
+                may_be_id = has_id_name(names[position]) or bool(_row_number_reason(position, names[position], cells))
+            if position == given or may_be_id:
                 candidates[position] = cells
             else:
                 parts[position] = self._part(names[position], cells)
@@ -212,7 +199,11 @@ class TableReading:
             columns[0].n_rows,
             column_notes={part.column.name: part.note for part in parts.values()},
         )
-        ids = None if chosen is None else _id_labels(candidates[chosen])
+        ids = None
+        if chosen is not None:
+            texts = candidates[chosen].texts.gather(candidates[chosen].codes.astype(np.uint32))
+            data = np.frombuffer("".join(texts.to_list()).encode(), np.uint8)
+            ids = Labels(offsets(texts.str.len_bytes().to_numpy()), data)
         return Release.of_columns(columns, ids, provenance=provenance)
 
     def _part(self, name: str, cells: DistinctCells) -> "_ColumnPart":

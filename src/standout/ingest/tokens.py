@@ -278,17 +278,17 @@ class Window:
         self.decoder = TextDecoder(None if stream.encoding == UTF8 else False)
         stream.head = without_marks(text_head(stream))
 
-    @property
-    def most_rows(self) -> int:
-        """Largest possible number of rows in the window: a row has at least one byte and a line end."""
-        return self.end // 2 + 1
-
     def refill(self) -> bool:
         """Read more bytes; return False if none are left."""
         if self.last:
             return False
         if self.end >= len(self.buffer) - 1:
-            self._enlarge()
+            if len(self.buffer) >= LONGEST_ROW:
+                raise SourceError(
+                    f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
+                    "check the separator, and look for a quote that is not closed"
+                )
+            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
         count = self.stream.fill(self.buffer[self.end : -1].data)
         self.end += count
         self.last = count == 0
@@ -329,14 +329,6 @@ class Window:
         self.buffer[self.checked : after] = np.frombuffer(text, np.uint8)
         self.buffer[after : self.end] = rest
         return growth
-
-    def _enlarge(self) -> None:
-        if len(self.buffer) >= LONGEST_ROW:
-            raise SourceError(
-                f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
-                "check the separator, and look for a quote that is not closed"
-            )
-        self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
 
 
 def _last_line_end(text: NDArray[np.uint8]) -> int:
