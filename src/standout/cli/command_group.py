@@ -29,6 +29,7 @@ from standout.cli.error_lines import ARGUMENTS, ERROR, error_line
 from standout.cli.options import option
 from standout.core import threads as bus_errors
 from standout.core.errors import StandoutError
+from standout.core.files import PUBLISHED
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -98,6 +99,7 @@ for each in COMMANDS:
 def run() -> int:
     """Run the command line; returns the exit code. An error is one line, and code 1 unless it is a bug."""
     bus_errors.allow()
+    PUBLISHED.clear()  # of an earlier run in this process
     warnings.showwarning = lambda message, *place: print_warning(message)
     _set_up_output()
     if sys.stdout is None:
