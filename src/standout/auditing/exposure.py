@@ -199,10 +199,8 @@ def read_sensitive_list(path: str | Path, release: Release) -> SensitiveList:
         codes = list[int]()
         for spelling in (name, name.strip()):
             code = release.items.find(spelling)
-            if not codes and code is not None:
-                codes = [code]
-            elif not codes and release.titles is not None:
-                codes = catalogue.items_with_title(spelling)
+            titled = [] if release.titles is None else catalogue.items_with_title(spelling)
+            codes = codes or (titled if code is None else [code])
         matched += bool(codes)
         category_name = printable(label.strip())[:LONGEST_CATEGORY]
         for category in {category_name or ANY, ANY}:

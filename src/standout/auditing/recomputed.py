@@ -6,7 +6,6 @@ the code that the audit computes its outcomes with.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -180,9 +179,13 @@ class Recomputation:
     def _broken_ties(self, query: int, scores: Floats, record: int, highest_possible: float) -> list[Floats]:
         """Scores with one of the tied records ahead, where 1/ln 4 + 1/ln 4 = 1/ln 2 holds up to rounding."""
         is_best = scores >= scores.max() - TIE_WIDTHS[1] * highest_possible
-        if is_best.sum() < 2 or not _have_powers(
-            [_support(item) + d for item in self._known_items(query) for d in (0, -1)]
-        ):
+        if is_best.sum() < 2:
+            return []
+        supports = sorted(
+            {n for item in self._known_items(query) for n in (_support(item), _support(item) - 1) if n > 1}
+        )
+        pairs = [(low, high) for at, low in enumerate(supports) for high in supports[at + 1 :]]
+        if not any(low**power == high for low, high in pairs for power in range(2, 32)):
             return []
         tied, ahead = np.flatnonzero(is_best), 2 * TIE_WIDTHS[1] * highest_possible
         chosen = {int(tied[0]), int(tied[-1]), *([record] if record >= 0 and is_best[record] else [])}
@@ -306,14 +309,6 @@ def without_record(release: Release, known: KnownFacts, record: int) -> tuple[Re
     joined = np.where((known.joined == ANY_TIME).all(axis=1)[:, None], known.joined, known.joined + shift)
     item = np.array([codes[int(item)] for item in known.item], np.int64)
     return rebuilt, replace(known, item=item, time=known.time + shift, joined=joined, names={})
-
-
-def _have_powers(supports: Sequence[int]) -> bool:
-    """Whether one of these numbers is a power of another."""
-    numbers = sorted({support for support in supports if support > 1})
-    return any(
-        low**power == high for at, low in enumerate(numbers) for high in numbers[at + 1 :] for power in range(2, 32)
-    )
 
 
 def _support(item: KnownItem) -> int:

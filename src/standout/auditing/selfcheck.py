@@ -9,7 +9,7 @@ are attacked a second time by a plain implementation, present and absent. Absent
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -293,17 +293,10 @@ def _facts_of_all(plan: AuditPlan, runs: Sequence[AdversaryRun]) -> Check:
     )
 
 
-class _Agreement(NamedTuple):
-    """How many outcomes agree, and of how many."""
-
-    agreeing: int = 0
-    n: int = 0
-
-
 def _agreements(
     plan: AuditPlan, run: AdversaryRun, part: AttackRun, is_headline: bool
-) -> tuple[_Agreement, _Agreement]:
-    """Compare the outcomes of one attack with a second implementation: on present and on absent targets.
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Compare one attack with a second implementation: how many agree, of how many, on present and absent targets.
 
     The attack is the one that the name promises, with the errors of the adversary.
     """
@@ -324,7 +317,7 @@ def _agreements(
         chosen = np.unique(np.linspace(0, n - 1, min(count, n)).astype(np.int64))
         known = people.known_facts(adversary, cell.targets[chosen], plan.seed)
         if not can_recompute(attack, release, known, absent) or (absent and release.n_records < 2):
-            results.append(_Agreement())
+            results.append((0, 0))
             continue
         again, records = Recomputation(release, attack, known, plan.top), people.record_of(cell.targets[chosen])
 
@@ -347,7 +340,7 @@ def _agreements(
             return not found or any(is_same)
 
         agreeing = map_on_threads(agrees, [(q,) for q in range(len(chosen))], plan.threads)
-        results.append(_Agreement(sum(agreeing), len(chosen)))
+        results.append((sum(agreeing), len(chosen)))
     return results[0], results[1]
 
 
@@ -355,13 +348,13 @@ def _is_close(reported: float, expected: float, slack: float = 1.0) -> bool:
     return math.isnan(expected) or math.isclose(reported, expected, rel_tol=slack * RELATIVE, abs_tol=slack * ABSOLUTE)
 
 
-def _agreement(name: str, title: str, parts: Sequence[_Agreement], explanation: str) -> Check:
-    agreeing, n = sum(part.agreeing for part in parts), sum(part.n for part in parts)
+def _agreement(name: str, title: str, parts: Sequence[tuple[int, int]], explanation: str) -> Check:
+    agreeing, n = sum(agreeing for agreeing, _ in parts), sum(n for _, n in parts)
     expected, observed = f"{n} of {n}", f"{agreeing} of {n}"
     text = f"{explanation} {'agree' if agreeing == n else 'do not agree'}."
     if not n:
         expected = observed = "not checked: there is no second implementation"
         text = "There is no second implementation of these attacks."
-    elif not all(part.n for part in parts):
+    elif not all(n for _, n in parts):
         text += " Some attacks were not checked, because there is no second implementation for them."
     return Check(name=name, title=title, expected=expected, observed=observed, passed=agreeing == n, explanation=text)

@@ -53,10 +53,17 @@ def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
 def answer(headline: AdversaryFindings, people: int, data: DataSize, original: Original | None) -> Answer:
     """The main result in one sentence, its number, and the same by exact matching."""
     measures, too_few = headline.as_named, headline.too_few_items
-    sentence = (
-        f"{_subject_who_knows(headline)} identifies {percent(measures.identified.value)} of "
-        f"{_population(people, too_few, data, original)}."
-    )
+    of_original = "" if original is None else " of the original"
+    whom = "people" if original is None else f"the {people:,} people{of_original}"
+    if too_few:
+        whom = (
+            f"the {people - too_few:,} people{of_original} (out of {people:,}) with enough {data.parts} to be targets"
+        )
+    if original is not None:
+        missing = original.not_in_release
+        are = f"{missing:,} of the {people:,} {'is' if missing == 1 else 'are'} not in this release"
+        whom += f"; {are}" if missing else ", all of whom are in this release"
+    sentence = f"{_subject_who_knows(headline)} identifies {percent(measures.identified.value)} of {whom}."
     in_release = measures.identified_in_release
     if in_release.n < measures.identified.n:
         sentence += f" Among people who are in the release, it is {percent(in_release.value)}."
@@ -76,32 +83,10 @@ def answer(headline: AdversaryFindings, people: int, data: DataSize, original: O
     )
 
 
-def _population(people: int, too_few: int, data: DataSize, original: Original | None) -> str:
-    """The people whom a share is about."""
-    of_original = "" if original is None else " of the original"
-    if too_few:
-        whom = (
-            f"the {people - too_few:,} people{of_original} (out of {people:,}) with enough {data.parts} to be targets"
-        )
-    else:
-        whom = "people" if original is None else f"the {people:,} people{of_original}"
-    if original is None:
-        return whom
-    missing = original.not_in_release
-    if not missing:
-        return f"{whom}, all of whom are in this release"
-    return f"{whom}; {missing:,} of the {people:,} {'is' if missing == 1 else 'are'} not in this release"
-
-
 def _subject_who_knows(adversary: AdversaryFindings) -> str:
     """Subject of a sentence: “An acquaintance who knows 8 facts about a person, 2 of them wrong,”."""
     subject = SUBJECTS.get(adversary.name, f"The adversary “{adversary.name}”")
-    return f"{subject} who knows {_facts(adversary)}" + ("," if adversary.wrong else "")
-
-
-def _facts(adversary: AdversaryFindings) -> str:
-    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'} about a person"
-    return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
+    return f"{subject} who knows {facts_text(adversary, ' about a person')}" + ("," if adversary.wrong else "")
 
 
 def original_explanation(
@@ -148,23 +133,18 @@ def verdict(findings: AuditFindings, trusted: bool) -> Verdict:
         "linking": _linkability(headline, findings.settings.budget),
         "inference": _inference(findings, headline),
     }
-    summary = _summary(parts, trusted)
-    singling_out, linkability, inference = parts.values()
-    return Verdict(summary=summary, singling_out=singling_out, linkability=linkability, inference=inference)
-
-
-def _summary(parts: dict[str, VerdictPart], trusted: bool) -> str:
     doubt = "" if trusted else "Do not trust this result: the audit failed its self-check. "
-    often = [name for name, part in parts.items() if part.answer == "yes"]
-    sometimes = [name for name, part in parts.items() if part.answer == "partly"]
-    if not often and not sometimes:
-        return f"{doubt}People in this data were not identified by these adversaries. Others may succeed."
+    often, sometimes = ([name for name, part in parts.items() if part.answer == each] for each in ("yes", "partly"))
     clauses = [f"at {listed(often)}"] if often else []
     clauses += [f"in some cases at {listed(sometimes)}"] if sometimes else []
-    return (
+    summary = (
         f"{doubt}These adversaries succeed {', and '.join(clauses)}. "
         "On this evidence, the data cannot be considered anonymous."
     )
+    if not clauses:
+        summary = f"{doubt}People in this data were not identified by these adversaries. Others may succeed."
+    singling_out, linkability, inference = parts.values()
+    return Verdict(summary=summary, singling_out=singling_out, linkability=linkability, inference=inference)
 
 
 def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFindings]) -> VerdictPart:
@@ -187,9 +167,9 @@ def _linkability(headline: AdversaryFindings, budget: float) -> VerdictPart:
     if measures.claims_by == "posterior":
         condition, strength = "its posterior probability", f"a posterior of {measures.threshold:g} or more"
     explanation = (
-        f"Suppose another source contains {_facts(headline)}. A record is linked only if {condition} is high "
-        f"enough that at most {percent(budget)} of absent people are linked to any record. Then "
-        f"{rate_text(linked)} of targets are linked to their own record. At {strength}, "
+        f"Suppose another source contains {facts_text(headline, ' about a person')}. A record is linked "
+        f"only if {condition} is high enough that at most {percent(budget)} of absent people are linked to any "
+        f"record. Then {rate_text(linked)} of targets are linked to their own record. At {strength}, "
         f"{rate_text(measures.correct_claims)} are, but {rate_text(measures.absent_claims)} of absent people "
         "are linked to somebody else's record."
     )
@@ -285,9 +265,9 @@ def describe_adversary(adversary: Adversary, release: Release) -> str:
     return ", ".join(parts)
 
 
-def facts_text(adversary: Adversary) -> str:
+def facts_text(adversary: Adversary | AdversaryFindings, about: str = "") -> str:
     """The number of facts: 8 facts, 2 of them wrong."""
-    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'}"
+    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'}{about}"
     return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
 
 
@@ -313,23 +293,18 @@ def time_text(days: float) -> str:
 
 
 def _precision(adversary: Adversary, release: Release) -> list[str]:
-    parts = []
+    parts, errors = [], list[tuple[str, float | None, str]]()
     if release.n_levels:
-        error = adversary.value_error
-        parts.append(_error("values", error, f"{error or 0:g}"))
+        errors.append(("values", adversary.value_error, f"{adversary.value_error or 0:g}"))
     if release.span:
-        parts.append(_error("dates", adversary.time_error, time_text(adversary.time_error or 0)))
+        errors.append(("dates", adversary.time_error, time_text(adversary.time_error or 0)))
+    for what, error, text in errors:
+        parts.append(f"no {what}" if error is None else f"{what} ± {text}" if error else f"exact {what}")
     if adversary.length_error is not None:
         parts.append(f"length of the record ± {adversary.length_error:.0%}")
     if adversary.joined_error is not None:
         parts.append(f"first date ± {time_text(adversary.joined_error)}")
     return parts
-
-
-def _error(what: str, error: float | None, text: str) -> str:
-    if error is None:
-        return f"no {what}"
-    return f"{what} ± {text}" if error else f"exact {what}"
 
 
 def _entries(adversary: Adversary, repeats: bool) -> str:
