@@ -131,7 +131,10 @@ class Adversary:
             raise ParameterError(f"{cls.__name__}.choose() would have no effect: a base class has draws of its own")
 
     def __post_init__(self) -> None:
-        _check_dataclass(type(self))
+        kinds = type(self).__mro__
+        for base in kinds[: kinds.index(Adversary)]:  # a parameter set in a class that is no dataclass has no effect
+            if {*vars(base)} & {*Adversary.__dataclass_fields__} and "__dataclass_fields__" not in vars(base):
+                raise ParameterError(f"{base.__name__} must be a dataclass: write @dataclass(frozen=True) above it")
         if self.columns is not None:
             object.__setattr__(self, "columns", tuple(self.columns))
         knows = self.knows if self.knows is not None else len(self.columns) if self.columns else 8
@@ -291,13 +294,6 @@ def _batch_draws(kind: type[Adversary]) -> Any:
     """The `observe_all` of a class that does not call `observe`, for an `observe` that calls its super()."""
     own = (vars(base).get("observe_all") for base in kind.__mro__)
     return next(draws for draws in own if draws is not None and draws is not _observe_all_with_observe)
-
-
-def _check_dataclass(kind: type[Adversary]) -> None:
-    """A parameter that is set in the body of a class which is no dataclass would have no effect."""
-    for base in kind.__mro__[: kind.__mro__.index(Adversary)]:
-        if {*vars(base)} & {*Adversary.__dataclass_fields__} and "__dataclass_fields__" not in vars(base):
-            raise ParameterError(f"{base.__name__} must be a dataclass: write @dataclass(frozen=True) above it")
 
 
 def _error(name: str, error: Any) -> float | None:

@@ -69,10 +69,6 @@ class Observer:
         self.units = SECONDS["day"] // unit
         self.knows_values = adversary.value_error is not None and release.n_levels > 0
         self.knows_times = adversary.time_error is not None and release.span > 0
-        self._check()
-
-    def _check(self) -> None:
-        release, adversary = self.release, self.adversary
         for name in ("time_error", "joined_error"):
             if (getattr(adversary, name) or 0) > MOST_DAYS:
                 raise ParameterError(f"{name} must be at most {MOST_DAYS:,} days")
@@ -111,8 +107,19 @@ class Observer:
     def _known_facts(self, records: Ints, facts: Entries, first: Ints) -> KnownFacts:
         """These facts, and what else is known about the records."""
         item, value, time = facts
-        timed = time != NEVER
-        filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
+        timed, release = time != NEVER, self.release
+        by_length, by_first = self.adversary.length_error, self.adversary.joined_error
+        length, joined = repeat_bounds(len(records), ANY_LENGTH), repeat_bounds(len(records), ANY_TIME)
+        if by_length is not None:
+            ends = release.lengths[records]
+            low, high = np.ceil(ends * (1 - by_length) - ROUNDING), np.floor(ends * (1 + by_length) + ROUNDING)
+            length = np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
+        if by_first is not None and release.span:
+            reach = math.floor(by_first * self.units + ROUNDING)
+            for at, record in enumerate(records):
+                first_time = int(self._entries(int(record)).time.min(initial=release.span))
+                if first_time < release.span:
+                    joined[at] = first_time - reach, first_time + reach
         return KnownFacts(
             first=first,
             item=item,
@@ -120,9 +127,9 @@ class Observer:
             values=level_values(self.release),
             time=np.where(timed, time, 0),
             timed=timed,
-            length=self._lengths(records),
-            joined=self._joined(records),
-            filtered=filtered,
+            length=length,
+            joined=joined,
+            filtered=by_length is not None or by_first is not None,
         )
 
     def _streams(self, purpose: str, records: Ints) -> NDArray[np.uint64]:
@@ -144,14 +151,6 @@ class Observer:
             lengths[used] = np.add.reduceat(holds, by_record.start[used], dtype=np.int64)
         return np.asarray((lengths[records] >= self.needs) & (lacking >= self.by_items))
 
-    def _eligible(self, entries: Entries) -> Ints:
-        """Positions of the entries of a record that can be known."""
-        if self.choice.name == "outside_top":
-            return np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
-        if self.choice.name in ("recent", "burst"):
-            return np.flatnonzero(entries.time < self.release.span)
-        return np.arange(len(entries.item))
-
     def _entries(self, record: int) -> Entries:
         by_record, release = self.release.by_record, self.release
         positions = slice(int(by_record.start[record]), int(by_record.start[record + 1]))
@@ -169,7 +168,11 @@ class Observer:
         chosen = np.empty((3, len(records), needs), np.int64)
         for at, (record, stream) in enumerate(zip(records, self._streams("observe", records), strict=True)):
             entries = self._entries(int(record))
-            eligible = self._eligible(entries)
+            eligible = np.arange(len(entries.item))
+            if self.choice.name == "outside_top":
+                eligible = np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
+            elif self.choice.name in ("recent", "burst"):
+                eligible = np.flatnonzero(entries.time < self.release.span)
             if len(eligible) < self.needs:
                 raise ParameterError(
                     f"a record has only {len(eligible)} of the {self.needs} entries that are to be known: "
@@ -251,27 +254,6 @@ class Observer:
         if np.count_nonzero(weight) < self.by_items:
             raise ParameterError("wrong items must come from outside the record, and there are too few")
         return _by_weight(uniforms(np.array([stream]), len(weight))[0], weight, self.by_items)
-
-    def _lengths(self, records: Ints) -> Ints:
-        error = self.adversary.length_error
-        if error is None:
-            return repeat_bounds(len(records), ANY_LENGTH)
-        length = self.release.lengths[records]
-        low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
-        return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
-
-    def _joined(self, records: Ints) -> Ints:
-        error = self.adversary.joined_error
-        bounds = repeat_bounds(len(records), ANY_TIME)
-        if error is None or self.release.span == 0:
-            return bounds
-        reach = math.floor(error * self.units + ROUNDING)
-        for at, record in enumerate(records):
-            time = self._entries(int(record)).time
-            first = int(time.min(initial=self.release.span))
-            if first < self.release.span:
-                bounds[at] = first - reach, first + reach
-        return bounds
 
 
 def _draw(uniform: Floats, low: Ints, past: Ints, count: int, wrong: Bools) -> Ints:
