@@ -26,46 +26,58 @@ SHORT = 512
 """Largest array for which a Python loop is fast enough."""
 
 
-def exp(x: ArrayLike) -> Floats:
-    """e^x of each element."""
-    return _mapped("exp", x)
+def _elementary(name: str) -> Callable[..., Floats]:
+    """The function of `math` with this name, for each element of arrays that are broadcast together."""
+    scalar, otherwise = getattr(math, name), getattr(np, "power" if name == "pow" else name)
+
+    def function(*arguments: ArrayLike) -> Floats:
+        arrays = [np.asarray(argument, np.float64) for argument in arguments]
+        if len(arrays) > 1:
+            arrays = [array.copy() for array in np.broadcast_arrays(*arrays)]
+        out = np.empty(arrays[0].shape)
+        if out.size > SHORT and (loop := _compiled_loop(name)) is not None:
+            loop(*(np.ascontiguousarray(array).reshape(-1) for array in arrays), out.reshape(-1))
+            return out
+        results = []
+        for numbers in zip(*(array.ravel().tolist() for array in arrays), strict=True):
+            try:
+                results.append(scalar(*numbers))
+            except (OverflowError, ValueError):  # NumPy's ∞ or NaN, which are the same everywhere
+                with np.errstate(all="ignore"):
+                    results.append(float(otherwise(*numbers)))
+        out.flat[:] = results
+        return out
+
+    return function
 
 
-def exp2(x: ArrayLike) -> Floats:
-    """2^x of each element."""
-    return _mapped("exp2", x)
+@cache
+def _compiled_loop(name: str) -> Callable[..., None] | None:
+    """A loop with one call of the C library per number; None when the compiler is off."""
+    from numba.core import config
+
+    from standout.core.jit import kernel
+
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return None
+    function = getattr(math, name)
+
+    def loop(x: Any, out: Any) -> None:
+        for i in range(len(x)):
+            out[i] = function(x[i])
+
+    def loop_of_pairs(x: Any, y: Any, out: Any) -> None:
+        for i in range(len(x)):
+            out[i] = function(x[i], y[i])
+
+    return kernel(loop_of_pairs if name == "pow" else loop)
 
 
-def expm1(x: ArrayLike) -> Floats:
-    """e^x − 1 of each element, exact for small x too."""
-    return _mapped("expm1", x)
-
-
-def log(x: ArrayLike) -> Floats:
-    """Natural logarithm of each element; −∞ for 0."""
-    return _mapped("log", x)
-
-
-def log1p(x: ArrayLike) -> Floats:
-    """ln(1 + x) of each element, exact for small x too; −∞ for −1."""
-    return _mapped("log1p", x)
-
-
-def log2(x: ArrayLike) -> Floats:
-    """log2 x of each element; −∞ for 0, and exact for powers of two."""
-    return _mapped("log2", x)
-
-
-def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
-    """base^exponent of each pair of elements; base ≥ 0."""
-    bases, exponents = np.asarray(base, np.float64), np.asarray(exponent, np.float64)
-    bases, exponents = (array.copy() for array in np.broadcast_arrays(bases, exponents))
-    out = np.empty(bases.shape)
-    if _is_compiled(bases.size):
-        _power_loop()(bases.reshape(-1), exponents.reshape(-1), out.reshape(-1))
-    else:
-        out.flat[:] = [_scalar("pow", np.power, a, b) for a, b in zip(bases.flat, exponents.flat, strict=True)]
-    return out
+exp, exp2, expm1 = _elementary("exp"), _elementary("exp2"), _elementary("expm1")
+log, log1p, log2 = _elementary("log"), _elementary("log1p"), _elementary("log2")
+"""Of 0 (log1p: of −1) they are −∞; log2 is exact for powers of two."""
+power = _elementary("pow")
+"""base^exponent of each pair of elements; base ≥ 0."""
 
 
 def weighted_sum(rows: NDArray[Any], weights: NDArray[Any]) -> Floats:
@@ -77,58 +89,3 @@ def weighted_sum(rows: NDArray[Any], weights: NDArray[Any]) -> Floats:
     for i, weight in enumerate(weights.tolist()):
         total += rows[..., i] * weight
     return total
-
-
-def _mapped(name: str, x: ArrayLike) -> Floats:
-    numbers = np.asarray(x, np.float64)
-    out = np.empty(numbers.shape)
-    if _is_compiled(numbers.size):
-        _loop(name)(np.ascontiguousarray(numbers).reshape(-1), out.reshape(-1))
-    else:
-        out.flat[:] = [_scalar(name, getattr(np, name), number) for number in numbers.ravel().tolist()]
-    return out
-
-
-def _scalar(name: str, otherwise: Callable[..., Any], *numbers: float) -> float:
-    """Apply the function of `math`; where it raises, return NumPy's ∞ or NaN, which are the same everywhere."""
-    try:
-        return float(getattr(math, name)(*numbers))
-    except (OverflowError, ValueError):
-        with np.errstate(all="ignore"):
-            return float(otherwise(*numbers))
-
-
-def _is_compiled(size: int) -> bool:
-    """Whether an array is long enough for a compiled loop; never when the compiler is off."""
-    if size <= SHORT:
-        return False
-    from numba.core import config
-
-    return not config.DISABLE_JIT  # type: ignore[attr-defined]
-
-
-@cache
-def _loop(name: str) -> Callable[[Floats, Floats], None]:
-    """The compiled loop of a function: one call of the C library per number."""
-    from standout.core.jit import kernel
-
-    function = getattr(math, name)
-
-    @kernel
-    def loop(x: Any, out: Any) -> None:
-        for i in range(len(x)):
-            out[i] = function(x[i])
-
-    return loop
-
-
-@cache
-def _power_loop() -> Callable[[Floats, Floats, Floats], None]:
-    from standout.core.jit import kernel
-
-    @kernel
-    def loop(base: Any, exponent: Any, out: Any) -> None:
-        for i in range(len(base)):
-            out[i] = math.pow(base[i], exponent[i])
-
-    return loop

@@ -41,31 +41,27 @@ REORDERED_SUMS = {"reassoc", "contract", "nsz", "arcp"}
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, forceinline: bool = False, **options: Any) -> F:
     """Compile a function that Python calls with arrays."""
-    return _compiled(function)
-
-
-def inline(function: F) -> F:
-    """Compile a small function into each kernel that calls it."""
-    return _compiled(function, forceinline=True)
-
-
-def subroutine(function: F) -> F:
-    """Compile a function that only kernels call; without a Python wrapper it compiles faster."""
-    return _compiled(function, **NO_WRAPPERS)
-
-
-def summing_subroutine(function: F) -> F:
-    """Compile a subroutine whose sums may be reordered, so that they vectorise; in double precision only."""
-    return _compiled(function, fastmath=REORDERED_SUMS, **NO_WRAPPERS)
-
-
-def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if forceinline else _interpreted(function)
     options |= {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
     return cast(F, numba.njit(cache=True, **options)(function))
+
+
+def inline(function: F) -> F:
+    """Compile a small function into each kernel that calls it."""
+    return kernel(function, forceinline=True)
+
+
+def subroutine(function: F) -> F:
+    """Compile a function that only kernels call; without a Python wrapper it compiles faster."""
+    return kernel(function, **NO_WRAPPERS)
+
+
+def summing_subroutine(function: F) -> F:
+    """Compile a subroutine whose sums may be reordered, so that they vectorise; in double precision only."""
+    return kernel(function, fastmath=REORDERED_SUMS, **NO_WRAPPERS)
 
 
 def _interpreted(function: F) -> F:

@@ -489,8 +489,7 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
     groups = RecordEntries(
         offsets(lengths[keep]),
         item.astype(code_type(len(items))),
-        _select(entries.value, selected),
-        _select(entries.time, selected),
+        *(None if codes is None else codes[selected] for codes in entries[2:]),
     )
     groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
     return Release(
@@ -503,13 +502,6 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
         by_item=pack_by_item(groups, len(items), levels, clock),
         provenance=release.provenance,
     )
-
-
-def select_rows(release: Release, rows: Ints) -> Release:
-    """The release with these records, in this order; items, levels and times stay."""
-    arranged = arrange(release, rows)
-    columns = tuple(column.rows(rows) for column in release.columns)
-    return replace(arranged, columns=columns, records=_unordered(release.records, rows), has_ids=release.has_ids)
 
 
 def arrange(release: Release, position: Ints) -> Release:
@@ -534,11 +526,3 @@ def arrange(release: Release, position: Ints) -> Release:
         columns=(),
         has_ids=False,
     )
-
-
-def _unordered(labels: Labels, positions: Ints) -> Labels:
-    return replace(select_labels(labels, positions), ordered=False)
-
-
-def _select(column: Codes | None, selected: NDArray[np.bool_]) -> Codes | None:
-    return None if column is None else column[selected]
