@@ -38,7 +38,7 @@ def check_parts(attack, release, aux, exclude):
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: type(attack).__name__)
-@examples(40, 5)
+@examples(30, 5)
 @given(drawn=st.data())
 def test_attributes_add_the_difference_they_make_and_add_up_to_the_part(attack, drawn):
     made, aux, exclude = attacked(drawn)

@@ -85,7 +85,7 @@ def test_facts_far_outside_do_not_change_a_bit_of_other_verdicts():
         assert [numbers(attack.attacks(release, [aux]), 0) for aux in auxes] == together
 
 
-@examples(40, 12)
+@examples(30, 12)
 @given(st.data())
 def test_the_order_of_facts_changes_neither_scores_nor_ties(given):
     made, aux, exclude = attacked(given)
@@ -107,7 +107,7 @@ def test_the_order_of_facts_changes_no_bit_where_their_sum_is_near_a_power_of_tw
     assert len({tuple(verdict.scores) for verdict in attack.attacks(release, orders)}) == 1
 
 
-@examples(40, 12)
+@examples(30, 12)
 @given(st.data())
 def test_renaming_records_or_items_renames_the_verdict(given):
     made, aux, exclude = attacked(given)
@@ -130,7 +130,7 @@ def test_renaming_records_or_items_renames_the_verdict(given):
             assert one.probability(name) == near(two.probability(record[name]))
 
 
-@examples(50, 15)
+@examples(30, 15)
 @given(st.data())
 def test_a_right_fact_more_never_lowers_the_score(given):
     made = given.draw(data())
@@ -147,7 +147,7 @@ def test_a_right_fact_more_never_lowers_the_score(given):
         assert least == [pytest.approx(least[0]) if wrong else 1 for _ in least]
 
 
-@examples(50, 15)
+@examples(30, 15)
 @given(st.data())
 def test_the_mass_of_a_lineup_and_of_all_candidates_is_1(given):
     made, aux, exclude = attacked(given)
@@ -163,7 +163,7 @@ def test_the_mass_of_a_lineup_and_of_all_candidates_is_1(given):
         assert total == pytest.approx(1 if matches else 0, rel=1e-6)
 
 
-@examples(60, 8)
+@examples(30, 8)
 @given(st.data())
 def test_a_larger_phi_only_removes_matches_and_never_changes_one(given):
     made, aux, exclude = attacked(given)
@@ -187,7 +187,7 @@ def test_a_match_needs_no_more_than_phi():
     assert verdict.match(math.nextafter(verdict.eccentricity, 9)) is None
 
 
-@examples(40, 12)
+@examples(30, 12)
 @given(st.data())
 def test_without_z_all_is_the_same_and_probabilities_are_worked_out_when_asked_for(given):
     made, aux, exclude = attacked(given)
@@ -198,7 +198,7 @@ def test_without_z_all_is_the_same_and_probabilities_are_worked_out_when_asked_f
     check_same(without[0], with_z[0], sorted({row[0] for row in made.rows}))
 
 
-@examples(50, 15)
+@examples(30, 15)
 @given(st.data())
 def test_a_threshold_written_as_a_function_is_the_same(given):
     made = given.draw(data(kinds=("number", None)))

@@ -12,7 +12,7 @@ from standout.attack.queries import excluded_records, prepare_queries
 from standout.know.facts import encode_auxes
 
 
-@examples(150, 15)
+@examples(60, 15)
 @given(st.data())
 def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
     made, aux, exclude = attacked(drawn)

@@ -107,7 +107,7 @@ def check(verdict, release, expected, off):
             assert verdict.probability(record) == pytest.approx(chance, rel=1e-5, abs=1e-15)
 
 
-@examples(150, 12)
+@examples(60, 12)
 @given(st.data(), ADVERSARIES)
 def test_facts_with_errors_of_their_own_equal_the_slow_twin(drawn, adversary):
     made, aux, exclude = attacked(drawn)
@@ -116,7 +116,7 @@ def test_facts_with_errors_of_their_own_equal_the_slow_twin(drawn, adversary):
     check(verdict, release, twin_scores(made, aux, stated(made, adversary), exclude), 1e-9)
 
 
-@examples(100, 10)
+@examples(40, 10)
 @given(st.data())
 def test_errors_stated_for_some_facts_typed_by_hand_equal_the_slow_twin(drawn):
     """Hours are averaged over the release in 640 pieces, hence the tolerance."""
@@ -127,7 +127,7 @@ def test_errors_stated_for_some_facts_typed_by_hand_equal_the_slow_twin(drawn):
     check(verdict, release, twin_scores(made, aux, guessed(release, made), exclude), off)
 
 
-@examples(100, 10)
+@examples(40, 10)
 @given(st.data())
 def test_errors_of_facts_about_repeated_items_equal_the_slow_twin(drawn):
     made = drawn.draw(data(repeats="keep", units=("day", None)))

@@ -125,7 +125,7 @@ def check_posterior(verdict, among, n_facts, coverage, present):
         assert lineup.outside == pytest.approx(1 - rest, abs=1e-9)
 
 
-@examples(250, 20)
+@examples(100, 20)
 @given(st.data(), adversaries(), st.sampled_from(COVERAGES), st.sampled_from([0.01, 0.5, 0.9, 1.0]))
 def test_every_number_equals_the_slow_twin(drawn, adversary, coverage, present):
     made, aux, exclude = attacked(drawn)
@@ -146,7 +146,7 @@ def guessed(made):
     return naive.Mistakes(wrong=0.1, value_scale=0.5 * spread, time_scale=scale, units_per_day=per_day)
 
 
-@examples(150, 15)
+@examples(60, 15)
 @given(st.data())
 def test_facts_typed_by_hand_equal_the_slow_twin(drawn):
     """Hours are averaged over the release in 640 pieces, hence the tolerance."""
@@ -175,7 +175,7 @@ def check_equal(verdict, other, people=()):
         assert verdict.entropy(record) == pytest.approx(other.entropy(record), rel=1e-5, abs=2e-5)
 
 
-@examples(60, 8)
+@examples(30, 8)
 @given(st.data(), adversaries(), st.sampled_from([0.2, 1.0]))
 def test_fewer_facts_at_once_equal_fewer_facts_one_by_one(drawn, adversary, present):
     made = drawn.draw(data())

@@ -101,7 +101,7 @@ def adversaries(choices=CHOICES):
     )
 
 
-@examples(150, 15)
+@examples(60, 15)
 @given(st.data())
 def test_the_score_of_algorithm_1b_takes_the_best_entry_of_each_item_and_counts_each_record_once(drawn):
     made = drawn.draw(kept())
@@ -116,7 +116,7 @@ def test_the_score_of_algorithm_1b_takes_the_best_entry_of_each_item_and_counts_
     assert scores_by_id(queries) == {record: exact(score) for record, score in expected.items()}
 
 
-@examples(150, 15)
+@examples(60, 15)
 @given(st.data(), st.sampled_from([0.3, 1.0]))
 def test_every_number_of_algorithm_1a_takes_the_best_entry_of_each_item(drawn, alpha):
     made = drawn.draw(kept())
@@ -144,7 +144,7 @@ def test_every_number_of_algorithm_1a_takes_the_best_entry_of_each_item(drawn, a
     assert (verdict.mean, verdict.sigma) == (near(naive.mean(among)), near(naive.sigma(among)))
 
 
-@examples(150, 15)
+@examples(60, 15)
 @given(st.data(), adversaries(CHOICES[:-1]))
 def test_the_score_of_likelihood_takes_the_mean_over_the_entries_of_each_item(drawn, adversary):
     made = drawn.draw(kept())
@@ -157,7 +157,7 @@ def test_the_score_of_likelihood_takes_the_mean_over_the_entries_of_each_item(dr
     }
 
 
-@examples(60, 10)
+@examples(30, 10)
 @given(st.data(), adversaries(["popular"]))
 def test_entries_of_popular_items_are_chosen_more_often(drawn, adversary):
     made = drawn.draw(kept())
@@ -169,7 +169,7 @@ def test_entries_of_popular_items_are_chosen_more_often(drawn, adversary):
     assert found == {record: pytest.approx(score, abs=off) for record, score in expected.items()}
 
 
-@examples(80, 8)
+@examples(32, 8)
 @given(st.data(), adversaries(CHOICES[:-1]))
 def test_the_readable_attacks_equal_the_slow_twins(drawn, adversary):
     made = drawn.draw(kept())
@@ -190,7 +190,7 @@ def test_the_readable_attacks_equal_the_slow_twins(drawn, adversary):
     assert found == pytest.approx([expected[name] for name in names], rel=1e-9, abs=1e-9)
 
 
-@examples(60, 8)
+@examples(30, 8)
 @given(st.data())
 def test_the_parts_of_a_verdict_add_up_to_the_score(drawn):
     made = drawn.draw(kept())
@@ -215,7 +215,7 @@ def test_the_parts_of_a_verdict_add_up_to_the_score(drawn):
         assert part.score == pytest.approx(math.log(max(ratio, 1.0)), rel=1e-9, abs=1e-9)
 
 
-@examples(60, 8)
+@examples(30, 8)
 @given(st.data())
 def test_an_excluded_record_counts_as_if_it_had_never_been_there(drawn):
     made = drawn.draw(kept(least=2))
@@ -232,7 +232,7 @@ def test_an_excluded_record_counts_as_if_it_had_never_been_there(drawn):
     assert {record: here[record] for record in there} == {record: exact(score) for record, score in there.items()}
 
 
-@examples(40, 6)
+@examples(30, 6)
 @given(st.data(), st.integers(2, 4))
 def test_writing_every_row_several_times_changes_no_score_of_the_paper_and_no_weight_of_an_item(drawn, times):
     made = drawn.draw(kept())
@@ -250,7 +250,7 @@ def test_writing_every_row_several_times_changes_no_score_of_the_paper_and_no_we
     assert often == {record: pytest.approx(score, abs=1e-12) for record, score in once.items()}
 
 
-@examples(40, 6)
+@examples(30, 6)
 @given(st.data())
 def test_a_release_that_keeps_repeats_but_has_none_gives_the_same_bytes(drawn):
     made = drawn.draw(data())
@@ -264,7 +264,7 @@ def test_a_release_that_keeps_repeats_but_has_none_gives_the_same_bytes(drawn):
 
 
 @given(kept())
-@examples(40, 10)
+@examples(30, 10)
 def test_the_entries_of_a_record_and_item_are_found_and_counted(made):
     release = made.read()
     pairs = [(r, i) for r in range(release.n_records) for i in range(release.n_items)]
@@ -318,7 +318,7 @@ class BestEntries(so.Attack):
         return scores
 
 
-@examples(60, 10)
+@examples(30, 10)
 @given(st.data())
 def test_an_attack_of_your_own_gets_all_entries_and_can_take_the_best(drawn):
     made = drawn.draw(kept(units=("day",)))
@@ -347,7 +347,7 @@ def check_numbers(verdict, scores, relative=1e-6):
     assert verdict.sigma == pytest.approx(naive.sigma(scores), rel=relative, abs=1e-6)
 
 
-@examples(100, 10)
+@examples(40, 10)
 @given(st.data())
 def test_every_number_of_algorithm_1b_equals_the_slow_twin(drawn):
     made = drawn.draw(kept())
@@ -360,7 +360,7 @@ def test_every_number_of_algorithm_1b_equals_the_slow_twin(drawn):
     assert [candidate.record for candidate in verdict.lineup(20)] == naive.order(scores)
 
 
-@examples(100, 10)
+@examples(40, 10)
 @given(st.data(), adversaries(CHOICES[:-1]))
 def test_every_number_of_likelihood_equals_the_slow_twin(drawn, adversary):
     made = drawn.draw(kept())
@@ -375,7 +375,7 @@ def test_every_number_of_likelihood_equals_the_slow_twin(drawn, adversary):
         assert verdict.probability(record) == pytest.approx(chance, rel=1e-5, abs=1e-12)
 
 
-@examples(40, 5)
+@examples(30, 5)
 @given(st.data())
 def test_attacks_with_the_first_facts_equal_attacks_with_these_facts_alone(drawn):
     made = drawn.draw(kept())

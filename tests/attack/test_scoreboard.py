@@ -126,7 +126,7 @@ def check_least(verdict, made, aux, similarity, alpha, exclude=None, people=None
         assert min(part.score for part in verdict.explain(record)) == exact(every[record])
 
 
-@examples(50, 20)
+@examples(30, 20)
 @given(st.data())
 def test_every_number_of_a_verdict_equals_its_slow_twin(given):
     made, aux, exclude = attacked(given)
@@ -145,7 +145,7 @@ def between(slow):
     return partial(naive.mean_decay, **slow.keywords) if getattr(slow, "func", None) is naive.decay else slow
 
 
-@examples(50, 20)
+@examples(30, 20)
 @given(st.data())
 def test_every_number_of_a_matching_set_equals_its_slow_twin(given):
     made, aux, exclude = attacked(given)

@@ -43,7 +43,7 @@ def scaled(scores):
     return {record: (score - low) / ((high - low) or 1.0) for record, score in scores.items()}
 
 
-@examples(150, 30)
+@examples(60, 30)
 @given(hardly_different(), st.booleans())
 def test_scores_that_hardly_differ_give_the_probabilities_of_the_reference(made_and_aux, leave_out):
     made, aux = made_and_aux

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.table_attack.made_tables import made_table, released_table
+from tests.attack.made_tables import made_table, released_table
 
 import standout as so
 from standout.attack.any_attack import attack_named

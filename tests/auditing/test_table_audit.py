@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from tests.table_attack.made_tables import cells_of, made_table, released_table
-from tests.table_attack.test_mixed import mixed
+from tests.attack.made_tables import cells_of, made_table, released_table
+from tests.attack.test_mixed import mixed
 
 import standout as so
 from naive import table_audit as naive

@@ -65,7 +65,7 @@ CELLS = st.tuples(
 )
 
 
-@settings(max_examples=60 if COMPILED else 10)
+@settings(max_examples=30 if COMPILED else 10)
 @given(
     st.lists(CELLS, min_size=2, max_size=30, unique_by=lambda cell: cell[:2]).filter(
         lambda rows: all(any(row[column] is not None for row in rows) for column in (2, 3))

@@ -90,7 +90,7 @@ DAYS = st.sampled_from([None, 0, 1, 2, 3, 5, 9])
 CELLS = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("uvwxyz"), VALUES, DAYS)
 
 
-@settings(max_examples=40 if COMPILED else 15)
+@settings(max_examples=30 if COMPILED else 15)
 @given(st.lists(CELLS, min_size=1, max_size=40), st.sampled_from(KINDS), st.sampled_from(["union", "first"]))
 def test_the_nearest_neighbour_equals_the_slow_twin(rows, similarity, over):
     release, entries = read_rows(rows), naive.entries(rows)

@@ -67,7 +67,7 @@ def random_visits(records, items, seed):
     ]
 
 
-@settings(max_examples=150 if COMPILED else 15)
+@settings(max_examples=60 if COMPILED else 15)
 @given(ROWS | CROWDED, st.sampled_from(TWINS), st.sampled_from(["union", "first"]))
 def test_the_nearest_neighbour_with_repeats_equals_the_slow_twin(rows, pair, over):
     similarity, twin = pair
@@ -87,7 +87,7 @@ def test_the_nearest_neighbour_with_repeats_equals_the_slow_twin(rows, pair, ove
         assert so.record_similarity(release, record, other, similarity, over) == pytest.approx(found, rel=1e-9)
 
 
-@settings(max_examples=60 if COMPILED else 15)
+@settings(max_examples=30 if COMPILED else 15)
 @given(ROWS, st.sampled_from(list(COUNTING_TWINS)))
 def test_similarity_with_repeats_is_symmetric_where_nothing_is_missing_and_1_for_the_same_record(rows, similarity):
     release = read_rows([row for row in rows if None not in row] or [("a", "u", 1.0, 0)], "keep")

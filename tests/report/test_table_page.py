@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from page_reader import Page
-from tests.table_attack.made_tables import made_table
+from tests.attack.made_tables import made_table
 
 import standout as so
 from standout.core.text import estimate_text

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
-from tests.table_attack.made_tables import as_twin, made_table
+from tests.attack.made_tables import as_twin, made_table
 
 import naive
 import standout as so

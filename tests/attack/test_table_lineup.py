@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.table_attack.made_tables import as_twin, made_table
+from tests.attack.made_tables import as_twin, made_table
 
 import standout as so
 from naive import table_attack as naive

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.table_attack.made_tables import made_table
+from tests.attack.made_tables import made_table
 
 from standout.attack import column_evidence as evidence
 from standout.attack.any_attack import attack_columns

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
+from tests.attack.made_tables import as_twin, cells_of, made_table, released_table
 
 from naive import table_attack as naive
 from standout.attack.any_attack import attack_columns, attack_named, weighted_votes
@@ -41,7 +41,7 @@ def agrees(verdicts, query, expected):
 @pytest.mark.parametrize("absent", [False, True])
 def test_each_attack_agrees_with_its_slow_twin_on_columns_of_every_kind(attack, absent):
     table = made_table(50, seed=3)
-    rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
+    rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:6]
     facts = ADVERSARY.observe_all(table, rows, seed=5)
     chosen = EACH if attack == "likelihood" else attack_named(attack, ADVERSARY)
     verdicts = attack_columns(table, facts, chosen, counted=False, absent=absent, threads=2)
@@ -55,7 +55,7 @@ def test_each_attack_agrees_with_its_slow_twin_on_columns_of_every_kind(attack, 
 def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
     table = made_table(50, seed=4)
     released = released_table(table, seed=1)
-    rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
+    rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:6]
     facts = ADVERSARY.observe_all(table, rows, seed=5)
     verdicts = attack_columns(released, facts, EACH, counted=False)
     columns = sanitized_twins(table, released)
