@@ -1,9 +1,8 @@
 """What every attack offers, the paper's or the user's own."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +12,7 @@ from standout.attack.column_evidence import CellTabulation
 from standout.attack.engine import score
 from standout.attack.engine_kernels import CELL_STEP, LIKELIHOOD, MINIMUM, SUM
 from standout.attack.likelihood import Likelihood, LikelihoodQueries
-from standout.attack.own_attack import Attack, Exclude
+from standout.attack.own_attack import Attack
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
 from standout.attack.verdict import PosteriorVerdict, Verdict, VerdictColumns, Verdicts
@@ -35,35 +34,15 @@ BUILT_IN_SIMILARITIES = (Within, Decay, Equal, Present)
 
 
 class AnyAttack(Protocol):
-    """An attack on one target, on many, and with the first facts of many."""
+    """An attack on one target, on many, and with the first facts of many: see `QueryAttack`."""
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Verdict:
+    def attack(self, *given: Any, **options: Any) -> Verdict:
         """Attack one target."""
 
-    def attacks(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        *,
-        exclude: Exclude = None,
-        top: int = 10,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
+    def attacks(self, *given: Any, **options: Any) -> Verdicts:
         """Attack many targets."""
 
-    def nested(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        sizes: Sequence[int],
-        *,
-        exclude: Exclude = None,
-        top: int = 2,
-        with_z: bool = True,
-        threads: int | None = None,
-        progress: Progress = no_progress,
-    ) -> Verdicts:
+    def nested(self, *given: Any, **options: Any) -> Verdicts:
         """Attack with only the first facts of each aux, for several sizes."""
 
 
@@ -199,7 +178,10 @@ def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
     >>> [len(fact.record) for fact in so.fact_entries(release, known)]
     [380, 213]
     """
-    levels, day = _levels(release), days_per_unit(release)
+    values, day = release.levels, days_per_unit(release)
+    levels: NDArray[Any] = np.append(np.empty(0) if values is None or isinstance(values, tuple) else values, np.nan)
+    if isinstance(values, tuple):
+        levels = np.array([*values, None], object)
     target = np.repeat(np.arange(len(known)), np.diff(known.first))
     for fact in np.flatnonzero(known.item >= 0).tolist():
         item, value = int(known.item[fact]), int(known.value[fact])
@@ -218,51 +200,23 @@ def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
         )
 
 
-def _levels(release: Release) -> NDArray[Any]:
-    """The value of each code, and what an entry without a value has."""
-    if isinstance(release.levels, tuple):
-        return np.array([*release.levels, None], object)
-    return np.append(np.empty(0) if release.levels is None else release.levels, np.nan)
-
-
-# What the first query on a release would have to wait for, done in advance.
-
-
-TOP = 20
-
-
 def warm_up(release: Release, attacks: Sequence[AnyAttack] | None = None) -> None:
-    """Prepare a release for many single queries, such as those of a web page.
-
-    Counts over the release, the index of `suggest_items` and compiled code are otherwise made by the first
-    query that needs them, which takes seconds for a hundred million entries. They are kept with the release.
-    Results do not change.
-    """
+    """Prepare a release for many single queries: its counts, its search index and compiled code are kept."""
     if not release.n_items:
         return
     suggest_items(release, release.items[0])
     Catalogue.of(release).items_with_title("")
+    values, first = level_values(release), release.clock.moment(0) if release.clock and release.span else None
+    item = Fact(release.items[int(np.argmax(release.support))])
+    known = replace(item, value=values[0] if values else None, time=first)
+    sure, limits = replace(known, value_error=0, time_error=0, doubt=0), None if first is None else (first, first)
+    auxes = [Aux([fact]) for fact in (item, known, sure)] + [Aux([known], length=(0, release.n_entries), joined=limits)]
     for attack in (Likelihood(), ScoreboardRH()) if attacks is None else attacks:
-        for aux in _examples(release):
-            verdict = attack.attack(release, aux, top=TOP)
-            best = verdict.lineup(TOP)
+        for aux in auxes:
+            verdict = attack.attack(release, aux, top=20)
+            best = verdict.lineup(20)
             if len(best) and verdict.queries.prepare is not None:  # an attack of the user's own has no parts
                 verdict.explain(best[0].record)
-
-
-def _examples(release: Release) -> Iterator[Aux]:
-    """Yield what may be known about the most popular item: it alone, value and date, errors, limits."""
-    fact = Fact(release.items[int(np.argmax(release.support))])
-    yield Aux([fact])
-    values, first = level_values(release), _first_day(release)
-    known = replace(fact, value=values[0] if values else None, time=first)
-    yield Aux([known])
-    yield Aux([replace(known, value_error=0, time_error=0, doubt=0)])
-    yield Aux([known], length=(0, release.n_entries), joined=None if first is None else (first, first))
-
-
-def _first_day(release: Release) -> date | None:
-    return release.clock.moment(0) if release.clock is not None and release.span else None
 
 
 # Attacks on people of a release with columns: known cells and known entries, scored together by the engine.

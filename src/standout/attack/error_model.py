@@ -358,8 +358,11 @@ class AverageProbabilities:
         else:
             average = either * ((1.0 - w) * right_time + w * wrong_time)
         if times is not None:
-            untimed = np.where(self.known.timed[fact], self.counts.untimed_shares(exclude), 0.0)
-            any_time = 1.0 / self.counts.release.span if times.is_flat else times.elsewhere
+            release = self.counts.release
+            entries = release.n_entries - np.where(exclude >= 0, release.lengths[exclude], 0)
+            untimed = 1.0 - self.counts.timed(exclude) / np.maximum(entries, 1)
+            untimed = np.where(self.known.timed[fact], untimed, 0.0)
+            any_time = 1.0 / release.span if times.is_flat else times.elsewhere
             average = (1.0 - untimed) * average + untimed * either * any_time
         return average
 

@@ -18,9 +18,9 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.threads import Part, even_parts, executor_of, thread_count
-from standout.data.entries import block_count, distinct_entries, record_range
+from standout.data.entries import block_count, record_range
 from standout.data.labels import SECONDS
-from standout.data.release import INVALID_CODE, RecordEntries, Release, read_only
+from standout.data.release import INVALID_CODE, Release, read_only
 from standout.know.lookup_tables import Tables, time_similarity
 
 NO_CODES = read_only(np.empty(0, np.uint8))
@@ -49,17 +49,8 @@ def has_item(release: Release, record: Ints, item: Ints) -> Bools:
 
 def entry_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
     """All entries that each record has of the item of the same index; record -1 has none."""
-    return _ranges_among(release.by_record, record, item)
-
-
-def distinct_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
-    """The same among the distinct entries."""
-    return _ranges_among(distinct_entries(release).entries, record, item)
-
-
-def _ranges_among(by_record: RecordEntries, record: Ints, item: Ints) -> EntryRanges:
     ranges = EntryRanges(np.empty(len(record), np.int64), np.empty(len(record), np.int64))
-    _find_all(by_record.start, by_record.item, record, item, *ranges)
+    _find_all(release.by_record.start, release.by_record.item, record, item, *ranges)
     return ranges
 
 
@@ -126,21 +117,9 @@ def _bisect(items: Array, low: Int, high: Int, item: Int) -> Int:
 
 @kernel
 def _terms(
-    value: Array,
-    time: Array,
-    n_levels: Int,
-    span: Int,
-    first: Array,
-    number: Array,
-    shape: Array,
-    known: Array,
-    a: Array,
-    b: Array,
-    off: Array,
-    c: Array,
-    mean: Flag,
-    terms: Array,
-) -> Flag:
+    value: Array, time: Array, n_levels: Int, span: Int, first: Array, number: Array, shape: Array, known: Array,
+    a: Array, b: Array, off: Array, c: Array, mean: Flag, terms: Array,
+) -> Flag:  # fmt: skip
     """Write the terms; return whether every code is valid. The same arithmetic as in `engine_kernels`."""
     for i in range(len(shape)):
         terms[0, i] = np.nan
@@ -166,9 +145,6 @@ def _terms(
     return True
 
 
-# What a release looks like as a whole, for attacks that compare a record with any other: counted once.
-
-
 MOST_CELLS = 1 << 24
 """Counts by item and level are kept up to this many cells; beyond, items share one distribution of values."""
 MOST_BINS = 1 << 22
@@ -188,10 +164,8 @@ class ReleaseCounts:
     @classmethod
     def of(cls, release: Release) -> "ReleaseCounts":
         """The counts of a release; the same object for the same release."""
-        counts = vars(release).setdefault("_counts", None) or cls(release)
-        vars(release)["_counts"] = counts
-        assert isinstance(counts, ReleaseCounts)
-        return counts
+        kept: ReleaseCounts = vars(release).setdefault("_counts", cls(release))
+        return kept
 
     @cached_property
     def _by_level(self) -> Ints:
@@ -249,12 +223,6 @@ class ReleaseCounts:
         low, high = np.zeros(len(exclude), np.int64), np.full(len(exclude), self.release.span - 1)
         return self.within(low, high, exclude)
 
-    def untimed_shares(self, exclude: Ints) -> Floats:
-        """Share of the entries that have no time, without those of the excluded record."""
-        lengths = self.release.lengths
-        entries = self.release.n_entries - np.where(exclude >= 0, lengths[exclude], 0)
-        return np.asarray(1.0 - self.timed(exclude) / np.maximum(entries, 1))
-
     def within(self, low: Ints, high: Ints, exclude: Ints) -> Floats:
         """Number of entries from time `low` to `high`, both included, without those of an excluded record."""
         span, by_record = self.release.span, self.release.by_record
@@ -262,16 +230,11 @@ class ReleaseCounts:
         own = np.zeros(len(low))
         if by_record.time is not None:
             _count_own(by_record.start, by_record.time, span, self._bin, exclude, first, last, own)
-        return np.maximum(self._up_to(last) - self._up_to(first) - own, 0.0)
-
-    def _up_to(self, time: Ints) -> Floats:
-        """Number of entries before a time; within a bin, entries count as evenly spread."""
-        return self._before[time] if self._bin == 1 else np.interp(time, self._ends, self._before)
-
-    @cached_property
-    def _ends(self) -> Floats:
-        """Where each bin begins, and the last ends."""
-        return np.minimum(np.arange(len(self._before)) * self._bin, self.release.span).astype(np.float64)
+        before, width = self._before, self._bin
+        if width > 1:  # within a bin, entries count as evenly spread
+            ends = np.minimum(np.arange(len(before)) * width, span).astype(np.float64)
+            return np.maximum(np.interp(last, ends, before) - np.interp(first, ends, before) - own, 0.0)
+        return np.maximum(before[last] - before[first] - own, 0.0)
 
     def session_shares(self, exclude: Ints) -> Floats:
         """How often two entries of one record are of the same day: people act in sessions.

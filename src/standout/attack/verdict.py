@@ -204,10 +204,7 @@ class Verdict(ResultView, FrameExport):
 
     @property
     def best(self) -> str | None:
-        """Best guess: the record with the highest score, the first of the release if several tie.
-
-        None if there is no candidate.
-        """
+        """Best guess: the record with the highest score, the first if several tie; None without a candidate."""
         records, _ = self._top
         if len(records):
             return self._id(records[0])
@@ -314,10 +311,8 @@ class Verdict(ResultView, FrameExport):
     def _frame(self) -> "pl.DataFrame":
         import polars as pl
 
-        lineup = self.lineup()
-        columns = {name: [getattr(each, name) for each in lineup] for name in Candidate._fields}
         schema = {"record": pl.String, "score": pl.Float64, "probability": pl.Float64}
-        return pl.DataFrame(columns, schema=schema)
+        return pl.DataFrame(list(self.lineup()), schema=schema, orient="row")
 
     def explain(self, record: str | int) -> tuple[Part, ...]:
         """What each fact adds to the score of a record, in the order of the aux.
