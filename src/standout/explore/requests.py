@@ -20,6 +20,7 @@ ATTACKS = ("likelihood", "paper")
 FORMATS = ("facts.csv", "lineup.csv", "json")
 MOST_DAYS = 1000
 """Largest error of a date: more is as good as no date, and takes seconds on data whose dates were changed."""
+DATES = "a date like 2005-03-01 or 2005-03-01T20:15, without a zone, or null"
 DOUBT = 0.5
 """Probability that a fact marked as doubtful is wrong."""
 
@@ -116,53 +117,21 @@ class Fields:
         allowed = f"one of {', '.join(choices)}"
         return str(self.take(name, allowed, lambda value: _valid(value, value in choices), default))
 
-    def choices(self, name: str, choices: Sequence[str]) -> tuple[str, ...]:
-        """A member that is a list of different words, at least one; default: all."""
-
-        def read(values: Any) -> tuple[str, ...]:
-            valid = isinstance(values, list) and values and all(value in choices for value in values)
-            return tuple(_valid(values, valid and len({*values}) == len(values)))
-
-        return tuple(self.take(name, f"a list of {' and '.join(choices)}", read, list(choices)))
-
-    def error(self, name: str, most: float = 1e9) -> float | None:
+    def error(self, name: str, most: float = 1e9) -> Any:
         """A member that is a number from 0 to `most`, or null."""
+        allowed = f"a number from 0 to {most:,.0f}, or null"
+        return self.take(name, allowed, lambda value: None if value is None else _number(value, 0, most))
 
-        def read(value: Any) -> float | None:
-            return None if value is None else _valid(number := _number(value), 0 <= number <= most)
-
-        error: float | None = self.take(name, f"a number from 0 to {most:,.0f}, or null", read)
-        return error
-
-    def value(self, name: str) -> float | str | None:
-        """A member that is a finite number, a text or null."""
-
-        def read(value: Any) -> float | str | None:
-            return value if value is None or _is_text(value) else _number(value)
-
-        value: float | str | None = self.take(name, "a number, a text or null", read)
-        return value
-
-    def moment(self, name: str) -> date | None:
-        """A member that is a date, a date with a time, or null."""
-        allowed = "a date like 2005-03-01 or 2005-03-01T20:15, without a zone, or null"
-        moment: date | None = self.take(name, allowed, lambda value: None if value is None else _moment(value))
-        return moment
-
-    def pair(self, name: str, of: str) -> Any:
+    def pair(self, name: str, of: str, read: Callable[[Any], Any]) -> Any:
         """A member that is a pair of dates or whole numbers in order, or null."""
 
-        def read(value: Any) -> tuple[Any, Any] | None:
+        def read_pair(value: Any) -> tuple[Any, Any] | None:
             if value is None:
                 return None
-            low, high = _valid(value, isinstance(value, list) and len(value) == 2)
-            if of == "dates":
-                low, high = _moment(low), _moment(high)
-            elif not (_is_whole(low, 0, 10**9 - 1) and _is_whole(high, 0, 10**9 - 1)):
-                raise ValueError
+            low, high = map(read, _valid(value, isinstance(value, list) and len(value) == 2))
             return _valid((low, high), type(low) is type(high) and low <= high)
 
-        return self.take(name, f"two {of} in order, or null", read)
+        return self.take(name, f"two {of} in order, or null", read_pair)
 
 
 def _valid(value: T, is_valid: object) -> T:
@@ -180,12 +149,12 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_TEXT and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
-def _number(value: object) -> float:
+def _number(value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     try:
-        number = float(_valid(value, isinstance(value, (int, float)) and not isinstance(value, bool)))  # type: ignore[arg-type]
+        number = float(_valid(value, isinstance(value, (int, float)) and not isinstance(value, bool)))
     except OverflowError:
         raise ValueError from None
-    return _valid(number, math.isfinite(number))
+    return _valid(number, math.isfinite(number) and low <= number <= high)
 
 
 def _moment(value: object) -> date:
@@ -214,9 +183,18 @@ class TypedFact:
     @classmethod
     def read(cls, fields: Fields) -> "TypedFact":
         """Take a fact."""
-        value, value_error = fields.value("value"), fields.error("value_error")
-        time, time_error = fields.moment("time"), fields.error("time_error", MOST_DAYS)
-        return cls(fields.text("item"), value, value_error, time, time_error, fields.flag("doubtful"))
+
+        def value(given: Any) -> float | str | None:
+            return given if given is None or _is_text(given) else _number(given)
+
+        return cls(
+            value=fields.take("value", "a number, a text or null", value),
+            value_error=fields.error("value_error"),
+            time=fields.take("time", DATES, lambda given: None if given is None else _moment(given)),
+            time_error=fields.error("time_error", MOST_DAYS),
+            item=fields.text("item"),
+            doubtful=fields.flag("doubtful"),
+        )
 
     @property
     def known(self) -> so.Fact:
@@ -247,12 +225,19 @@ class LineupRequest:
         def few(value: Any) -> list[Any]:
             return list(_valid(value, isinstance(value, list) and len(value) <= MOST_FACTS))
 
+        def different(values: Any) -> tuple[str, ...]:
+            valid = isinstance(values, list) and values and all(value in ATTACKS for value in values)
+            return tuple(_valid(values, valid and len({*values}) == len(values)))
+
+        def length(value: Any) -> int:
+            return int(_valid(value, _is_whole(value, 0, 10**9 - 1)))
+
         facts = fields.take("facts", f"a list of at most {MOST_FACTS}", few, [])
         return cls(
             facts=tuple(Fields(f"fact {i}", fact).read(TypedFact.read) for i, fact in enumerate(facts, 1)),
-            length=fields.pair("length", "whole numbers"),
-            joined=fields.pair("joined", "dates"),
-            attacks=fields.choices("attacks", ATTACKS),
+            length=fields.pair("length", "whole numbers", length),
+            joined=fields.pair("joined", "dates", _moment),
+            attacks=fields.take("attacks", f"a list of {' and '.join(ATTACKS)}", different, list(ATTACKS)),
             top=fields.whole("top", 1, MOST_SHOWN, 20),
             chosen=fields.whole("chosen", 0, MOST_SHOWN - 1, 0),
             show_ids=fields.flag("show_ids"),
