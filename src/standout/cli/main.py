@@ -62,23 +62,16 @@ def main() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt: after an import, where libraries catch it, but the second time at once."""
     is_second = number != signal.SIGALRM and signal.getitimer(signal.ITIMER_REAL)[0] > 0
-    importing = None if is_second else _importing_frame(frame)
+    importing = None  # the outermost frame that imports something
+    while frame is not None and not is_second:
+        importing = frame.f_back if frame.f_code.co_filename == IMPORT else importing
+        frame = frame.f_back
     if importing is None:
         _raise_now()
     else:
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
         importing.f_trace = _raise_now
         sys.settrace(lambda *_: None)  # lets Python call f_trace at the next line of the frame
-
-
-def _importing_frame(frame: FrameType | None) -> FrameType | None:
-    """The outermost frame that imports something; None if nothing is being imported."""
-    importing = None
-    while frame is not None:
-        if frame.f_code.co_filename == IMPORT:
-            importing = frame.f_back
-        frame = frame.f_back
-    return importing
 
 
 def _raise_now(*_: object) -> None:

@@ -161,8 +161,19 @@ class Source:
         if reader.reason and "kind" not in self.settings:
             print_line(f"standout: read as a table with one row per person: {reader.reason} (--table)", err=True)
         show_reading(release, sources)
-        if strict:
-            _require_certain_columns(release, reader.table.refusals)
+        if strict:  # the risk may be understated while a column is not what its owner means
+            from standout.ingest.tables import NOT_IN_SCHEMA
+
+            if lacking := release.provenance.settings.get(NOT_IN_SCHEMA):
+                raise ColumnError(
+                    f"the threshold cannot be checked while the schema lacks columns: {lacking}. Add a section for "
+                    "each of them, with ignore = true for those that are not published"
+                )
+            if refusals := reader.table.refusals:
+                raise ColumnError(
+                    f"the threshold cannot be checked: {refusals[0]}. Say what the column is in a schema (--schema), "
+                    "or leave it out with --read ignore=COLUMN"
+                )
         for message in reader.messages(release):
             print_warning(as_options(message, options_of(), self.prefix))
         return release, reader.table.schema_read
@@ -226,22 +237,6 @@ def _require_no_overlooked(release: "Release", prefix: str) -> None:
         require_no_overlooked(release.provenance)
     except SourceError as error:
         raise type(error)(as_options(error.problem, options_of(), prefix)) from error
-
-
-def _require_certain_columns(table: "Release", refusals: Sequence[str]) -> None:
-    """A limit must not be checked while a column is not what its owner means, or the risk may be understated."""
-    from standout.ingest.tables import NOT_IN_SCHEMA
-
-    if lacking := table.provenance.settings.get(NOT_IN_SCHEMA):
-        raise ColumnError(
-            f"the threshold cannot be checked while the schema lacks columns: {lacking}. Add a section for "
-            "each of them, with ignore = true for those that are not published"
-        )
-    if refusals:
-        raise ColumnError(
-            f"the threshold cannot be checked: {refusals[0]}. Say what the column is in a schema (--schema), "
-            "or leave it out with --read ignore=COLUMN"
-        )
 
 
 def _convert(parameters: dict[str, Any]) -> None:

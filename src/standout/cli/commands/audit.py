@@ -129,7 +129,11 @@ def audit(
         if release.columns:
             about_data: dict[str, Any] = {"sensitive_columns": sensitive or None, "population": population}
         else:
-            about_data = {"sensitive": _sensitive_list(sensitive, population), "work": folder / CHECKPOINTS}
+            if population is not None:
+                raise ParameterError("--population is for tables with one row per person: add --table")
+            if len(sensitive) > 1 or (sensitive and not Path(sensitive[0]).is_file()):
+                raise ParameterError("--sensitive must be one file with a list of items, because the data is a history")
+            about_data = {"sensitive": Path(sensitive[0]) if sensitive else None, "work": folder / CHECKPOINTS}
         chosen = None if attack == BOTH else attack
         result = run_audit(
             release, attack=chosen, fail_above=fail_above, name=name, progress=report, **about_data, **settings
@@ -144,15 +148,6 @@ def audit(
 
             write_gate(gate_files, audit_gate(result.findings), data)
     _show(result, folder, as_json)
-
-
-def _sensitive_list(sensitive: tuple[str, ...], population: int | None) -> Path | None:
-    """The file of sensitive items of a history."""
-    if population is not None:
-        raise ParameterError("--population is for tables with one row per person: add --table")
-    if len(sensitive) > 1 or (sensitive and not Path(sensitive[0]).is_file()):
-        raise ParameterError("--sensitive must be one file with a list of items, because the data is a history")
-    return Path(sensitive[0]) if sensitive else None
 
 
 def _add_advice(
@@ -296,10 +291,8 @@ def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: 
     from standout.auditing.audit import audit
     from standout.paper.synthesize import synthesize
 
-    folder, name = (
-        options.output_folder(output, *REPORT_FILES),
-        f"a stand-in for {records:,} people of the Netflix Prize data",
-    )
+    folder = options.output_folder(output, *REPORT_FILES)
+    name = f"a stand-in for {records:,} people of the Netflix Prize data"
     with progress() as report:
         common: dict[str, Any] = {"seed": DEMO_SEED, "threads": threads, "progress": report}
         release = synthesize(like="netflix", records=records, **common)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from standout.cli.typed_facts import NamedFact
     from standout.data.release import Release
     from standout.evaluate.lineup import LineupAnswer
-    from standout.know.facts import Aux
 
 ATTACKS = ("likelihood", "paper", "algorithm-1a")
 ATTACK_HELP = (
@@ -291,18 +290,16 @@ def _notes(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> Iterator[s
             yield f"The release has no {part}s: known {part}s are ignored."
     if answer.nobody is None and any(fact.errors != AS_ASSUMED for fact in aux):
         yield "This attack ignores the errors and doubts of single facts; likelihood uses them."
-    if aux.length or aux.joined:
-        remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
-        yield f"Candidates {' and '.join(_filters(aux))}: {remaining}."
-
-
-def _filters(aux: "Aux") -> Iterator[str]:
+    filters = []
     if aux.length:
         low, high = aux.length
-        yield f"have {low:,} to {high:,} items" if low < high else f"have {count(low, 'item', 'items')}"
+        filters.append(f"have {low:,} to {high:,} items" if low < high else f"have {count(low, 'item', 'items')}")
     if aux.joined:
         first, last = aux.joined
-        yield f"begin from {first} to {last}" if first < last else f"begin on {first}"
+        filters.append(f"begin from {first} to {last}" if first < last else f"begin on {first}")
+    if filters:
+        remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
+        yield f"Candidates {' and '.join(filters)}: {remaining}."
 
 
 def _lineup_table(answer: "LineupAnswer") -> "Table":

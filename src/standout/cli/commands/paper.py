@@ -186,7 +186,20 @@ def synthesize(
         if like != "netflix" or records is not None:
             raise ParameterError("--scale needs --like netflix and no --records")
         records = scaled_records(scale)
-    _check_options(like, records, output, check)
+    if check and like != "netflix":
+        raise ParameterError(f"--check needs --like netflix, got --like {like}")
+    if check and records is not None:
+        from standout.paper.calibration import check_records
+
+        check_records(records)
+    if output is None and not check:
+        raise ParameterError("--output is missing: name a file or folder to write, or use --check")
+    if output is not None:
+        if output.is_file():
+            raise StandoutError(f"{output} exists and is not overwritten: name another file")
+        from standout.data.store import is_index as is_index_at
+
+        options.output_file(output / "manifest.json" if is_index_at(output) else output, "--output")
     memory_limit(memory)
     is_index = output is not None and output.suffix not in (".csv", ".parquet")
     if not is_index and memory is not None:
@@ -217,25 +230,6 @@ def synthesize(
         _show_calibration(calibration)
     name = "not written" if output is None else str(output)
     print_line(f"{name}: {release.n_entries:,} entries of {release.n_records:,} records")
-
-
-def _check_options(like: str, records: int | None, output: Path | None, check: bool) -> None:
-    """Reject options that cannot work, before any work is done."""
-    if check and like != "netflix":
-        raise ParameterError(f"--check needs --like netflix, got --like {like}")
-    if check and records is not None:
-        from standout.paper.calibration import check_records
-
-        check_records(records)
-    if output is None:
-        if not check:
-            raise ParameterError("--output is missing: name a file or folder to write, or use --check")
-        return
-    if output.is_file():
-        raise StandoutError(f"{output} exists and is not overwritten: name another file")
-    from standout.data.store import is_index
-
-    options.output_file(output / "manifest.json" if is_index(output) else output, "--output")
 
 
 def _show_calibration(calibration: "Calibration") -> None:
