@@ -53,11 +53,9 @@ class _LevelStep(_ColumnStep):
     """A step that maps the levels of one column; equal values stay equal."""
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Map the levels and all cells."""
         return StepResult(draft.with_levels(self.column, self._change(draft.column(self.column))))
 
     def level_change(self, column: Column) -> LevelChange | None:
-        """Map the levels of the column of this step."""
         return self._change(column) if column.name == self.column else None
 
     def _change(self, column: Column) -> LevelChange:
@@ -194,13 +192,11 @@ class TopCode(_LevelStep):
             raise ParameterError("below or above must be given")
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The column and the bounds."""
         low, high = ("" if bound is None else parameter_text(bound) for bound in (self.below, self.above))
         return self.column, f"{low}..{high}"
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         if len(words) != 2 or ".." not in words[1]:
             raise cls._syntax_error()
 
@@ -262,7 +258,6 @@ class SwapColumn(Step):
     share: float = parameter(share(allow_one=True))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Swap the cells of the drawn rows."""
         for name in self.columns:
             draft.column(name)
         moved = self._moved(draft.columns)
@@ -288,7 +283,6 @@ class SwapColumn(Step):
         return StepResult(draft, {"rows swapped": drawn_rows})
 
     def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
-        """The share of rows that took part."""
         replaced = report.counts["rows swapped"] / report.counts["records before"]
         return dict.fromkeys(self._moved(columns), (replaced, 0.0))
 
@@ -309,7 +303,6 @@ class SuppressCells(_ColumnStep):
     below: int = parameter(whole(2))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Empty the cells with rare values."""
         column = draft.column(self.column)
         counts = column.counts[:-1]
         is_rare = (counts > 0) & (counts < self.below)
@@ -327,7 +320,6 @@ class DropColumn(_ColumnStep):
     summary = "remove a column"
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the column."""
         return StepResult(draft.without_column(self.column))
 
 
@@ -406,7 +398,6 @@ class DropRows(ClassStep):
     summary = "remove rows whose values of these columns fewer than K rows have"
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the rows of small classes."""
         classes = class_numbers([cell_numbers(column) for column in self._chosen(draft)])
         return StepResult(self._keep(draft, np.bincount(classes)[classes] >= self.k))
 
@@ -424,7 +415,6 @@ class SuppressToK(ClassStep):
     summary = "empty cells of these columns until at least K rows have each combination of their values"
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Empty the cells, and remove the rows that fit nowhere."""
         columns = self._chosen(draft)
         if len(columns) > MOST_COLUMNS:
             raise ParameterError(
@@ -441,7 +431,6 @@ class SuppressToK(ClassStep):
         return StepResult(self._keep(draft, keep), counts)
 
     def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
-        """The share of the cells of each column that were emptied."""
         counts, names = report.counts, [column.name for column in columns]
         emptied = [name for name in names if f"emptied in {name}" in counts]
         return {name: (0.0, counts[f"emptied in {name}"] / counts[f"of cells in {name}"]) for name in emptied}

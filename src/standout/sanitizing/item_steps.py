@@ -32,7 +32,6 @@ class DropRareItems(Step):
     below: int = parameter(whole(1))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the items."""
         reason = f"no item has {self.below:,} records; the most popular one has {int(draft.support.max()):,}"
         return StepResult(draft.keep_items(draft.support >= self.below, reason))
 
@@ -48,7 +47,6 @@ class DropTopItems(Step):
     count: int = parameter(whole(1))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the items."""
         reason = f"the release has only {draft.n_items:,} items"
         return StepResult(draft.keep_items(draft.popularity_rank >= self.count, reason))
 
@@ -79,24 +77,20 @@ class DropItems(Step):
         self._set(items=names, file=None if self.file is None else str(self.file))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The file or the items."""
         if self.file is not None:
             return (f"@{self.file}",)
         return tuple(f"@{name}" if name.startswith("@") else name for name in self.items)
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         if len(words) == 1 and words[0].startswith("@") and not words[0].startswith("@@"):
             return cls(file=words[0][1:])
         return cls(tuple(name[1:] if name.startswith("@@") else name for name in words))
 
     def public_text(self) -> str:
-        """The step without the folder of the file that it names."""
         return str(self if self.file is None else DropItems(file=Path(self.file).name))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the items of these names."""
         names, source = self.items or _read_names(Path(str(self.file))), draft.source
         catalogue = Catalogue(source.original if isinstance(source, Sanitized) else source)
         codes = [_item_codes(catalogue, name) or _item_codes(catalogue, name.strip()) for name in names]
@@ -162,11 +156,9 @@ class DropEntries(Step):
     share: float = parameter(share())
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The chance that an entry stays, or that its item does where entries repeat."""
         return _replacement_noise(report) or ReleaseNoise(kept=1 - self.share)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove the entries."""
         keep = _draw_uniforms(draft, noise) >= self.share
         return StepResult(draft.keep_entries(keep, f"{self} removed every entry"), _removed_but_left(draft, keep))
 
@@ -195,12 +187,10 @@ class CapRecords(Step):
     most: int = parameter(whole(1))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The share of entries that stay, short records included, or whose item does where entries repeat."""
         kept = report.counts["entries"] / report.counts["entries before"]
         return _replacement_noise(report) or ReleaseNoise(kept=kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Keep some entries of long records."""
         draws, keep = _draw_uniforms(draft, noise), np.zeros(draft.n_entries, np.bool_)
         start, most = draft.by_record.start, min(self.most, draft.n_entries)
         draft.run_by_records(lambda low, high: _cap(start, draws, low, high, most, keep))
@@ -229,23 +219,19 @@ class SampleRecords(Step):
             self._set(count=whole(1)("count", self.count))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The share or the count."""
         return (parameter_text(self.count if self.share is None else self.share),)
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         if len(words) != 1:
             raise cls._syntax_error()
         size = number(words[0])
         return cls(count=size) if isinstance(size, int) else cls(share=size)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The chance that a record stays."""
         return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Keep the records with the lowest keys."""
         size = round(self.share * draft.n_records) if self.count is None else self.count  # type: ignore[operator]
         if not 1 <= size <= draft.n_records:
             raise ParameterError(f"{self} would keep {size:,} of {draft.n_records:,} records")
@@ -380,7 +366,6 @@ class MergeRepeats(Step):
         return _replacement_noise(report) or ReleaseNoise()
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Keep one entry of each record and item."""
         if self.keep == "max":
             self._require(draft.n_levels > 0, "values")
             if isinstance(draft.levels, tuple):

@@ -33,14 +33,6 @@ class WeightedMatrix(NamedTuple):
     item_weight: Array
 
 
-class ItemSets(NamedTuple):
-    """Items of each record (CSR), and the number of all items."""
-
-    start: Array
-    item: Array
-    n_items: Int
-
-
 @kernel
 def fill_with_noise(streams: Array, out: Array) -> None:
     """out[i] = numbers in [-1/2, 1/2) of stream i."""
@@ -75,13 +67,15 @@ def multiply_items(matrix: WeightedMatrix, records: Array, out: Array) -> None:
 
 
 @kernel
-def form_clusters(item_sets: ItemSets, members: Array, k: Int, representatives: Array, similarity: Array) -> None:
+def form_clusters(
+    start: Array, item: Array, n_items: Int, members: Array, k: Int, representatives: Array, similarity: Array
+) -> None:
     """Form clusters of at least k of these records.
 
     representatives[r] = the record that represents r; similarity[r] = their Jaccard index, which is items in
     common / items of either.
     """
-    similar = _similarities(item_sets, members)
+    similar = _similarities(start, item, n_items, members)
     n = len(members)
     free, total = np.ones(n, np.bool_), np.zeros(n)
     for i in range(n):
@@ -90,7 +84,11 @@ def form_clusters(item_sets: ItemSets, members: Array, k: Int, representatives: 
     left = n
     while left > 0:
         size = k if left >= 2 * k else left
-        cluster = _nearest(similar, free, _least_similar(total, free), size)
+        centre = -1  # the free record that is least similar to the others; the first one of a tie
+        for i in range(n):
+            if free[i] and (centre < 0 or total[i] < total[centre]):
+                centre = i
+        cluster = _nearest(similar, free, centre, size)
         for c in range(size):
             free[cluster[c]] = False
         for i in range(n):
@@ -105,8 +103,7 @@ def form_clusters(item_sets: ItemSets, members: Array, k: Int, representatives: 
 
 
 @subroutine
-def _similarities(item_sets: ItemSets, members: Array) -> Array:
-    start, item, n_items = item_sets
+def _similarities(start: Array, item: Array, n_items: Int, members: Array) -> Array:
     n = len(members)
     similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
     for i in range(n):
@@ -124,16 +121,6 @@ def _similarities(item_sets: ItemSets, members: Array) -> Array:
         for p in range(begin, end):
             has[item[p]] = 0
     return similar
-
-
-@subroutine
-def _least_similar(total: Array, free: Array) -> Int:
-    """Index of the free record that is least similar to the others; the first one of a tie."""
-    best = -1
-    for i in range(len(total)):
-        if free[i] and (best < 0 or total[i] < total[best]):
-            best = i
-    return best
 
 
 @subroutine
@@ -199,7 +186,6 @@ class ClusterRecords(Step):
         return ReleaseNoise(kept=kept, present=own, own=own / kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Form clusters in blocks of nearby records."""
         n = draft.n_records
         self._require_records(draft, self.k)
         if draft.columns:
@@ -208,11 +194,11 @@ class ClusterRecords(Step):
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
         first = offsets([len(block) for block in blocks])
         members = np.concatenate(blocks)
-        item_sets = ItemSets(*draft.distinct, draft.n_items)
+        start, item = draft.distinct
 
         def cluster_block(block: int) -> None:
             records = members[first[block] : first[block + 1]]
-            form_clusters(item_sets, records, self.k, representatives, similarity)
+            form_clusters(start, item, draft.n_items, records, self.k, representatives, similarity)
 
         draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
         is_representative = representatives == np.arange(n)
@@ -276,13 +262,6 @@ def _blocks(coordinates: Floats, most: int) -> list[Ints]:
 # removed instead of generalised, because there is no hierarchy of items.
 
 
-class Rule(NamedTuple):
-    """At least k records share each combination of up to m items."""
-
-    k: Int
-    m: Int
-
-
 class EntriesByItem(NamedTuple):
     """Entries by item, one of each record, the most popular item first: item a has first[a] to first[a + 1].
 
@@ -322,27 +301,41 @@ class Counters(NamedTuple):
 
 
 @kernel
-def walk(entries: EntriesByItem, kept: KeptItems, counters: Counters, rule: Rule, low: Int, high: Int) -> Flag:
+def walk(entries: EntriesByItem, kept: KeptItems, counters: Counters, k: Int, m: Int, low: Int, high: Int) -> Flag:
     """Decide on the entries of the items with rank low … high - 1; False if `triples` is too short."""
-    k, m = rule
+    alive, pairs, local, triples = counters
     for a in range(low, high):
         begin, end = entries.first[a], entries.first[a + 1]
         n = end - begin
         for x in range(n):
-            counters.alive[x] = entries.record[begin + x]
-            _count(_items_of(kept, counters.alive[x]), counters.pairs, 1, k)
-        n = _settle_pairs(kept, counters, n, k)
+            alive[x] = entries.record[begin + x]
+            _count(_items_of(kept, alive[x]), counters, 1, k, 2)
+        n = _settle(kept, counters, n, k, 2)
         if m == 3 and n > 0:
-            size = _number_items(counters.pairs, a, counters.local)
-            if size * (size - 1) // 2 > len(counters.triples):
+            size = 0
+            for b in range(a):
+                if pairs[b] > 0:
+                    local[b] = size
+                    size += 1
+            if size * (size - 1) // 2 > len(triples):
                 return False
-            n = _settle_triples(kept, counters, n, k)
-        for p in range(begin, end):
-            _clear(_items_of(kept, entries.record[p]), counters.pairs)
+            counted = alive[:n].copy()
+            for x in range(n):
+                _count(_items_of(kept, counted[x]), counters, 1, k, 3)
+            n = _settle(kept, counters, n, k, 3)
+            for x in range(len(counted)):
+                numbers = local[_items_of(kept, counted[x])]
+                for j in range(len(numbers)):
+                    for i in range(j):
+                        triples[numbers[j] * (numbers[j] - 1) // 2 + numbers[i]] = 0
         x = 0
         for p in range(begin, end):
+            items = _items_of(kept, entries.record[p])
+            for i in range(len(items)):
+                pairs[items[i]] = 0
+        for p in range(begin, end):
             r = entries.record[p]
-            if x < n and counters.alive[x] == r:
+            if x < n and alive[x] == r:
                 x += 1
                 kept.keep[entries.entry[p]] = True
                 kept.items[kept.start[r] + kept.n_items[r]] = a
@@ -356,110 +349,55 @@ def _items_of(kept: KeptItems, record: Int) -> Array:
 
 
 @subroutine
-def _clear(items: Array, pairs: Array) -> None:
-    for i in range(len(items)):
-        pairs[items[i]] = 0
-
-
-@subroutine
-def _count(items: Array, pairs: Array, by: Int, k: Int) -> Flag:
-    """Count a record in or out; returns whether an item that had exactly k records now has too few."""
-    short = False
-    for i in range(len(items)):
-        short |= pairs[items[i]] == k
-        pairs[items[i]] += by
-    return short
-
-
-@subroutine
-def _settle_pairs(kept: KeptItems, counters: Counters, n: Int, k: Int) -> Int:
-    """Remove records from `alive` that kept an item which too few of them have; returns how many are left."""
-    alive, pairs = counters.alive, counters.pairs
+def _settle(kept: KeptItems, counters: Counters, n: Int, k: Int, m: Int) -> Int:
+    """Remove records from `alive` that kept an item, for m = 3 also two, which too few have; how many are left."""
+    alive = counters.alive
     short = True
     while short and n >= k:
         short, left = False, 0
         for x in range(n):
             items = _items_of(kept, alive[x])
-            if _enough(items, pairs, k):
+            if _enough(items, counters, k, m):
                 alive[left] = alive[x]
                 left += 1
             else:
-                short |= _count(items, pairs, -1, k)
+                for combined in range(2, m + 1):
+                    short |= _count(items, counters, -1, k, combined)
         n = left
     return n if n >= k else 0
 
 
 @subroutine
-def _enough(items: Array, pairs: Array, k: Int) -> Flag:
-    for i in range(len(items)):  # noqa: SIM110
-        if pairs[items[i]] < k:
+def _count(items: Array, counters: Counters, by: Int, k: Int, m: Int) -> Flag:
+    """Count a record's items (m = 3: pairs of them) in or out; whether what exactly k had now has too few."""
+    short = False
+    if m == 2:
+        for i in range(len(items)):
+            short |= counters.pairs[items[i]] == k
+            counters.pairs[items[i]] += by
+        return short
+    numbers = counters.local[items]
+    for j in range(len(numbers)):
+        row = numbers[j] * (numbers[j] - 1) // 2
+        for i in range(j):
+            short |= counters.triples[row + numbers[i]] == k
+            counters.triples[row + numbers[i]] += by
+    return short
+
+
+@subroutine
+def _enough(items: Array, counters: Counters, k: Int, m: Int) -> Flag:
+    for i in range(len(items)):
+        if counters.pairs[items[i]] < k:
             return False
+    if m == 3:
+        numbers = counters.local[items]
+        for j in range(len(numbers)):
+            row = numbers[j] * (numbers[j] - 1) // 2
+            for i in range(j):
+                if counters.triples[row + numbers[i]] < k:
+                    return False
     return True
-
-
-@subroutine
-def _number_items(pairs: Array, items: Int, local: Array) -> Int:
-    """Number those of the first items that some record has kept; returns how many there are."""
-    size = 0
-    for b in range(items):
-        if pairs[b] > 0:
-            local[b] = size
-            size += 1
-    return size
-
-
-@subroutine
-def _settle_triples(kept: KeptItems, counters: Counters, n: Int, k: Int) -> Int:
-    """Do the same for two items each."""
-    alive, pairs, local, triples = counters
-    counted = alive[:n].copy()
-    for x in range(n):
-        _count_two(local[_items_of(kept, counted[x])], triples, 1, k)
-    short = True
-    while short and n >= k:
-        short, left = False, 0
-        for x in range(n):
-            items = _items_of(kept, alive[x])
-            numbers = local[items]
-            if _enough(items, pairs, k) and _enough_two(numbers, triples, k):
-                alive[left] = alive[x]
-                left += 1
-            else:
-                short |= _count(items, pairs, -1, k)
-                short |= _count_two(numbers, triples, -1, k)
-        n = left
-    for x in range(len(counted)):
-        _clear_two(local[_items_of(kept, counted[x])], triples)
-    return n if n >= k else 0
-
-
-@subroutine
-def _count_two(numbers: Array, triples: Array, by: Int, k: Int) -> Flag:
-    short = False
-    for j in range(len(numbers)):
-        row = numbers[j] * (numbers[j] - 1) // 2
-        for i in range(j):
-            short |= triples[row + numbers[i]] == k
-            triples[row + numbers[i]] += by
-    return short
-
-
-@subroutine
-def _enough_two(numbers: Array, triples: Array, k: Int) -> Flag:
-    for j in range(len(numbers)):
-        row = numbers[j] * (numbers[j] - 1) // 2
-        for i in range(j):
-            if triples[row + numbers[i]] < k:
-                return False
-    return True
-
-
-@subroutine
-def _clear_two(numbers: Array, triples: Array) -> None:
-    for j in range(len(numbers)):
-        row = numbers[j] * (numbers[j] - 1) // 2
-        for i in range(j):
-            triples[row + numbers[i]] = 0
 
 
 MOST_PAIRS, MOST_TRIPLES = 2e11, 2e10
@@ -491,12 +429,10 @@ class KmSuppress(Step):
     m: int = parameter(whole(1, 3), default=2)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The share of entries that stay among those of items that stay; most others lose all entries."""
         before = report.counts.get("entries before of items left", report.counts["entries before"])
         return ReleaseNoise(kept=report.counts["entries"] / before)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Remove entries; for m = 3, first so that k records share each pair."""
         self._require_records(draft, self.k)
         before = draft
         reason = f"no combination of items is shared by {self.k:,} records"
@@ -531,6 +467,6 @@ class KmSuppress(Step):
         )
         for low in range(0, n_items, ITEMS):
             progress(f"counting {combined}", int(entries.first[low]), n)
-            if not walk(entries, kept, counters, Rule(self.k, m), low, min(low + ITEMS, n_items)):
+            if not walk(entries, kept, counters, self.k, m, low, min(low + ITEMS, n_items)):
                 raise ParameterError(f"{self}: too many items occur together: remove rare items first")
         return np.asarray(keep[draft.distinct_index]) if draft.has_repeats else keep

@@ -174,11 +174,9 @@ class PerturbValue(Step):
     probability: float = parameter(share(allow_one=True), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The distribution of changes."""
         return ReleaseNoise(values=(ValueSpread(self.error, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Replace values by levels in reach."""
         self._require(draft.n_levels > 0, "values")
         levels, n = draft.levels, draft.n_levels
         if self.error is None:
@@ -236,7 +234,6 @@ class RoundValue(Step):
             self._set(liked_from=float(self.liked_from))
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The one that is given, and its name."""
         if self.bins is not None:
             return "bins", str(self.bins)
         if self.edges is not None:
@@ -245,7 +242,6 @@ class RoundValue(Step):
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         match words:
             case ["none"]:
                 return cls(to="none")
@@ -258,11 +254,9 @@ class RoundValue(Step):
         raise cls._syntax_error()
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The bins."""
         return ReleaseNoise() if report.bins is None else ReleaseNoise(values=(report.bins,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Group or remove the values."""
         levels, value = draft.levels, draft.by_record.value
         self._require(levels is not None, "values")
         if self.to is not None:
@@ -330,11 +324,9 @@ class PerturbTime(Step):
     probability: float = parameter(share(allow_one=True), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The distribution of shifts."""
         return ReleaseNoise(times=(TimeSpread(self.days, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Move the times."""
         clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
@@ -387,12 +379,10 @@ class RoundTime(Step):
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The period."""
         return (str(self.to),) if self.days is None else (str(self.days), "days")
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         match words:
             case [count, "days" | "day"]:
                 return cls(days=number(count))  # type: ignore[arg-type]  # checked there
@@ -401,11 +391,9 @@ class RoundTime(Step):
         raise cls._syntax_error()
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The period."""
         return ReleaseNoise() if self.period is None else ReleaseNoise(times=(self.period,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Round or remove the times."""
         clock, time, period = draft.clock, draft.by_record.time, self.period
         if clock is None or time is None or (period is not None and not clock.span):
             raise ParameterError(f"{self}: the release has no times")
@@ -469,24 +457,20 @@ class RandomizedResponse(Step):
     items: bool = False
 
     def parameter_words(self) -> tuple[str, ...]:
-        """ε, and whether it is about items."""
         return (parameter_text(self.epsilon), *(["items"] if self.items else []))
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
         if not words or words[1:] not in ((), ("items",)):
             raise cls._syntax_error()
         return cls(number(words[0]), items=len(words) == 2)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The distribution of values, or the chance that a cell does not flip."""
         if self.items:
             return ReleaseNoise(kept=1 - 1 / (1 + math.exp(self.epsilon)))
         return ReleaseNoise(values=(ValueSpread(None, report.counts["expected share changed"]),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Change values, or flip cells."""
         if self.items:
             return self._flip_cells(draft, noise, progress)
         n = draft.n_levels
