@@ -306,7 +306,7 @@ def test_an_audit_identifies_most_despite_noise():
 
 def test_the_threshold_is_about_people_in_the_release():
     release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
-    few = so.sanitize(release, so.steps.SampleRecords(share=0.1), seed=1)
+    few = so.sanitize(release, so.steps.SampleRecords(0.1), seed=1)
     result = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
     measures = result.findings.adversaries[1].as_named
     assert measures.identified.value < 0.3 < measures.identified_in_release.value

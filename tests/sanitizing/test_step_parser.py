@@ -16,7 +16,7 @@ ODD = [
     so.steps.DropItems(file="my list.txt"),
     so.steps.SampleRecords(0.999),
     so.steps.RandomizedResponse(0.1, items=True),
-    so.steps.RoundTime(days=1),
+    so.steps.RoundTime(1),
     so.steps.KmSuppress(5),
     so.steps.DropItems("17"),
 ]
@@ -50,11 +50,10 @@ REFUSED = {
     "randomized-response": ["0", "", "1 values", "1000", HUGE],
 }
 REFUSED_PARAMETERS = [
-    lambda: so.steps.RoundTime("month", 3),
+    lambda: so.steps.RoundTime(0),
     lambda: so.steps.RoundValue(bins=2, to="none"),
     lambda: so.steps.RoundValue(to="x"),
-    lambda: so.steps.SampleRecords(),
-    lambda: so.steps.SampleRecords(0.1, 3),
+    lambda: so.steps.SampleRecords(1.5),
     lambda: so.steps.DropItems(("a",), "b"),
     lambda: so.steps.DropItems((3,)),
     lambda: so.steps.PerturbValue(True),

@@ -99,7 +99,7 @@ def test_a_cap_beyond_all_records_changes_nothing(small_release):
 def test_a_sample_has_whole_records_and_each_is_equally_likely(small_release):
     entries, draws, counts = content(small_release), 120, Counter()
     for seed in range(draws):
-        safer = so.sanitize(small_release, so.steps.SampleRecords(count=5), seed=seed)
+        safer = so.sanitize(small_release, so.steps.SampleRecords(5), seed=seed)
         released = content(safer)
         records = {record for record, _ in released}
         assert len(records) == safer.n_records == 5

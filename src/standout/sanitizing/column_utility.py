@@ -35,11 +35,7 @@ from standout.sanitizing.sanitize import same_cells
 
 @dataclass(frozen=True, slots=True)
 class ColumnUtility:
-    """What is left of one column; all numbers are counts over all rows, or follow from the steps.
-
-    `cells` is the number of known cells of the original, and `cells_kept` of those that are shown unchanged.
-    `bits_before` is the entropy of a cell of the original, and `bits_kept` what a released row says about it.
-    """
+    """What is left of one column; all numbers are counts over all rows, or follow from the steps."""
 
     name: str
     is_dropped: bool
@@ -61,20 +57,16 @@ def column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
     kept = int(np.count_nonzero(is_same & ~new.is_missing))
     rows_left = safer.n_records / safer.original.n_records
     bits = before * kept / max(cells, 1) if old.starts is not None else _shown_bits(old, new, channel)
-    return ColumnUtility(old.name, False, _marginal_change(old, new, channel), cells, kept, before, rows_left * bits)
+    # Total variation distance; emptied values have a place of their own, which no released cell has.
+    place = np.append(np.where(channel.released == new.missing, new.n_levels + 1, channel.released), new.n_levels)
+    shares = np.bincount(place, old.counts, new.n_levels + 2), np.append(new.counts, 0)
+    marginals = [counts / max(counts.sum(), 1) for counts in shares]
+    change = float(np.abs(marginals[0] - marginals[1]).sum()) / 2
+    return ColumnUtility(old.name, False, change, cells, kept, before, rows_left * bits)
 
 
 def _channel(safer: Sanitized, old: Column) -> Channel:
     return safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
-
-
-def _marginal_change(old: Column, new: Column, channel: Channel) -> float:
-    """Total variation distance; emptied values have a place of their own, which no released cell has."""
-    place = np.where(channel.released == new.missing, new.n_levels + 1, channel.released)
-    place = np.append(place, new.n_levels)
-    before = np.bincount(place, old.counts, new.n_levels + 2)
-    after = np.append(new.counts, 0)
-    return float(np.abs(before / max(before.sum(), 1) - after / max(after.sum(), 1)).sum()) / 2
 
 
 def _shares(column: Column) -> Floats:
@@ -124,53 +116,34 @@ ROWS, GROUPS = 10_000, 8
 """Rows of the sample, and groups of rows that the jackknife leaves out in turn."""
 
 
-class AssociationChange(NamedTuple):
-    """Mean and largest change of all pairs, and the pair with the largest.
-
-    The baseline of the mean is the mean association of the original: all of it would be lost. The largest change has
-    no interval.
-    """
-
-    mean: Estimate
-    largest: Estimate
-    pair: tuple[str, str]
-
-
-def association_change(safer: Sanitized, seed: int) -> AssociationChange | None:
-    """Compare all pairs of columns; None if there are no two columns other than sets.
+def association_change(safer: Sanitized, seed: int) -> dict[str, Any]:
+    """The fields of `Utility` about all pairs of columns other than sets; none if there are no two columns.
 
     A large table is measured on a sample of people. The interval is then that of a jackknife over groups of
-    them; a whole table has no sampling error.
+    them; a whole table has no sampling error. The baseline of the mean is the mean association of the original: all of
+    it would be lost. The largest change has no interval.
     """
     names = [column.name for column in safer.original.columns if column.starts is None]
     pairs = list(combinations(names, 2))
     if not pairs:
-        return None
+        return {}
     people = generator(seed, "association rows").permutation(safer.original.n_records)[:ROWS]
     change, before = _changes(safer, people, pairs)
-    largest = int(change.argmax())
-    mean, n = float(change.mean()), len(people)
+    largest, mean, n = int(change.argmax()), float(change.mean()), len(people)
     low = high = math.nan
     if n < safer.original.n_records:
-        reach = _jackknife_reach(safer, people, pairs)
+        group, reach = np.arange(n) % GROUPS, 0.0
+        if touched := [pair for pair in pairs if not _is_untouched(safer, pair)]:
+            sums = [_changes(safer, people[group != left], touched)[0].sum() for left in range(GROUPS)]
+            means = np.array(sums) / len(pairs)
+            error = math.sqrt((GROUPS - 1) / GROUPS * float(((means - means.mean()) ** 2).sum()))
+            reach = student(GROUPS - 1, CONFIDENCE) * error
         low, high = max(mean - reach, 0.0), mean + reach
-    return AssociationChange(
-        mean=Estimate(mean, low, high, n, float(before.mean())),
-        largest=Estimate(float(change[largest]), math.nan, math.nan, n, None),
-        pair=pairs[largest],
-    )
-
-
-def _jackknife_reach(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> float:
-    """Half of the 95 % interval: the mean without each group of people in turn."""
-    group = np.arange(len(people)) % GROUPS
-    touched = [pair for pair in pairs if not _is_untouched(safer, pair)]
-    if not touched:
-        return 0.0
-    sums = [_changes(safer, people[group != left], touched)[0].sum() for left in range(GROUPS)]
-    means = np.array(sums) / len(pairs)
-    error = math.sqrt((GROUPS - 1) / GROUPS * float(((means - means.mean()) ** 2).sum()))
-    return student(GROUPS - 1, CONFIDENCE) * error
+    return {
+        "association_change": Estimate(mean, low, high, n, float(before.mean())),
+        "largest_association_change": counted(float(change[largest]), n),
+        "association_pair": pairs[largest],
+    }
 
 
 def _changes(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> tuple[Floats, Floats]:
@@ -280,32 +253,16 @@ PART = 5
 """At most one in 5 people is held out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """How well the released columns predict a column of held-out people.
-
-    `accuracy` is the share of held-out people whose class the model of the release predicts (baseline: always guessing
-    the commonest class), and `accuracy_before` the same for the model of the original. `kept` is the share of its gain
-    over the baseline that is left; None if there is no gain beyond sampling error.
-    """
+class Prediction(NamedTuple):
+    """What a model of the released columns predicted for held-out people."""
 
     target: str
-    accuracy: Estimate
-    accuracy_before: Estimate
-    accuracy_loss: Estimate
-    kept: Estimate | None
     classes: int
     trained_on: int
 
 
-def default_target(safer: Sanitized) -> str | None:
-    """The first sensitive column that is released and is not a set; None if there is none."""
-    released = [name for name in safer.original.columns_with_role("sensitive") if name in safer.column_names]
-    return next((name for name in released if safer.column(name).starts is None), None)
-
-
-def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> Prediction | None:
-    """Run the task; None if nothing can be learned, because the target does not vary among the rest.
+def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> dict[str, Any]:
+    """The fields of `Utility` about the task; none if nothing can be learned, because the target does not vary.
 
     Raises a ParameterError if scikit-learn is not installed, or the target is dropped or a set.
     """
@@ -329,14 +286,14 @@ def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> Pre
     labels = _released_classes(safer, column, class_of)[safer.column(target).codes[released]]
     released, labels = released[labels >= 0], labels[labels >= 0]
     if not len(tested) or len(set(truth[learners].tolist())) < 2 or not len(released):
-        return None
-    old = [(other, other) for other in original.columns if other.name != target]
-    new = [(other, original.column(other.name)) for other in safer.columns if other.name != target]
+        return {}
+    old = [column for column in original.columns if column.name != target]
+    new = [(column, original.column(column.name)) for column in safer.columns if column.name != target]
     through = [recode(o.rows(tested), LevelChange(n.kind, n.levels, _channel(safer, o).released)) for n, o in new]
     before = _correct(
-        _features((column, column.rows(learners)) for column, _ in old),
+        _features((column, column.rows(learners)) for column in old),
         truth[learners],
-        _features((column, column.rows(tested)) for column, _ in old),
+        _features((column, column.rows(tested)) for column in old),
         truth[tested],
         seed,
     )
@@ -350,15 +307,13 @@ def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> Pre
     guess = (truth[tested] == np.bincount(truth[learners]).argmax()).astype(np.float64)
     means = [InfluenceEstimate.mean(right) for right in (before, after, guess)]
     base = means[2].value
-    return Prediction(
-        target=target,
-        accuracy=rate(int(after.sum()), len(after), base),
-        accuracy_before=rate(int(before.sum()), len(before), base),
-        accuracy_loss=(means[0] - means[1]).estimate(0.0),
-        kept=(means[1] - means[2]).share_of(means[0] - means[2]),
-        classes=len(set(class_of.tolist())),
-        trained_on=len(released),
-    )
+    return {
+        "prediction": Prediction(target, len(set(class_of.tolist())), len(released)),
+        "accuracy": rate(int(after.sum()), len(after), base),
+        "accuracy_before": rate(int(before.sum()), len(before), base),
+        "accuracy_loss": (means[0] - means[1]).estimate(0.0),
+        "kept_accuracy": (means[1] - means[2]).share_of(means[0] - means[2]),
+    }
 
 
 def _classes(column: Column) -> Ints:
@@ -439,41 +394,33 @@ def column_measures(safer: Sanitized, target: str | None, people: int, seed: int
     progress("measuring utility", 1, 3)
     associations = association_change(safer, seed)
     progress("measuring utility", 2, 3)
-    prediction, note = _prediction(safer, target, people, seed)
-    marginals = [column.marginal_change for column in columns]
-    rows = safer.original.n_records
+    sensitive = [name for name in safer.original.columns_with_role("sensitive") if name in safer.column_names]
+    name = next((name for name in sensitive if safer.column(name).starts is None), None) if target is None else target
+    prediction, note = {}, "no sensitive column is released: name the target of the prediction task"
+    if name is not None:
+        try:
+            prediction = predict_target(safer, name, people, seed)
+            note = "" if prediction else f"too few rows have different values of {name!r} to learn from"
+        except ParameterError as error:
+            if target is not None and not str(error).startswith(INSTALL):
+                raise
+            note = str(error)
+    marginals, rows = [column.marginal_change for column in columns], safer.original.n_records
     cells = sum(column.cells for column in columns)
     bits = sum(column.bits_before for column in columns)
-    information = sum(column.bits_kept for column in columns) / bits if bits else 1.0
+    information = counted(sum(column.bits_kept for column in columns) / bits if bits else 1.0, rows, 0.0)
     return {
-        "kept": counted(information, rows, 0.0),
-        "information_kept": counted(information, rows, 0.0),
+        "kept": information,
+        "information_kept": information,
         "cells_kept": counted(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
         "rows_kept": counted(safer.n_records / rows, rows, 0.0),
         "marginal_change": counted(sum(marginals) / len(marginals), rows),
         "largest_marginal_change": counted(max(marginals), rows),
-        "association_change": None if associations is None else associations.mean,
-        "largest_association_change": None if associations is None else associations.largest,
-        "kept_accuracy": None if prediction is None else prediction.kept,
+        **associations,
+        **prediction,
         "columns": columns,
-        "association_pair": None if associations is None else associations.pair,
-        "prediction": prediction,
         "prediction_note": note,
-    } | {name: getattr(prediction, name, None) for name in ("accuracy", "accuracy_before", "accuracy_loss")}
-
-
-def _prediction(safer: Sanitized, target: str | None, people: int, seed: int) -> tuple[Prediction | None, str]:
-    """The prediction task, or why it was not run."""
-    name = default_target(safer) if target is None else target
-    if name is None:
-        return None, "no sensitive column is released: name the target of the prediction task"
-    try:
-        prediction = predict_target(safer, name, people, seed)
-    except ParameterError as error:
-        if target is not None and not str(error).startswith(INSTALL):
-            raise
-        return None, str(error)
-    return prediction, "" if prediction else f"too few rows have different values of {name!r} to learn from"
+    }
 
 
 def counted(value: float, n: int, baseline: float | None = None) -> Estimate:

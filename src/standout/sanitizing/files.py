@@ -66,12 +66,9 @@ def _size(release: Release) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """Steps of an output, the size of its original, and how to read the output.
+    """Steps of an output, its original's size and what reading did to repeated rows, and how to read the output.
 
-    `original` also says what reading it did to repeated rows: how ("" if unknown), and how many were merged. `columns`
-    are the types of its columns by name. `value` is the type of the values of entries: number, text, or None without
-    values. `time_unit` and `zone` are None without times. `inert` says whether texts that a spreadsheet would execute
-    have an apostrophe.
+    `columns` has the types of columns by name, `value` that of the values of entries: number, text, or None.
     """
 
     fingerprint: str
@@ -121,36 +118,31 @@ class Sidecar:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
             if not is_intact(content):
                 raise ValueError("checksum")
-            return cls._from_json(content)
+            size = content["original"]
+            texts = {name: content[name] for name in ("value", "time_unit", "zone")}
+            flags = {name: content[name] for name in ("renumbered", "inert")}
+            if not all(isinstance(text, (str, type(None))) for text in texts.values()):
+                raise ValueError("a text")
+            if not all(type(flag) is bool for flag in flags.values()):
+                raise ValueError("a flag")
+            counts = {name: int(size[name]) for name in ("records", "columns", "items", "entries", "merged_rows")}
+            sidecar = cls(
+                fingerprint=str(content["fingerprint"]),
+                records=int(content["records"]),
+                original={**counts, "repeats": str(size["repeats"])},
+                columns={str(name): str(kind) for name, kind in content["columns"].items()},
+                step_reports=tuple(map(_report_from_json, content["steps"])),
+                **texts,
+                **flags,
+            )
+            sidecar._check_counts()
+            return sidecar
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
         except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, StandoutError):
                 raise
             raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error
-
-    @classmethod
-    def _from_json(cls, content: Any) -> "Sidecar":
-        """Make a sidecar of parsed JSON, whose shape nothing has checked yet."""
-        size = content["original"]
-        texts = {name: content[name] for name in ("value", "time_unit", "zone")}
-        flags = {name: content[name] for name in ("renumbered", "inert")}
-        if not all(isinstance(text, (str, type(None))) for text in texts.values()):
-            raise ValueError("a text")
-        if not all(type(flag) is bool for flag in flags.values()):
-            raise ValueError("a flag")
-        counts = {name: int(size[name]) for name in ("records", "columns", "items", "entries", "merged_rows")}
-        sidecar = cls(
-            fingerprint=str(content["fingerprint"]),
-            records=int(content["records"]),
-            original={**counts, "repeats": str(size["repeats"])},
-            columns={str(name): str(kind) for name, kind in content["columns"].items()},
-            step_reports=tuple(map(_report_from_json, content["steps"])),
-            **texts,
-            **flags,
-        )
-        sidecar._check_counts()
-        return sidecar
 
     def _check_counts(self) -> None:
         """Check that the steps account for every record and entry: before = after + removed + merged - added."""
@@ -170,14 +162,12 @@ class Sidecar:
 
 
 def _report_from_json(content: Any) -> StepReport:
-    bins = content.get("bins")
-    counts = {str(name): count for name, count in content["counts"].items()}
-    if bins is None:
-        return StepReport(str(content["step"]), counts)
-    edges, values = (tuple(map(float, bins[name])) for name in ("edges", "values"))
-    if len(values) != len(edges) + 1:
-        raise ValueError("bins")
-    return StepReport(str(content["step"]), counts, Bins(edges, values))
+    bins, counts = content.get("bins"), {str(name): count for name, count in content["counts"].items()}
+    if bins is not None:
+        bins = Bins(*(tuple(map(float, bins[name])) for name in ("edges", "values")))
+        if len(bins.values) != len(bins.edges) + 1:
+            raise ValueError("bins")
+    return StepReport(str(content["step"]), counts, bins)
 
 
 # Writing. All files are prepared in a private folder with a random name next to their target. Then an old output is

@@ -17,7 +17,7 @@ from standout.data.release import Codes
 from standout.data.search import Catalogue
 from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread, ValueSpread
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Step, StepNoise, StepResult, number, parameter, parameter_text, share, whole
+from standout.sanitizing.step import Step, StepNoise, StepResult, parameter, share, whole
 from standout.sanitizing.value_steps import ZERO, EntryStreams, next_draw
 
 
@@ -93,7 +93,13 @@ class DropItems(Step):
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         names, source = self.items or _read_names(Path(str(self.file))), draft.source
         catalogue = Catalogue(source.original if isinstance(source, Sanitized) else source)
-        codes = [_item_codes(catalogue, name) or _item_codes(catalogue, name.strip()) for name in names]
+        ids, has_titles = catalogue.release.items, catalogue.release.titles is not None
+
+        def codes_of(name: str) -> list[int]:  # of the id and of the title: 300 is an id and a film
+            code, titled = ids.find(name), catalogue.items_with_title(name) if has_titles else []
+            return titled if code is None else [code, *titled]
+
+        codes = [codes_of(name) or codes_of(name.strip()) for name in names]
         if unknown := sum(not matches for matches in codes):
             raise ParameterError(
                 f"{self.name}: {unknown:,} of {len(names):,} names match no item of the release: correct "
@@ -118,13 +124,6 @@ def _read_names(path: Path) -> tuple[str, ...]:
     if names := tuple(name for name in cells if name.strip()):
         return names
     raise ParameterError(f"{path.name} lists no items: write one id or title per line")
-
-
-def _item_codes(catalogue: Catalogue, name: str) -> list[int]:
-    """Codes of the item with this id and of those with this title: 300 is an id and a film."""
-    code = catalogue.release.items.find(name)
-    titled = [] if catalogue.release.titles is None else catalogue.items_with_title(name)
-    return titled if code is None else [code, *titled]
 
 
 @kernel
@@ -207,32 +206,13 @@ class SampleRecords(Step):
     summary = "keep a random sample of the records: a SHARE below 1, or COUNT of them"
     about = "records"
 
-    share: float | None = None
-    count: int | None = None
-
-    def __post_init__(self) -> None:
-        if (self.share is None) == (self.count is None):
-            raise ParameterError("sample-records takes either a share or a count")
-        if self.share is not None:
-            self._set(share=share()("share", self.share))
-        else:
-            self._set(count=whole(1)("count", self.count))
-
-    def parameter_words(self) -> tuple[str, ...]:
-        return (parameter_text(self.count if self.share is None else self.share),)
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        if len(words) != 1:
-            raise cls._syntax_error()
-        size = number(words[0])
-        return cls(count=size) if isinstance(size, int) else cls(share=size)
+    size: float = parameter(lambda name, given: (share() if isinstance(given, float) else whole(1))(name, given))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        size = round(self.share * draft.n_records) if self.count is None else self.count  # type: ignore[operator]
+        size = int(self.size) if self.size >= 1 else round(self.size * draft.n_records)
         if not 1 <= size <= draft.n_records:
             raise ParameterError(f"{self} would keep {size:,} of {draft.n_records:,} records")
         keep = np.zeros(draft.n_records, np.bool_)

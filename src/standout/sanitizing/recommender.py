@@ -47,14 +47,7 @@ SMALL = 1024
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Recommender:
-    """What was learned about items, in codes of the original; nothing is known about removed items.
-
-    support       number of records that have the item; 0: it was removed
-    item_factors  W, one row per item
-    mean          μ; NaN if the release has no numeric values
-    bias          b of each item
-    value_factors V, one row per item
-    """
+    """What was learned about items, in codes of the original: support (0: removed), W, μ (NaN: no values), b and V."""
 
     support: Ints
     item_factors: Floats
@@ -62,20 +55,15 @@ class Recommender:
     bias: Floats
     value_factors: Floats
 
-    def scores(self, histories: csr_array) -> Floats:
+    def scores(self, histories: csr_array, by_popularity: bool = False) -> Floats:
         """Scores of all items for people with these histories (1 for an item they have): people × items.
 
         Items that a person has already, and removed items, get −∞.
         """
-        scores = np.asarray((histories @ self.item_factors) @ self.item_factors.T)
-        return self._exclude(scores, histories)
-
-    def popularity_scores(self, histories: csr_array) -> Floats:
-        """Scores by popularity alone."""
-        support = self.support.astype(np.float64)
-        return self._exclude(np.tile(support, (histories.shape[0], 1)), histories)
-
-    def _exclude(self, scores: Floats, histories: csr_array) -> Floats:
+        if by_popularity:
+            scores = np.tile(self.support.astype(np.float64), (histories.shape[0], 1))
+        else:
+            scores = np.asarray((histories @ self.item_factors) @ self.item_factors.T)
         scores[:, self.support == 0] = -np.inf
         scores[histories.nonzero()] = -np.inf
         return scores
@@ -180,14 +168,9 @@ MOST_HELD_OUT, PART = 5, 5
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeldOutEntries:
-    """Entries of some people, and the release without them, with the same indices of records and items.
+    """Items of some people that are held out with all their entries, and the release without them.
 
-    All entries of a person and item are held out together, as one.
-
-    people   indices of the people
-    person   for each held-out item, the index of its person in `people`
-    item     the item
-    value    its value as a number, the mean of several; NaN if it has none
+    `person` is the index in `people` for each held-out item; `value` its value, the mean of several, or NaN.
     """
 
     rest: Release
@@ -357,8 +340,12 @@ class RecommenderResult:
     @property
     def rmse(self) -> InfluenceEstimate | None:
         """Root mean square error over the people with a held-out value; None if there are none."""
-        known = self.squared[~np.isnan(self.squared)]
-        return InfluenceEstimate.mean(known).root() if len(known) else None
+        return _root_mean(self.squared)
+
+
+def _root_mean(squared: Floats) -> InfluenceEstimate | None:
+    known = squared[~np.isnan(squared)]
+    return InfluenceEstimate.mean(known).root() if len(known) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,50 +373,35 @@ class RecommenderBenchmark:
     @cached_property
     def rmse_without_release(self) -> InfluenceEstimate | None:
         """RMSE of predicting the mean of a person's own values, which needs no release."""
-        no_hits = np.zeros(len(self.holdout.people))
-        squared = self._squared_errors(self._own_mean[self.holdout.person])
-        return RecommenderResult(no_hits, no_hits, squared).rmse
+        return _root_mean(self._squared_errors(self._own_mean[self.holdout.person]))
 
     def result(self, safer: Sanitized) -> RecommenderResult:
         """Result of a release that was made from the rest."""
         return self._train_and_test(safer, calibrated_values(safer), safer.mapping.item_codes)
 
     def _train_and_test(self, release: Release, values: Floats, item_codes: Ints) -> RecommenderResult:
+        records, n, held = None, len(self.holdout.people), self.holdout
+        if self.share < 1:
+            order = generator(0, "utility records").permutation(release.n_records)
+            records = np.sort(order[: max(1, round(self.share * release.n_records))])
         # One thread: these matrices are small, and waiting for threads takes many times longer. It also makes
         # the numbers independent of the number of cores.
         with threadpool_limits(1):
-            return self._test(train_recommender(release, values, item_codes, self._training_records(release)))
-
-    def _training_records(self, release: Release) -> Ints | None:
-        """Records to learn from; None: all."""
-        if self.share >= 1:
-            return None
-        order = generator(0, "utility records").permutation(release.n_records)
-        return np.sort(order[: max(1, round(self.share * release.n_records))])
-
-    def _test(self, model: Recommender) -> RecommenderResult:
-        n = len(self.holdout.people)
-        histories = history_matrix(self.holdout.rest, None, self.holdout.people)
-        hits, popular_hits = np.zeros(n), np.zeros(n)
-        for low in range(0, n, BATCH):
-            batch = slice(low, low + BATCH)
-            hits[batch] = self._hits(model.scores(histories[batch]), low)
-            popular_hits[batch] = self._hits(model.popularity_scores(histories[batch]), low)
-        return RecommenderResult(hits, popular_hits, self._squared_errors(self._predictions(model)))
-
-    def _hits(self, scores: Floats, low: int) -> Floats:
-        """Share of hits of the people low, low + 1, …, given their scores."""
-        is_asked = (self.holdout.person >= low) & (self.holdout.person < low + len(scores))
-        person, item = self.holdout.person[is_asked] - low, self.holdout.item[is_asked]
-        hits = np.bincount(person, probability_in_top(scores, person, item), len(scores))
-        return hits / np.bincount(person, minlength=len(scores))
-
-    def _predictions(self, model: Recommender) -> Floats:
-        """Values of held-out entries; if the release has no values, the mean of the person's own."""
-        if np.isnan(model.mean):
-            return self._own_mean[self.holdout.person]
-        low, high = self._scale
-        return np.clip(model.predict(self._values, self.holdout.person, self.holdout.item), low, high)
+            model = train_recommender(release, values, item_codes, records)
+            histories, hits = history_matrix(held.rest, None, held.people), np.zeros((2, n))
+            for low in range(0, n, BATCH):
+                batch = slice(low, low + BATCH)
+                is_asked = (held.person >= low) & (held.person < low + BATCH)
+                person, item = held.person[is_asked] - low, held.item[is_asked]
+                asked = np.bincount(person)
+                for by_popularity in (False, True):
+                    scores = model.scores(histories[batch], by_popularity)
+                    found = np.bincount(person, probability_in_top(scores, person, item))
+                    hits[int(by_popularity), batch] = found / asked
+            predicted = self._own_mean[held.person]  # if the release has no values
+            if not np.isnan(model.mean):
+                predicted = np.clip(model.predict(self._values, held.person, held.item), *self._scale)
+            return RecommenderResult(hits[0], hits[1], self._squared_errors(predicted))
 
     @property
     def _scale(self) -> tuple[float, float]:
@@ -469,11 +441,9 @@ def probability_in_top(scores: Floats, person: Ints, item: Ints, top: int = TOP)
 
 
 def calibrated_values(safer: Sanitized) -> Floats:
-    """Return the number of each value code on the scale of the original; NaN for the code of no value.
+    """The number of each value code on the scale of the original; NaN for the code of no value.
 
-    A level becomes the mean of the original values that it replaces, which a publisher can state with the
-    release: 4.3 for "liked". Where values keep their scale, that is the level itself. A level that replaces
-    no value stays as it is, if it is a number.
+    A level becomes the mean of the original values that it replaces: 4.3 for "liked". One that replaces no value stays.
     """
     old, new = level_numbers(safer.original), level_numbers(safer)
     column = safer.original.by_record.value
@@ -482,11 +452,8 @@ def calibrated_values(safer: Sanitized) -> Floats:
         return np.full(len(levels) + 1, np.nan)
     count = np.bincount(column, minlength=len(old)).astype(np.float64)
     for code, level in enumerate(levels):
-        replaced = [
-            old_code
-            for old_code, value in enumerate(safer.mapping.released_values)
-            if value == level and count[old_code]
-        ]
+        released = enumerate(safer.mapping.released_values)
+        replaced = [old_code for old_code, value in released if value == level and count[old_code]]
         if replaced:
             new[code] = np.average(old[replaced], weights=count[replaced])
     return new

@@ -65,7 +65,7 @@ def step(words: str) -> Step:
     --------
     >>> import standout as so
     >>> so.step("round-time 30 days"), so.step("round age 5")
-    (RoundTime(to=None, days=30), RoundColumn(column='age', to=5.0))
+    (RoundTime(to=30), RoundColumn(column='age', to=5.0))
     """
     try:
         name, *parameters = shlex.split(words)

@@ -21,7 +21,7 @@ from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulation import TableResult
 from standout.know.sanitized import Sanitized
 from standout.know.similarity import days_per_unit
-from standout.sanitizing.column_utility import ColumnUtility, Prediction, column_measures
+from standout.sanitizing.column_utility import ColumnUtility, Prediction, column_measures, counted
 from standout.sanitizing.item_steps import DropItems
 from standout.sanitizing.recommender import (
     InfluenceEstimate,
@@ -38,19 +38,6 @@ from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps
 
 PEOPLE = 1000
-SCHEMA = {
-    "steps": pl.String,
-    "column": pl.String,
-    "measure": pl.String,
-    "estimate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "baseline": pl.Float64,
-    "seed": pl.Int64,
-    "fingerprint": pl.String,
-    "version": pl.String,
-}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -181,8 +168,11 @@ class Utility(TableResult):
                 "bits_kept": column.bits_kept,
             }
             for measure, number in numbers.items():
-                rows.append(self._row(column.name, measure, Estimate(number, math.nan, math.nan, column.cells, None)))
-        return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+                rows.append(self._row(column.name, measure, counted(number, column.cells)))
+        schema: dict[str, Any] = dict.fromkeys(("steps", "column", "measure"), pl.String)
+        schema |= {"estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
+        schema |= {"baseline": pl.Float64, "seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def _row(self, column: str | None, measure: str, estimate: Estimate) -> tuple[object, ...]:
         interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
@@ -313,13 +303,7 @@ class NumberedEntries(NamedTuple):
 
 
 def compare_entries(first: NumberedEntries, second: NumberedEntries) -> tuple[Ints, Floats]:
-    """Match entries of the same people: the number of matched ones of each, and the sum of their differences.
-
-    >>> a = NumberedEntries(np.array([0, 3]), np.array([4, 4, 7]), np.array([1.0, 9.0, 2.0]))
-    >>> b = NumberedEntries(np.array([0, 2]), np.array([4, 7]), np.array([8.0, np.nan]))
-    >>> compare_entries(a, b)
-    (array([1]), array([1.]))
-    """
+    """Match entries of the same people: the number of matched ones of each, and the sum of their differences."""
     people = len(first.start) - 1
     matched, total = np.zeros(people, np.int64), np.zeros(people)
     _compare(first, second, matched, total)
@@ -398,8 +382,7 @@ def _popularity_distortion(original: Release, release: Release, item_codes: Ints
     a, b = a - a.mean(), b - b.mean()
     size = math.sqrt(float((a * a).sum()) * float((b * b).sum()))
     correlation = float((a * b).sum()) / size if size else math.nan
-    counted = (Estimate(value, math.nan, math.nan, len(old), None) for value in (change, correlation))
-    return next(counted), next(counted)
+    return counted(change, len(old)), counted(correlation, len(old))
 
 
 def _similarity_change(original: Release, release: Release, item_codes: Ints, seed: int) -> Estimate | None:
@@ -462,11 +445,11 @@ def _entry_distortion(safer: Sanitized, people: Ints, old: Floats, new: Floats) 
     kept = compare(np.zeros(len(entry)), np.zeros(len(released)))[0] / np.diff(start)
     values = compare(entry_numbers(original, entry, old), entry_numbers(safer, released, new))
     times = compare(_days(original, entry), _days(safer, released))
-    return {
-        "entries_kept": InfluenceEstimate.mean(kept).estimate(1.0),
-        "value_difference": _mean_per_person(*values),
-        "time_difference": _mean_per_person(*times),
-    }
+    measures: dict[str, Estimate | None] = {"entries_kept": InfluenceEstimate.mean(kept).estimate(1.0)}
+    for name, (matched, total) in {"value_difference": values, "time_difference": times}.items():
+        if (has_any := matched > 0).any():
+            measures[name] = InfluenceEstimate.mean(total[has_any] / matched[has_any]).estimate(0.0)
+    return measures
 
 
 def _days(release: Release, entry: Ints) -> Floats:
@@ -477,12 +460,6 @@ def _days(release: Release, entry: Ints) -> Floats:
     code = column[entry].astype(np.int64)
     days = (code + release.clock.origin) * days_per_unit(release)
     return np.asarray(np.where(code == release.span, np.nan, days))
-
-
-def _mean_per_person(matched: Ints, total: Floats) -> Estimate | None:
-    """Mean over people of their mean difference; None if nobody has any."""
-    has_any = matched > 0
-    return InfluenceEstimate.mean(total[has_any] / matched[has_any]).estimate(0.0) if has_any.any() else None
 
 
 def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> dict[str, Estimate | None]:
@@ -505,8 +482,13 @@ def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> 
         n = len(result.hits)
         return rate(min(math.fsum(result.hits), n), n, float(result.popular_hits.mean()))
 
+    shares = [share for share in (kept_hit_rate, errors.get("kept_rmse")) if share is not None]
+    kept = None
+    if shares:  # the smallest value, with the smallest bounds
+        value, low, high = (min(getattr(share, name) for share in shares) for name in ("value", "low", "high"))
+        kept = Estimate(value, low, high, min(share.n for share in shares), 0.0)
     return {
-        "kept": least([kept_hit_rate, errors.get("kept_rmse")]),
+        "kept": kept,
         "hit_rate": hit_rate(after),
         "hit_rate_before": hit_rate(before),
         "hit_rate_loss": (before.hit_rate - after.hit_rate).estimate(0.0),
@@ -517,12 +499,3 @@ def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> 
         "similarity_change": _similarity_change(rest, safer, item_codes, seed),
         **_entry_distortion(safer, bench.holdout.people, level_numbers(rest), calibrated_values(safer)),
     }
-
-
-def least(shares: list[Estimate | None]) -> Estimate | None:
-    """Smallest value, with the smallest bounds, of those that are known."""
-    known = [share for share in shares if share is not None]
-    if not known:
-        return None
-    value, low, high = (min(getattr(share, name) for share in known) for name in ("value", "low", "high"))
-    return Estimate(value, low, high, min(share.n for share in known), 0.0)

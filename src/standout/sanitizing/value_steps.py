@@ -223,12 +223,12 @@ class RoundValue(Step):
             raise ParameterError(f"to must be 'none', got {self.to!r:.100}")
         if self.bins is not None:
             self._set(bins=whole(1, MOST_BINS)("bins", self.bins))
-        if self.edges is not None:
+        elif self.edges is not None:
             edges = tuple(self.edges) if isinstance(self.edges, Iterable) else ()
             if not edges or not all(map(is_finite, edges)) or list(edges) != sorted(set(edges)):
                 raise ParameterError("edges must be finite numbers in ascending order")
             self._set(edges=tuple(map(float, edges)))
-        if self.liked_from is not None:
+        elif self.liked_from is not None:
             if not is_finite(self.liked_from):
                 raise ParameterError("liked_from must be a finite number")
             self._set(liked_from=float(self.liked_from))
@@ -293,13 +293,11 @@ class RoundValue(Step):
         levels, counts = np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64))
         bin_of_level = np.searchsorted(edges, levels, side="right")
         used = np.unique(bin_of_level)
-        means = [_mean(levels[bin_of_level == index], counts[bin_of_level == index]) for index in used]
+        means = []
+        for is_in in (bin_of_level == index for index in used):
+            weights = counts[is_in] if counts[is_in].any() else np.ones_like(counts[is_in])
+            means.append(math.fsum((levels[is_in] * weights).tolist()) / int(weights.sum()))
         return Bins(tuple(edges[index - 1] for index in used[1:]), tuple(means))
-
-
-def _mean(levels: Floats, counts: Ints) -> float:
-    weights = counts if counts.any() else np.ones_like(counts)
-    return math.fsum((levels * weights).tolist()) / int(weights.sum())
 
 
 # Times.
@@ -347,12 +345,20 @@ class PerturbTime(Step):
         )
 
 
+def _check_period(name: str, given: Any) -> str | int:
+    if not isinstance(given, str):
+        return int(whole(1, MOST_DAYS)(name, given))
+    if given not in (*PERIODS, "none"):
+        raise ParameterError(f"{name} must be one of {', '.join(PERIODS)} or none, got {given!r:.100}")
+    return given
+
+
 @dataclass(frozen=True)
 class RoundTime(Step):
     """Round each time down to the first day of its period, or remove all times.
 
-    `to` is "day", "week" (from Monday), "month", "quarter", "year", or "none" to remove the times; `days` is a length
-    in days instead, counted from 1970-01-01. Rounded times have the unit day. Known facts are rounded in the same way
+    `to` is "day", "week" (from Monday), "month", "quarter", "year", or "none" to remove the times; a number is a length
+    in days, counted from 1970-01-01. Rounded times have the unit day. Known facts are rounded in the same way
     before an attack.
     """
 
@@ -360,32 +366,23 @@ class RoundTime(Step):
     syntax = "day | week | month | quarter | year | DAYS days | none"
     summary = "round each time down to the first day of its period; none: remove all times"
 
-    to: str | None = None
-    days: int | None = None
-
-    def __post_init__(self) -> None:
-        if (self.to is None) == (self.days is None):
-            raise ParameterError("round-time takes either a period or a number of days")
-        if self.days is not None:
-            self._set(days=whole(1, MOST_DAYS)("days", self.days))
-        elif self.to not in (*PERIODS, "none"):
-            raise ParameterError(f"to must be one of {', '.join(PERIODS)} or none, got {self.to!r:.100}")
+    to: str | int = parameter(_check_period)
 
     @property
     def period(self) -> Period | None:
         """Period that times are rounded down to; None if they are removed."""
-        if self.days is not None:
-            return Period("day", self.days)
+        if isinstance(self.to, int):
+            return Period("day", self.to)
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
     def parameter_words(self) -> tuple[str, ...]:
-        return (str(self.to),) if self.days is None else (str(self.days), "days")
+        return (self.to,) if isinstance(self.to, str) else (str(self.to), "days")
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
         match words:
             case [count, "days" | "day"]:
-                return cls(days=number(count))  # type: ignore[arg-type]  # checked there
+                return cls(number(count))  # type: ignore[arg-type]  # checked there
             case [to]:
                 return cls(to)
         raise cls._syntax_error()
