@@ -170,8 +170,7 @@ class RoundColumn(_LevelStep):
 class TopCode(_LevelStep):
     """Replace values below a bound, or above one, by the bound; the column keeps its type.
 
-    The bound then means "this or less", or "this or more": after `TopCode("age", above=85)` a released 85 is an age
-    of 85 or above. Bounds are numbers, dates like 2001-12-31, or ordered levels.
+    The bound then means "this or less", or "this or more". It is a number, a date like 2001-12-31, or an ordered level.
     """
 
     name = "top-code"
@@ -238,15 +237,10 @@ class TopCode(_LevelStep):
 
 @dataclass(frozen=True)
 class SwapColumn(Step):
-    """Swap values between randomly chosen people: a share of the rows, above 0 and at most 1, takes part.
+    """Swap the cells of these columns between a random share of the people; columns of a tuple attribute move together.
 
-    Their cells are put into a random order among them, empty ones too, so the counts of every value stay as they
-    are. Several columns move together, and so do the columns of a tuple attribute; use one step for each column to
-    move them on their own.
-
-    What moves together is still a piece of one person's row, only in another place. So at most half of the columns
-    may move in one step (moving more is the same as moving the others), and a quasi-identifier may not move with a
-    sensitive column: who finds the one would read the other.
+    What moves together is still a piece of one person's row. So at most half of the columns may move in one step
+    (moving more is the same as moving the others), and a quasi-identifier may not move with a sensitive column.
     """
 
     name = "swap"
@@ -359,12 +353,6 @@ def class_numbers(cells: Sequence[Ints]) -> Ints:
     return number
 
 
-# Steps that leave no small class: every combination of the quasi-identifiers has at least k rows.
-#
-# An empty cell counts as a value like any other. So the result has k rows in each class by the strict count,
-# and at least as many if an empty cell is taken to match everything.
-
-
 @dataclass(frozen=True)
 class ClassStep(Step):
     """A step on the classes of some columns; default: the quasi-identifiers."""
@@ -406,9 +394,8 @@ class DropRows(ClassStep):
 class SuppressToK(ClassStep):
     """Empty cells of rows in small classes, until each class has at least k rows  [local suppression].
 
-    The rule is greedy. It first looks for rows that need one empty cell, then two, and so on: all rows of small
-    classes that agree on the other columns are put together, if they are then k. Columns with many values are
-    emptied first. At the end, fewer than k rows may be left that fit nowhere: they are removed.
+    Greedy: first rows that need one empty cell, then two, and so on; columns with many values are emptied first. Rows
+    of small classes that agree on the other columns are put together, if they are then k; what fits nowhere is removed.
     """
 
     name = "suppress-to-k"

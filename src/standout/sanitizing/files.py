@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, cast
@@ -467,7 +467,6 @@ class _Output:
         has_false_entries = any(isinstance(step, RandomizedResponse) and step.items for step in self.steps)
         if not has_false_entries and not _items_agree(release, original, representatives, item_codes):
             raise self._wrong_original()
-        periods = [step.period for step in self.steps if isinstance(step, RoundTime)]
         titles = release.titles
         if titles is None and original.titles is not None:
             removed = original.n_items - release.n_items
@@ -477,16 +476,10 @@ class _Output:
             noise = reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
         except (KeyError, TypeError, ZeroDivisionError, ParameterError):
             raise SourceError(f"{sidecar_path(path)} is damaged: write the output again with its sidecar") from None
+        same = {field.name: getattr(release, field.name) for field in fields(Release)} | {"titles": titles}
+        periods = [step.period for step in self.steps if isinstance(step, RoundTime)]
         return Sanitized(
-            records=release.records,
-            items=release.items,
-            titles=titles,
-            levels=release.levels,
-            clock=release.clock,
-            by_record=release.by_record,
-            by_item=release.by_item,
-            provenance=release.provenance,
-            stored_fingerprint=release.stored_fingerprint,
+            **same,
             original=original,
             mapping=OriginalMapping(
                 read_only(representatives),

@@ -11,14 +11,13 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, not_one_of
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.core.progress import Progress, no_progress
-from standout.core.rng import mix, uniform
 from standout.data.labels import SECONDS, StepReport
 from standout.data.release import Codes
 from standout.data.search import Catalogue
 from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread, ValueSpread
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step, StepNoise, StepResult, parameter, share, whole
-from standout.sanitizing.value_steps import ZERO, EntryStreams, next_draw
+from standout.sanitizing.value_steps import draw_entries
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,8 @@ class DropTopItems(Step):
 class DropItems(Step):
     """Remove listed items, by id or title, or those that a file lists.
 
-    A title that several items share means all of them. A name that is both an id and a title means both. A
-    name that no item of the release has is an error, because the intended item would be published. The text file has
-    one id or title per line. Empty lines, lines that begin with # and text after a tab are ignored.
+    A name means all items with this id or title. One that no item has is an error, because the intended item would be
+    published. In the file, empty lines, lines that begin with # and text after a tab are ignored.
     """
 
     name = "drop-items"
@@ -126,21 +124,14 @@ def _read_names(path: Path) -> tuple[str, ...]:
     raise ParameterError(f"{path.name} lists no items: write one id or title per line")
 
 
-@kernel
-def _uniforms(streams: EntryStreams, low: Int, high: Int, out: Array) -> None:
-    """out[i] = a number in [0, 1) for each entry i of records low … high - 1."""
-    start, item, record_keys, item_keys = streams
-    for record in range(low, high):
-        begin, draw = start[record], ZERO
-        for i in range(begin, start[record + 1]):
-            draw = next_draw(item, begin, i, draw)
-            out[i] = uniform(mix(record_keys[record], item_keys[item[i]]), draw)
-
-
 def _draw_uniforms(draft: Draft, noise: StepNoise) -> Floats:
     """One number in [0, 1) for each entry."""
-    streams, out = EntryStreams.of(draft, noise), np.empty(draft.n_entries)
-    draft.run_by_records(lambda low, high: _uniforms(streams, low, high, out))
+    out = np.empty(draft.n_entries)
+
+    def put(entries: slice, draws: Floats) -> None:
+        out[entries] = draws[0]
+
+    draw_entries(draft, noise, put, draws=1)
     return out
 
 
@@ -324,12 +315,7 @@ def _check_policy(name: str, given: Any) -> str:
 
 @dataclass(frozen=True)
 class MergeRepeats(Step):
-    """Keep one entry of each record and item, so that the release does not show how often and when.
-
-    An entry with a time is preferred to one without, and likewise for values. "last" and "first" go by time; "max"
-    keeps the largest value, the latest of several. Entries of the same time go by value: "last" and "max" keep the
-    largest, "first" the smallest.
-    """
+    """Keep one entry of each record and item: the last, the first, or the largest value; see `_is_better`."""
 
     name = "merge-repeats"
     syntax = "[last | first | max]"

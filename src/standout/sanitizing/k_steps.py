@@ -160,13 +160,7 @@ MOST = 2_000
 
 @dataclass(frozen=True)
 class ClusterRecords(Step):
-    """Keep one record for each cluster of at least k similar records; remove the others.
-
-    The representative is a real record, unchanged: the one most similar to the others of its cluster. It
-    represents all of them. An adversary who finds it learns the record of one person in k, and learns about
-    the others only what they have in common with it. Similarity counts distinct items: how often a record
-    has an item does not matter.
-    """
+    """Keep one real record for each cluster of at least k: the one most similar, by distinct items, to the others."""
 
     name = "cluster-records"
     syntax = "K"
@@ -411,14 +405,10 @@ ITEMS = 64
 class KmSuppress(Step):
     """Remove entries until at least k records have each combination of up to m items that any record has.
 
-    Items are visited from the most popular down. An entry stays if at least k records have each combination
-    of its item with up to m - 1 more popular items that the record has kept. Removing entries may lower the
-    counts of others of the same item, so this repeats until nothing changes. The decision on an item depends
-    on more popular items only, so one pass over the items is enough and the guarantee is exact. For m = 3, a
-    pass for pairs comes first.
-
-    The guarantee is about items: all entries of a record and item stay or go together. It does not hold
-    against an adversary who also knows values, dates or how often a person has an item.
+    Items are visited from the most popular down. An entry stays if at least k records have each combination of its
+    item with up to m - 1 more popular items that the record has kept. The decision on an item depends on more popular
+    items only, so one pass is enough and the guarantee is exact. It does not hold against an adversary who also knows
+    values, dates or how often a person has an item.
     """
 
     name = "km-suppress"

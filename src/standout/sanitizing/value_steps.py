@@ -6,15 +6,15 @@ record nor on the rest of the release, and repeated entries of a record and item
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from standout.core.arrays import Floats, Ints, codes_in_use, offsets
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Int, Real, inline, kernel
+from standout.core.jit import Array, Int, Real, kernel
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import mix, uniform
 from standout.data.build import count_codes
@@ -36,85 +36,38 @@ from standout.sanitizing.step import (
     whole,
 )
 
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+ZERO, TWO = np.uint64(0), np.uint64(2)
 
 
-class EntryStreams(NamedTuple):
-    """Entries by record (CSR: record r has item[start[r]:start[r + 1]]) and the keys of their streams."""
+def draw_entries(draft: Draft, noise: StepNoise, work: Callable[[slice, Floats], None], draws: int = 2) -> None:
+    """Call work(entries, draws in [0, 1)) for pieces of the entries, on threads; draws[d] are their d-th numbers."""
+    start, item = draft.by_record.start, draft.by_record.item
 
-    start: Array
-    item: Array
-    record_keys: Array
-    item_keys: Array
+    def run(low: int, high: int) -> None:
+        entries = slice(int(start[low]), int(start[high]))
+        out = np.empty((draws, entries.stop - entries.start))
+        _draw(start, item, noise.record_keys, noise.item_keys, low, high, out)
+        work(entries, out)
 
-    @classmethod
-    def of(cls, draft: Draft, noise: StepNoise) -> "EntryStreams":
-        """Streams of all entries of a draft."""
-        return cls(draft.by_record.start, draft.by_record.item, noise.record_keys, noise.item_keys)
-
-
-class LevelNoise(NamedTuple):
-    """Level v changes with this probability to another one of first[v] … last[v], all equally likely."""
-
-    first: Array
-    last: Array
-    probability: Real
-
-
-class TimeNoise(NamedTuple):
-    """A time moves with this probability by -most … most; `span` is the code of a missing time."""
-
-    span: Int
-    most: Int
-    probability: Real
-
-
-@inline
-def next_draw(item: Array, begin: Int, i: Int, draw: Int) -> Int:
-    """The first draw of entry i: after that of the entry before if it has the same item, else 0."""
-    return draw + TWO if i > begin and item[i] == item[i - 1] else ZERO
+    draft.run_by_records(run)
 
 
 @kernel
-def perturb(streams: EntryStreams, low: Int, high: Int, value: Array, noise: LevelNoise, out: Array) -> None:
-    """out[i] = value[i] with noise; a missing value, and a level without an alternative, stays."""
-    start, item, record_keys, item_keys = streams
-    first, last, probability = noise
+def _draw(start: Array, item: Array, record_keys: Array, item_keys: Array, low: Int, high: Int, out: Array) -> None:
+    """out[:, i] = the numbers of the i-th entry of records low … high - 1."""
     for record in range(low, high):
         begin, draw = start[record], ZERO
         for i in range(begin, start[record + 1]):
-            draw = next_draw(item, begin, i, draw)
-            v = np.int64(value[i])
-            out[i] = v
-            if v >= len(first) or last[v] == first[v]:
-                continue
+            draw = draw + TWO if i > begin and item[i] == item[i - 1] else ZERO
             stream = mix(record_keys[record], item_keys[item[i]])
-            if uniform(stream, draw) < probability:
-                other = first[v] + np.int64(uniform(stream, draw + ONE) * (last[v] - first[v]))
-                out[i] = other + (other >= v)
+            for d in range(out.shape[0]):
+                out[d, i - start[low]] = uniform(stream, draw + np.uint64(d))
 
 
 @kernel
-def shift(streams: EntryStreams, low: Int, high: Int, time: Array, noise: TimeNoise, out: Array) -> None:
-    """out[i] = time[i] with noise, on a clock that begins `most` earlier; span + 2 most if it is missing."""
-    start, item, record_keys, item_keys = streams
-    span, most, probability = noise
-    for record in range(low, high):
-        begin, draw = start[record], ZERO
-        for i in range(begin, start[record + 1]):
-            draw = next_draw(item, begin, i, draw)
-            t = np.int64(time[i])
-            if t == span:
-                out[i] = span + 2 * most
-                continue
-            stream = mix(record_keys[record], item_keys[item[i]])
-            out[i] = t + most
-            if uniform(stream, draw) < probability:
-                out[i] = t + np.int64(uniform(stream, draw + ONE) * (2 * most + 1))
-
-
-@kernel
-def flip(streams: EntryStreams, low: Int, high: Int, probability: Real, ends: Array, out: Array) -> tuple[Int, Int]:
+def flip(
+    streams: tuple[Array, ...], low: Int, high: Int, probability: Real, ends: Array, out: Array
+) -> tuple[Int, Int]:
     """Flip every cell of records low … high - 1 with this probability; out = the items that they then have.
 
     A cell says whether a record has an item, however often. ends[r - low] = end of record r in out, which
@@ -139,11 +92,18 @@ def flip(streams: EntryStreams, low: Int, high: Int, probability: Real, ends: Ar
 # Values.
 
 
-def _perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
-    """Replace values by other levels at random."""
-    streams, out, value = EntryStreams.of(draft, noise), np.empty(draft.n_entries, np.uint32), draft.by_record.value
+def _perturb_values(draft: Draft, noise: StepNoise, probability: float, first: Ints, last: Ints) -> StepResult:
+    """Change level v with this probability to another one of first[v] … last[v], all equally likely."""
+    value, out = draft.by_record.value, np.empty(draft.n_entries, np.uint32)
     assert value is not None
-    draft.run_by_records(lambda low, high: perturb(streams, low, high, value, level_noise, out))
+    low, others = np.append(first, 0), np.append(last - first, 0)  # a missing value stays
+
+    def perturb(entries: slice, draws: Floats) -> None:
+        old = value[entries].astype(np.int64)
+        new = low[old] + (draws[1] * others[old]).astype(np.int64)
+        out[entries] = np.where((others[old] > 0) & (draws[0] < probability), new + (new >= old), old)
+
+    draw_entries(draft, noise, perturb)
     changed, known = int(np.count_nonzero(out != value)), int(np.count_nonzero(value != draft.n_levels))
     return StepResult(
         draft.with_values(out, draft.levels, draft.released_values),
@@ -159,12 +119,7 @@ def _check_error(name: str, given: Any) -> float | None:
 
 @dataclass(frozen=True)
 class PerturbValue(Step):
-    """Replace values by other values at random.
-
-    With the given probability a value becomes another level of the release within ± `error` (None: any other level,
-    and the only choice for categories); all such levels are equally likely. A value without another level in reach
-    stays, and so does a missing value.
-    """
+    """Replace values by other levels within ± `error` at random (None: any, the only choice for categories)."""
 
     name = "perturb-value"
     syntax = "ERROR|none [PROBABILITY]"
@@ -180,16 +135,16 @@ class PerturbValue(Step):
         self._require(draft.n_levels > 0, "values")
         levels, n = draft.levels, draft.n_levels
         if self.error is None:
-            return _perturb_values(draft, noise, _any_level(n, self.probability))
+            return _perturb_values(draft, noise, self.probability, *_any_level(n))
         if not isinstance(levels, np.ndarray):
             raise ParameterError(f"{self}: values are categories, which have no distance: use error none")
         reach = self.error + ROUNDING
         first, last = np.searchsorted(levels, levels - reach), np.searchsorted(levels, levels + reach, "right") - 1
-        return _perturb_values(draft, noise, LevelNoise(first, last, self.probability))
+        return _perturb_values(draft, noise, self.probability, first, last)
 
 
-def _any_level(n_levels: int, probability: float) -> LevelNoise:
-    return LevelNoise(np.zeros(n_levels, np.int64), np.full(n_levels, n_levels - 1), probability)
+def _any_level(n_levels: int) -> tuple[Ints, Ints]:
+    return np.zeros(n_levels, np.int64), np.full(n_levels, n_levels - 1)
 
 
 MOST_BINS = 10_000
@@ -199,11 +154,9 @@ MOST_BINS = 10_000
 class RoundValue(Step):
     """Group values into bins, or remove all values. Give exactly one parameter.
 
-    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no entries.
-    Known facts are grouped in the same way before an attack. `bins` is the number of bins with about equally many
-    entries: cut i is where the share of entries below it is nearest to i / bins, so frequent levels may lead to fewer.
-    `edges` are the numbers where bins begin. `liked_from` replaces values from this number on by 1, and lower ones
-    by 0. `to="none"` removes the values.
+    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no entries. `bins`
+    is the number of bins with about equally many entries; `edges` are the numbers where bins begin; `liked_from`
+    replaces values from this number on by 1, and lower ones by 0; `to="none"` removes the values.
     """
 
     name = "round-value"
@@ -308,11 +261,7 @@ MOST_DAYS = 36_525
 
 @dataclass(frozen=True)
 class PerturbTime(Step):
-    """Move each time by a random number of days.
-
-    A time moves with the given probability by a whole number of clock units, uniform over ± `days` including 0. The
-    clock grows: a time may become earlier than the first or later than the last time of the data.
-    """
+    """Move each time by a whole number of clock units, uniform over ± `days` including 0; the clock grows."""
 
     name = "perturb-time"
     syntax = "DAYS [PROBABILITY]"
@@ -333,9 +282,14 @@ class PerturbTime(Step):
             raise ParameterError(
                 f"{self}: the release has times by {clock.unit}, so days must be larger than {self.days:g}"
             )
-        streams, out = EntryStreams.of(draft, noise), np.empty(draft.n_entries, np.int64)
-        time_noise = TimeNoise(clock.span, most, self.probability)
-        draft.run_by_records(lambda low, high: shift(streams, low, high, time, time_noise, out))
+        out, span = np.empty(draft.n_entries, np.int64), clock.span
+
+        def shift(entries: slice, draws: Floats) -> None:  # the new clock begins `most` earlier
+            old = time[entries].astype(np.int64)
+            moved = np.where(draws[0] < self.probability, (draws[1] * (2 * most + 1)).astype(np.int64), most)
+            out[entries] = np.where(old == span, span + 2 * most, old + moved)
+
+        draw_entries(draft, noise, shift)
         is_known = time != clock.span
         changed = int(np.count_nonzero(is_known & (out != time.astype(np.int64) + most)))
         wider = replace(clock, origin=clock.origin - most, span=clock.span + 2 * most)
@@ -435,15 +389,10 @@ CELLS_AT_ONCE = 1 << 22
 class RandomizedResponse(Step):
     """Apply randomised response to the values, or to which items a record has.
 
-    On values (the default), each of the L levels is kept with probability e^ε / (e^ε + L - 1) and otherwise
-    becomes one of the others, all equally likely. Two values of one entry then give any released value with
-    probabilities within a factor e^ε. This ε covers ONE entry's value. It does not cover that the person has
-    the item, when, how many items there are, or that a value is missing.
-
-    On items, each of the N × M cells (whether a record has an item) flips with probability 1 / (1 + e^ε).
-    Values and times are removed: only true entries would have them. Repeated entries of a record and item
-    are one cell, and are merged: a count would reveal that the item is true. This ε covers ONE cell; a
-    person's record of M cells has M ε.
+    On values, each of L levels is kept with probability e^ε / (e^ε + L - 1) and otherwise becomes one of the others,
+    all equally likely. This ε covers ONE entry's value, not that the person has the item, when, or that a value is
+    missing. On items, each of the N × M cells (whether a record has an item) flips with probability 1 / (1 + e^ε).
+    Values, times and repeats are removed: only true entries would have them. This ε covers ONE cell, a record has M ε.
     """
 
     name = "randomized-response"
@@ -473,7 +422,7 @@ class RandomizedResponse(Step):
         n = draft.n_levels
         self._require(n > 0, "values")
         change = (n - 1) / (math.exp(self.epsilon) + n - 1)
-        result = _perturb_values(draft, noise, _any_level(n, change))
+        result = _perturb_values(draft, noise, change, *_any_level(n))
         # The number of changed values stays secret: with all other values it would reveal the last one.
         counts = {"levels": n, "expected share changed": change, "epsilon of a value": self.epsilon}
         return result._replace(counts=counts)
@@ -487,7 +436,8 @@ class RandomizedResponse(Step):
                 f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most {MOST_ENTRIES:,} "
                 f"and {MOST_CELLS:,} are allowed: remove rare items first, or use a larger epsilon"
             )
-        streams, lengths, items, added = EntryStreams.of(draft, noise), np.empty(draft.n_records, np.int64), [], 0
+        streams = (draft.by_record.start, draft.by_record.item, noise.record_keys, noise.item_keys)
+        lengths, items, added = np.empty(draft.n_records, np.int64), [], 0
         size = max(1, CELLS_AT_ONCE // n_items)
         for low in range(0, draft.n_records, size):
             progress("randomising", low, draft.n_records)
