@@ -97,7 +97,8 @@ def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress
                 f"{stream.name}: the quote on line {next_line} is never closed; close it, "
                 "or add quote='' if the file does not use quotes"
             )
-        yield window, rows.part(1 if header and count else 0, count)
+        kept = slice(int(header and count > 0), count)
+        yield window, Rows(rows.starts[:, kept], rows.ends[:, kept], rows.status[kept], rows.line[kept])
         header = header and not count
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)

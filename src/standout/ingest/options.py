@@ -11,7 +11,7 @@ from standout.data.entries import Repeats
 from standout.data.labels import TimeUnit
 from standout.ingest.cells import ValueType
 from standout.ingest.places import Geohash, Grid, PlaceCells
-from standout.ingest.report import Limit
+from standout.ingest.report import reject_limit
 from standout.ingest.schema import Schema, different_texts
 from standout.ingest.times import TimeBin, TimeReader
 
@@ -58,7 +58,7 @@ class Options:
     kind: Kind = "auto"
     schema: Schema = field(default_factory=Schema)
     missing: tuple[str, ...] | None = None
-    limit: Limit = field(init=False)
+    limit: tuple[int, float] = field(init=False)
     places: PlaceCells | None = field(init=False)
     bin: TimeBin | None = field(init=False)
     unit: TimeUnit = field(init=False)
@@ -78,7 +78,7 @@ class Options:
         object.__setattr__(self, "kind", "table" if of_tables else "history" if of_histories else self.kind)
         missing = None if self.missing is None else different_texts(self.missing, "missing")
         object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "limit", Limit.of(self.max_rejects))
+        object.__setattr__(self, "limit", reject_limit(self.max_rejects))
         object.__setattr__(self, "places", self._places())
         time_bin = None if self.time_bin is None else TimeBin.of(self.time_bin)
         unit = time_bin.unit if time_bin is not None else "day" if self.time_unit is None else self.time_unit

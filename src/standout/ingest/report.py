@@ -59,28 +59,16 @@ class Reason(IntEnum):
     AMBIGUOUS_TIME = 18, "time fits several patterns (set time_format=…)"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Largest number of unusable rows: a count, or a share of all rows."""
-
-    count: int = 0
-    share: float = 0.0
-
-    @classmethod
-    def of(cls, given: int | str) -> "Limit":
-        """Parse a count or a percentage."""
-        text = str(given).strip()
-        try:
-            limit = cls(share=float(text[:-1]) / 100) if text.endswith("%") else cls(count=int(text))
-        except ValueError:
-            limit = cls(count=-1)
-        if limit.count < 0 or not 0 <= limit.share <= 1:
-            raise ParameterError(f"max_rejects must be a number of rows or a percentage such as 5%, got {given!r}")
-        return limit
-
-    def allows(self, rejected: int, rows: int) -> bool:
-        """Whether this many unusable rows are allowed."""
-        return rejected <= max(self.count, self.share * rows)
+def reject_limit(given: int | str) -> tuple[int, float]:
+    """Largest number of unusable rows, or largest share of all rows, of a count or a percentage."""
+    text = str(given).strip()
+    try:
+        count, share = (0, float(text[:-1]) / 100) if text.endswith("%") else (int(text), 0.0)
+    except ValueError:
+        count, share = -1, 0.0
+    if count < 0 or not 0 <= share <= 1:
+        raise ParameterError(f"max_rejects must be a number of rows or a percentage such as 5%, got {given!r}")
+    return count, share
 
 
 @dataclass(slots=True)
@@ -136,13 +124,14 @@ ANY_ENCODING = "latin-1"
 
 
 def check_rejects(
-    rejects: RejectLog, limit: Limit, unit: str, provenance: Provenance, times: "TimeReader | None" = None
+    rejects: RejectLog, limit: tuple[int, float], unit: str, provenance: Provenance, times: "TimeReader | None" = None
 ) -> None:
     """Raise one error with all problems, if rows are unusable beyond the limit or the text is not clear."""
     if not rejects.rows:
         raise SourceError("the source has no rows: check the file")
     counts, rejected = rejects.counts(), len(rejects)
-    too_many = not limit.allows(rejected, rejects.rows) or rejected >= rejects.rows
+    most = max(limit[0], limit[1] * rejects.rows)
+    too_many = rejected > most or rejected >= rejects.rows
     if not too_many and not rejects.invalid_text and Reason.AMBIGUOUS_TIME not in counts:
         return
     sentences = [
@@ -169,7 +158,7 @@ def check_rejects(
         left = sum(count for reason, count in counts.items() if not time_format or reason not in TIME_REASONS)
         left += times.count_misfits(time_format) if times is not None and label else 0
         step = encoding | ({"time_format": time_format} if time_format else {})
-        step |= {} if limit.allows(left, rejects.rows) else {"max_rejects": str(left)}
+        step |= {} if left <= most else {"max_rejects": str(left)}
         if left < rejects.rows and step:
             steps.append(NextStep(label, step))
     settings = provenance.settings

@@ -47,11 +47,6 @@ class Rows(NamedTuple):
         spans = np.zeros((slots, rows), np.int64), np.zeros((slots, rows), np.int64)
         return cls(*spans, np.zeros(rows, np.uint8), np.empty(rows, np.int64))
 
-    def part(self, low: int, high: int) -> "Rows":
-        """Return rows low … high - 1."""
-        rows = slice(low, high)
-        return Rows(self.starts[:, rows], self.ends[:, rows], self.status[rows], self.line[rows])
-
 
 @inline
 def _separates(buffer: Array, at: Int, end: Int, separator: Array) -> Flag:
@@ -307,7 +302,10 @@ class Window:
 
     def _check(self) -> None:
         """Check that the bytes up to the last line end are UTF-8 without NUL."""
-        complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
+        backwards = self.buffer[self.checked : self.end][::-1]
+        ends = np.flatnonzero(backwards[:NEARBY] == NEWLINE)
+        ends = ends if len(ends) else np.flatnonzero(backwards == NEWLINE)
+        complete = self.end - int(ends[0]) if len(ends) else self.checked
         fresh, name = self.buffer[self.checked : complete], self.stream.name
         if fresh.min(initial=1) == 0:
             raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: encoding='utf-16')")
@@ -329,11 +327,3 @@ class Window:
         self.buffer[self.checked : after] = np.frombuffer(text, np.uint8)
         self.buffer[after : self.end] = rest
         return growth
-
-
-def _last_line_end(text: NDArray[np.uint8]) -> int:
-    """Number of bytes up to and including the last line end."""
-    back = np.flatnonzero(text[::-1][:NEARBY] == NEWLINE)
-    if not len(back):
-        back = np.flatnonzero(text[::-1] == NEWLINE)
-    return len(text) - int(back[0]) if len(back) else 0
