@@ -15,8 +15,6 @@ from auditing.audit_samples import ACQUAINTANCE, people
 from standout.attack.verdict import VerdictColumns, Verdicts
 from standout.auditing import assemble_findings
 from standout.auditing import runs as adversary_runs
-from standout.evaluate import claims as claim_budget
-from standout.evaluate import claims as claim_rates
 from standout.evaluate import estimates
 from standout.evaluate import simulate as target_attacks
 from standout.evaluate.simulate import TargetAttacks
@@ -78,15 +76,15 @@ def test_two_more_bits_are_noticed(release, monkeypatch):
 
 
 def test_two_more_bits_in_the_summary_are_noticed(release, monkeypatch):
-    measurements = cell.SimulationCell._bits
+    measurements = cell.SimulationCell.measurements
 
-    def two_more(self, theta):
-        for measurement in measurements(self, theta):
-            estimate = measurement.estimate
-            moved = replace(estimate, value=estimate.value + 2, low=estimate.low + 2, high=estimate.high + 2)
+    def two_more(self, *args):
+        for measurement in measurements(self, *args):
+            estimate, more = measurement.estimate, 2 * measurement.measure.startswith("bits")
+            moved = replace(estimate, value=estimate.value + more, low=estimate.low + more, high=estimate.high + more)
             yield measurement._replace(estimate=moved)
 
-    monkeypatch.setattr(cell.SimulationCell, "_bits", two_more)
+    monkeypatch.setattr(cell.SimulationCell, "measurements", two_more)
     assert "rates" in failed(release)
 
 
@@ -169,11 +167,13 @@ def test_weights_with_the_excluded_record_are_noticed(release, monkeypatch):
 
 
 def test_collapsed_intervals_are_noticed(release, monkeypatch):
+    rate = estimates.rate
+
     def collapsed(*args, **options):
-        estimate = estimates.rate(*args, **options)
+        estimate = rate(*args, **options)
         return replace(estimate, low=estimate.value, high=estimate.value)
 
-    for module in (cell, claim_rates, claim_budget, assemble_findings):
+    for module in (estimates, cell, assemble_findings):
         monkeypatch.setattr(module, "rate", collapsed)
     assert failed(release) == {"intervals"}
 

@@ -122,7 +122,7 @@ def test_a_result_of_standout_is_not_read_as_a_release(result):
             so.sparsity(result)
 
 
-SHOWN = "Release Sanitized Verdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
+SHOWN = "Release Sanitized Verdict Simulation Comparison Audit Links Advice Sparsity"
 
 
 @pytest.mark.parametrize("name", SHOWN.split())

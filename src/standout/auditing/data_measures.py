@@ -21,7 +21,6 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 from standout.core.text import interval_text
 from standout.core.text import percent as percent_yardstick
-from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, mean, percent
 from standout.evaluate.outcomes import infer_column
@@ -272,7 +271,13 @@ def _disclosure(
             distinct=found.distinct_l, entropy=found.entropy_l, same_value=found.certain.value, t_closeness=found.t
         )
         findings = replace(findings, diversity=diversity)
-    others = _without(adversary, column, original)
+    # the adversary who knows as many attributes as before, but not the hidden one; None if none is left
+    allowed = original.attributes if adversary.columns is None else adversary.columns
+    names, others = tuple(other for other in allowed if other not in (name, column.attribute)), None
+    if names:
+        most = min(adversary.knows, len(names))
+        fewer = adversary if most == adversary.knows else with_facts(adversary, most)
+        others = with_enough_cells(replace(fewer, columns=names, knows=most), original)
     targets = min(plan.targets, MOST_VOTES // (release.column(name).n_levels + 1))
     if column.starts is not None:
         return replace(findings, note="a set is not guessed")
@@ -289,17 +294,6 @@ def _disclosure(
         baseline=inference.baseline,
         adversary=f"Knows {describe_adversary(others, original)}.",
     )
-
-
-def _without(adversary: Adversary, hidden: Column, original: Release) -> Adversary | None:
-    """The adversary who knows as many attributes as before, but not the hidden one; None if none is left."""
-    allowed = original.attributes if adversary.columns is None else adversary.columns
-    others = tuple(name for name in allowed if name not in (hidden.name, hidden.attribute))
-    if not others:
-        return None
-    most = min(adversary.knows, len(others))
-    fewer = adversary if most == adversary.knows else with_facts(adversary, most)
-    return with_enough_cells(replace(fewer, columns=others, knows=most), original)
 
 
 def learned(plan: AuditPlan, run: AdversaryRun) -> Learned:

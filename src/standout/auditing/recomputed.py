@@ -125,7 +125,15 @@ class Recomputation:
         if self.release.columns:
             return self._outcomes_of_columns(query, record, removed, absent)
         scores, highest_possible = self._scores(query, removed)
-        is_candidate = self._candidates(query)
+        # records that fit what is known about length and first date
+        (shortest, longest), (earliest, latest) = self.known.length[query], self.known.joined[query]
+        is_candidate = np.ones(self.release.n_records, np.bool_)
+        if (shortest, longest) != ANY_LENGTH:
+            is_candidate &= (self.release.lengths >= shortest) & (self.release.lengths <= longest)
+        if (earliest, latest) != ANY_TIME and self.release.by_record.time is not None:
+            time = self.release.by_record.time.astype(np.int64)
+            first = np.minimum.reduceat(time, self.release.by_record.start[:-1])
+            is_candidate &= (first == self.release.span) | ((first >= earliest) & (first <= latest))
         is_candidate[removed if removed >= 0 else []] = False
         scores = np.where(is_candidate, scores, -np.inf)
         scale, nobody = 1.0, None
@@ -233,18 +241,6 @@ class Recomputation:
             found = scores_1b(compared, release.n_records, lambda item: function(item, by_value or 0.0, by_time or 0.0))
             return found, sum(2.0 / math.log(max(_support(item), 2)) for item in items)
         return found, float(found.max(initial=1.0))
-
-    def _candidates(self, query: int) -> Bools:
-        """Records that fit what is known about length and first date."""
-        (shortest, longest), (earliest, latest) = self.known.length[query], self.known.joined[query]
-        is_candidate = np.ones(self.release.n_records, np.bool_)
-        if (shortest, longest) != ANY_LENGTH:
-            is_candidate &= (self.release.lengths >= shortest) & (self.release.lengths <= longest)
-        if (earliest, latest) != ANY_TIME and self.release.by_record.time is not None:
-            time = self.release.by_record.time.astype(np.int64)
-            first = np.minimum.reduceat(time, self.release.by_record.start[:-1])
-            is_candidate &= (first == self.release.span) | ((first >= earliest) & (first <= latest))
-        return is_candidate
 
     def _nobody(self, query: int, candidates: int) -> float:
         """Score of the case that the target is not in the release."""

@@ -158,11 +158,13 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: b
         if on_same_targets and with_curve and longest == adversary:  # one run has both
             both = plan.simulate(attack, adversary, sorted({*sizes, adversary.knows}), shown)
             curve = tuple(cell for cell in both.cells if cell.facts in sizes)
-            parts.append(AttackRun(name, attack, both, _named(both, adversary), curve, (), both.complete))
+            own = next((cell for cell in both.cells if cell.facts == adversary.knows), None)
+            parts.append(AttackRun(name, attack, both, own, curve, (), both.complete))
         else:
             beyond = [size for size in plan.facts if longest.knows < size < adversary.knows and on_same_targets]
             named = plan.simulate(attack, adversary, [*beyond, adversary.knows], shown)
-            part = AttackRun(name, attack, named, _named(named, adversary), complete=named.complete)
+            own = next((cell for cell in named.cells if cell.facts == adversary.knows), None)
+            part = AttackRun(name, attack, named, own, complete=named.complete)
             if named.complete and with_curve:
                 finished += 1
                 curves = plan.simulate(attack, longest, sizes, shown, on_same_targets, curve_targets)
@@ -174,10 +176,6 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: b
         finished = 2 * len(parts)
     complete = len(parts) == len(attacks) and parts[-1].complete
     return AdversaryRun(rung, longest if with_curve else None, tuple(parts), complete)
-
-
-def _named(simulation: Simulation, adversary: Adversary) -> SimulationCell | None:
-    return next((cell for cell in simulation.cells if cell.facts == adversary.knows), None)
 
 
 def strongest_first(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:

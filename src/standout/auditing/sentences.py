@@ -336,22 +336,19 @@ def _columns(adversary: Adversary, release: Release) -> str:
     if adversary.entries is not None:
         number = adversary.entries.knows
         entries = f". Also knows {number} {'entry' if number == 1 else 'entries'} of the person's history"
-    return f"{_attributes(adversary, release)}{wrong}. {precision}{entries}"
-
-
-def _attributes(adversary: Adversary, release: Release) -> str:
     n, known = adversary.knows, adversary.columns
     total = len(release.attributes) if known is None else len(known)
-    if known is not None and n == total:
-        return listed(known)
-    if n == total:
-        return "the only attribute" if n == 1 else f"all {total} attributes"
     among = f"{n} of the {total} attributes" if known is None else f"{n} of {listed(known)}"
-    if str(adversary.items) == "rarest":
+    attributes = f"{among}, drawn at random for each person"
+    if n == total and known is not None:
+        attributes = listed(known)
+    elif n == total:
+        attributes = "the only attribute" if n == 1 else f"all {total} attributes"
+    elif str(adversary.items) == "rarest":
+        attributes = f"the {among} whose values the fewest people share"
         if n == 1:
-            return f"the one{among.removeprefix('1')} whose value the fewest people share"
-        return f"the {among} whose values the fewest people share"
-    return f"{among}, drawn at random for each person"
+            attributes = f"the one{among.removeprefix('1')} whose value the fewest people share"
+    return f"{attributes}{wrong}. {precision}{entries}"
 
 
 def column_errors(adversary: Adversary, release: Release) -> tuple[ColumnError, ...]:

@@ -231,17 +231,13 @@ def _correlation_ratio(group: Ints, y: Floats) -> float:
 
 # A prediction task: learn from the released table to predict a column of people who were held out.
 #
-# Up to `people` people, at most a fifth, are drawn from the ORIGINAL and left out of all training. One model
-# learns from the original rows of the others, one from their released rows. Both predict the target of the
-# held-out people, and their true values in the original decide. To ask the second model, a held-out person's
-# cells go through the map of the steps: who uses a release with age bands puts 37 into its band.
+# Up to `people` people, at most a fifth, are drawn from the ORIGINAL and left out of all training. One model learns
+# from the original rows of the others, one from their released rows. A held-out person's cells go through the map of
+# the steps first: who uses a release with age bands puts 37 into its band.
 #
-# The classes are the ten commonest values of the target in the original, and one for all others; of a number,
-# date or ordered column with more than ten values: above the median, or not. A released value that represents
-# several values stands for the commonest class among them. So merging values of the target never helps.
-#
-# The model is gradient boosting over binned columns (scikit-learn's HistGradientBoostingClassifier): it takes
-# categories and empty cells as they are. It runs on one thread, so that results do not depend on the machine.
+# The classes are the ten commonest values of the target, and one for all others; of a number, date or ordered column
+# with more values: above the median, or not. A released value that represents several values stands for the commonest
+# class among them, so merging values of the target never helps. One thread: results do not depend on the machine.
 
 
 INSTALL = "the prediction task needs scikit-learn: "

@@ -133,18 +133,14 @@ def with_levels_of(column: Column, other: Column) -> Column:
 class Draft:
     """A release being sanitized; every item and level has an entry, and every record one if there are no columns.
 
-    A record may have several entries of an item. They are separate entries, in canonical order after every
-    step: by time, then by value. Only `merge_entries` and `with_items` turn them into one.
+    A record may have several entries of an item, in canonical order after every step: by time, then by value.
 
     source            release that is being sanitized; with columns: the first original
-    by_record         entries by record, in codes of `source_items`, `levels` and `clock`
-    source_records    for each record, its index in the source; with columns: ascending until the last step
-    source_items      for each item, its index in the source
+    source_records    for each record its index in the source, and so `source_items`; ascending until the last step
     representatives   for each record of the source, the index of the record that represents it; -1: none
     released_values   for each level of the first original, its value now; None: values are removed
     rounding_periods  periods that times were rounded down to, one after the other
     columns           the columns that are left, with all levels of the steps so far, even if no cell has them
-    channels          by column name, what happened to its cells
     merged, added     entries so far that another of the record and item represents, and false ones; the others are
                       removed: entries before = entries + removed + merged - added
     """
@@ -296,16 +292,12 @@ class Draft:
     ) -> "Draft":
         """Replace the values; `released_values` are the new values of the levels of the first original."""
         changed = replace(self, released_values=released_values)
-        return changed._tighten(self._sort(self.by_record._replace(value=value)), levels, self.clock)
+        return changed._tighten(self.by_record._replace(value=value), levels, self.clock, self.has_repeats)
 
     def with_times(self, time: NDArray[Any] | None, clock: Clock | None, *periods: Period) -> "Draft":
         """Replace the times; `periods` is what they were rounded down to, if they were."""
         changed = replace(self, rounding_periods=(*self.rounding_periods, *periods))
-        return changed._tighten(self._sort(self.by_record._replace(time=time)), self.levels, clock)
-
-    def _sort(self, entries: RecordEntries) -> RecordEntries:
-        """Put repeated entries into canonical order; other entries are in it."""
-        return sort_repeats(entries) if self.has_repeats else entries
+        return changed._tighten(self.by_record._replace(time=time), self.levels, clock, self.has_repeats)
 
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
         """Replace all entries, without values and times; a record has an item at most once.
@@ -352,8 +344,11 @@ class Draft:
             for number, _ in enumerate(pool.map(work, range(count))):
                 progress(stage, number, count)
 
-    def _tighten(self, entries: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
-        """Drop unused levels and times outside the data, and use the smallest integer types."""
+    def _tighten(
+        self, entries: RecordEntries, levels: Levels | None, clock: Clock | None, sort: bool = False
+    ) -> "Draft":
+        """Drop unused levels and times outside the data, use the smallest integer types, sort repeated entries."""
+        entries = sort_repeats(entries) if sort else entries
         value, time = entries.value, entries.time
         value = None if value is None or levels is None else value.astype(code_type(len(levels) + 1))
         time = None if time is None or clock is None else time.astype(code_type(clock.span + 1))

@@ -7,6 +7,7 @@ seed, which would allow others to undo noise, order and new ids. The key is as p
 import csv
 import io
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
@@ -548,9 +549,9 @@ def _agrees(column: Column, safer: Sanitized) -> bool:
     return bool((np.append(released, column.missing)[old.codes[safer.original_row]] == column.codes).all())
 
 
-def _read_texts(path: Path, inert: bool, names: list[str] | None = None) -> pl.DataFrame:
+def _read_texts(path: Path, inert: bool, names: Sequence[str] = ()) -> pl.DataFrame:
     """The columns of a CSV file as texts, without the apostrophes for spreadsheets; default: all columns."""
-    written = {inert_text(name) if inert else name: name for name in names or []}
+    written = {inert_text(name) if inert else name: name for name in names}
     texts = pl.read_csv(path, columns=list(written) or None, infer_schema=False)
     return (exact(texts) if inert else texts).rename(written)
 

@@ -9,7 +9,7 @@ import numpy as np
 from standout.core.arrays import Bools
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.rng import generator
+from standout.core.rng import check_seed, generator
 from standout.data.build import pack_by_item, read_only_entries, read_only_levels, select_labels
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
@@ -17,7 +17,7 @@ from standout.data.release import Release, read_only
 from standout.know.sanitized import Channel, OriginalMapping, ReleaseNoise, Sanitized
 from standout.sanitizing.column_steps import SuppressCells, same_sets
 from standout.sanitizing.draft import Draft, compact, compose_indices, same_values, with_levels_of
-from standout.sanitizing.step import NoiseKeys, Step, StepNoise
+from standout.sanitizing.step import Keys, Step, StepNoise
 from standout.sanitizing.steps import parse_steps
 
 
@@ -78,19 +78,19 @@ def sanitize(
     draft = Draft.of(release, threads) if earlier is None or not release.columns else _continued(earlier, threads)
     if draft.columns:
         _check_order([*parse_steps(report.step for report in reports), *parsed])
-    keys = NoiseKeys(draft.source, secrets.randbits(63) if seed is None else seed)
+    seed, hashes = secrets.randbits(63) if seed is None else check_seed(seed), dict[str, Keys]()
     for number, step in enumerate(parsed):
         progress("sanitizing", number, len(parsed))
         if (step.about == "columns" and not release.columns) or (step.about == "entries" and not release.n_entries):
             raise ParameterError(f"{step}: the release has no {step.about}")
         before = draft
-        draft, counts, bins = step.apply(before, StepNoise(keys, before, (len(reports),)), progress)
+        draft, counts, bins = step.apply(before, StepNoise(seed, before, (len(reports),), hashes), progress)
         reports.append(StepReport(step.public_text(), _sizes(before, draft) | counts, bins))
         added = added.then(step.noise(reports[-1]))
     if draft.columns:
-        draft = draft.reorder_records(generator(keys.seed, "table rows").permutation(draft.n_records))
+        draft = draft.reorder_records(generator(seed, "table rows").permutation(draft.n_records))
     elif renumber:
-        noise = StepNoise(keys, draft, ("renumber", len(reports)))
+        noise = StepNoise(seed, draft, ("renumber", len(reports)), hashes)
         draft = draft.reorder_records(np.argsort(noise.record_keys, kind="stable"))
     return finish(draft, tuple(reports), added, renumber)
 

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, no_progress
-from standout.core.rng import check_seed, generator, key
+from standout.core.rng import generator, key
 from standout.data.column import Column
 from standout.data.labels import Bins, Labels, StepReport
-from standout.data.release import Release
 from standout.know.sanitized import ReleaseNoise
 from standout.sanitizing.draft import Draft, LevelChange
 
@@ -28,59 +27,42 @@ Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseKeys:
-    """Keys of all records and items of a release under one seed.
+class StepNoise:
+    """Random numbers of one step on one draft; `purpose` is the number of the step, or what else is drawn.
 
-    The random numbers of a step are keyed by (seed, number of the step, record id, item id), so that order and threads
-    never matter. A key is a hash of an id under the seed: the noise of one record reveals nothing about another's.
+    They are keyed by (seed, purpose, record id, item id), so that order and threads never matter. A key is a hash of an
+    id under the seed: the noise of one record reveals nothing about another's. `hashes` has those of all labels so far.
     """
 
-    source: Release
     seed: int
-
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
-
-    @cached_property
-    def records(self) -> Keys:
-        """A key for each record."""
-        return self._hashes(self.source.records, "record")
-
-    @cached_property
-    def items(self) -> Keys:
-        """A key for each item."""
-        return self._hashes(self.source.items, "item")
-
-    def _hashes(self, labels: Labels, kind: str) -> Keys:
-        data, secret = labels.data.tobytes(), f"{self.seed} {kind}".encode()
-        hashes = b"".join(
-            hashlib.blake2b(data[low:high], digest_size=8, key=secret).digest()
-            for low, high in pairwise(labels.offsets.tolist())
-        )
-        return np.frombuffer(hashes, "<u8").astype(np.uint64)
-
-
-@dataclass(frozen=True, eq=False)
-class StepNoise:
-    """Random numbers of one step on one draft; `purpose` is the number of the step, or what else is drawn."""
-
-    keys: NoiseKeys
     draft: Draft
     purpose: tuple[object, ...]
+    hashes: dict[str, Keys]
 
     @cached_property
     def record_keys(self) -> Keys:
         """A key for each record of the draft."""
-        return self.keys.records[self.draft.source_records] ^ key(self.keys.seed, "sanitize", *self.purpose)
+        keys = self._hashes(self.draft.source.records, "record")
+        return keys[self.draft.source_records] ^ key(self.seed, "sanitize", *self.purpose)
 
     @cached_property
     def item_keys(self) -> Keys:
         """A key for each item of the draft."""
-        return self.keys.items[self.draft.source_items]
+        return self._hashes(self.draft.source.items, "item")[self.draft.source_items]
+
+    def _hashes(self, labels: Labels, kind: str) -> Keys:
+        if kind not in self.hashes:
+            data, secret = labels.data.tobytes(), f"{self.seed} {kind}".encode()
+            hashes = b"".join(
+                hashlib.blake2b(data[low:high], digest_size=8, key=secret).digest()
+                for low, high in pairwise(labels.offsets.tolist())
+            )
+            self.hashes[kind] = np.frombuffer(hashes, "<u8").astype(np.uint64)
+        return self.hashes[kind]
 
     def rows(self) -> np.random.Generator:
         """Draws over the rows of a draft with columns, which are in the order of the original."""
-        return generator(self.keys.seed, "table step", *self.purpose)
+        return generator(self.seed, "table step", *self.purpose)
 
 
 class StepResult(NamedTuple):
