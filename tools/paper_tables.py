@@ -10,23 +10,12 @@ import re
 import sys
 from pathlib import Path
 
-from standout.paper.comparison import (
-    ComparisonRow,
-    Unit,
-    difference,
-    goal_text,
-    interval,
-    judgement,
-    likelihood,
-    number,
-    signed,
-)
-from standout.paper.readings import Reading, fits, unit_of
+from standout.evaluate.estimates import Estimate
+from standout.paper.published import ComparisonRow, Unit, number, signed
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
 COLUMNS = ("figure", "number", "paper", "ours", "95 % interval", "difference", "agreement")
-LIKELIHOOD = ("likelihood", "likelihood_low", "likelihood_high")
 CsvRow = dict[str, str]
 
 
@@ -48,13 +37,8 @@ def main(folder: Path, page: Path = PAGE) -> None:
 
 def parts(folder: Path) -> dict[str, str]:
     """The generated parts of the page by marker."""
-    readings = [_reading(row) for row in read_csv(folder / "readings.csv")]
-    figures = dict.fromkeys(reading.figure for reading in readings)
-    return {
-        "run": run_text(folder),
-        "validation": figures_table(comparison_csv(read_csv(folder / "validation.csv"))),
-        "readings": "\n\n".join(readings_table(readings, key) for key in figures),
-    }
+    table = comparison_csv(read_csv(folder / "validation.csv"))
+    return {"run": run_text(folder), "validation": figures_table(table)}
 
 
 def read_csv(path: Path) -> list[CsvRow]:
@@ -104,27 +88,16 @@ def figures_table(table: str) -> str:
     return "\n".join(lines)
 
 
-def readings_table(readings: list[Reading], key: str) -> str:
-    """How well the default reading of a figure and the five best others fit."""
-    columns = r"mean \|difference\|"
-    goal = f"within {goal_text(unit_of(key))}"
-    lines = [f"| Figure {NAMES.get(key, key)} | {columns} | {goal} |", "|---" * 3 + "|"]
-    default, *others = fits(tuple(reading for reading in readings if reading.figure == key))
-    for fit in (default, *sorted(others, key=lambda fit: fit.mean)[:5]):
-        lines.append(f"| {fit.reading} | {fit.mean:.2f} | {fit.within} of {fit.cells} |")
-    return "\n".join(lines)
-
-
 def _cells(figure: str, row: ComparisonRow, with_likelihood: bool) -> tuple[str, ...]:
     return (
         figure,
         row.name,
         number(row.paper, row.unit),
         number(row.measured, row.unit),
-        interval(row),
-        difference(row),
-        judgement(row),
-        *([likelihood(row)] if with_likelihood else []),
+        row.interval,
+        row.difference_text,
+        row.judgement,
+        *([row.likelihood_text] if with_likelihood else []),
     )
 
 
@@ -136,42 +109,24 @@ def _figure(row: CsvRow) -> str:
 
 def _comparison_row(row: CsvRow) -> ComparisonRow:
     unit: Unit = row["unit"]  # type: ignore[assignment]
-    paper, measured, low, high = (_optional(row[name]) for name in ("paper", "measured", "low", "high"))
-    reached, reached_low, reached_high = (_optional(row.get(name, "")) for name in LIKELIHOOD)
     return ComparisonRow(
         panel=row["panel"],
         label=row["label"],
         measure=row["measure"],
         unit=unit,
-        paper=paper,
-        measured=measured,
-        low=low,
-        high=high,
-        n=int(row["n"]),
+        paper=float(row["paper"]) if row["paper"] else None,
+        ours=_estimate(row, "measured", "low", "high"),
         spread=float(row["spread"]),
         paper_targets=int(row["paper_targets"]),
         too_few_items=int(row["too_few_items"]),
         note=row["note"],
-        likelihood=reached,
-        likelihood_low=reached_low,
-        likelihood_high=reached_high,
+        likelihood=_estimate(row, "likelihood", "likelihood_low", "likelihood_high"),
     )
 
 
-def _optional(text: str) -> float | None:
-    return float(text) if text else None
-
-
-def _reading(row: CsvRow) -> Reading:
-    return Reading(
-        figure=row["figure"],
-        reading=row["reading"],
-        panel=row["panel"],
-        label=row["label"],
-        paper=float(row["paper"]),
-        measured=float(row["measured"]),
-        n=int(row["n"]),
-    )
+def _estimate(row: CsvRow, *names: str) -> Estimate | None:
+    value, low, high = (row.get(name, "") for name in names)
+    return Estimate(float(value), float(low or value), float(high or value), int(row["n"])) if value else None
 
 
 if __name__ == "__main__":

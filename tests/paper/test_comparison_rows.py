@@ -5,8 +5,8 @@ import math
 import pytest
 
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison import ComparisonRow, comparison_row, difference, judgement
-from standout.paper.page import summary
+from standout.paper.published import ComparisonRow, exact
+from standout.paper.reproduce import summary
 
 pytestmark = pytest.mark.once
 
@@ -23,7 +23,7 @@ def test_rates_agree_within_the_sampling_error_of_both():
     for paper in (0.0, 0.017, 0.5, 0.99, 1.0):
         for measured in (0.0, 0.04, 0.45, 0.62, 1.0):
             for n in (1, 100, 1000):
-                row = ComparisonRow("", "", "identified", "rate", paper, measured, n=n, paper_targets=150)
+                row = ComparisonRow("", "", "identified", "rate", paper, exact(measured, n), paper_targets=150)
                 error = sampling_error(paper, measured, n)
                 assert row.sampling_error == pytest.approx(error)
                 assert row.within_sampling_error == (abs(measured - paper) <= error)
@@ -32,22 +32,22 @@ def test_rates_agree_within_the_sampling_error_of_both():
 
 def test_bits_agree_within_the_deviation_between_targets():
     for measured, within_goal in ((14.0, True), (15.1, True), (16.0, False)):
-        row = ComparisonRow("", "", "bits_gained", "bits", 14.25, measured, n=1000, spread=3.0, paper_targets=150)
+        row = ComparisonRow("", "", "bits_gained", "bits", 14.25, exact(measured, 1000), spread=3.0, paper_targets=150)
         assert row.sampling_error == pytest.approx(sampling_error(14.25, measured, 1000, 3.0))
         assert row.within_goal == within_goal
 
 
 def test_numbers_without_a_sample_have_no_sampling_error():
-    row = comparison_row("", "", "share", "rate", 0.97, Estimate(0.96, 0.96, 0.96, 500))
-    assert (row.sampling_error, row.within_sampling_error, row.within_goal, row.low) == (None, None, True, None)
-    count = ComparisonRow("", "", "people", "number", 1000.0, 1037.4)
-    assert (count.within_goal, difference(count), judgement(count)) == (None, "+37", "")
+    row = ComparisonRow("", "", "share", "rate", 0.97, Estimate(0.96, 0.96, 0.96, 500))
+    assert (row.sampling_error, row.within_sampling_error, row.within_goal, row.interval) == (None, None, True, "")
+    count = ComparisonRow("", "", "people", "number", 1000.0, exact(1037.4))
+    assert (count.within_goal, count.difference_text, count.judgement) == (None, "+37", "")
 
 
 def test_numbers_that_were_not_measured_are_not_judged():
     row = ComparisonRow("", "", "identified", "rate", 0.5, None, paper_targets=150, note="too few")
     assert (row.difference, row.within_sampling_error, row.within_goal) == (None, None, None)
-    assert judgement(row) == "not measured: too few"
+    assert row.judgement == "not measured: too few"
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_numbers_that_were_not_measured_are_not_judged():
     ],
 )
 def test_a_judgement_states_the_strongest_agreement(measured, unit, text):
-    row = ComparisonRow("", "", "x", unit, 0.5, measured, n=1000, spread=1.0, paper_targets=10_000)
-    assert judgement(row) == text
+    row = ComparisonRow("", "", "x", unit, 0.5, exact(measured, 1000), spread=1.0, paper_targets=10_000)
+    assert row.judgement == text
 
 
 def test_the_summary_counts_agreement():
     rows = [
-        ComparisonRow("", "", "identified", "rate", 0.5, measured, n=1000, paper_targets=150)
+        ComparisonRow("", "", "identified", "rate", 0.5, exact(measured, 1000), paper_targets=150)
         for measured in (0.5, 0.59, 0.9)
     ]
     assert summary(rows).startswith("2 of 3 attack results are within 0.10 or 1 bit of the paper's, and 1 ")

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 import standout as so
-from standout.paper.comparison import PEOPLE
 from standout.paper.figures import FIGURES, AttackRunner
+from standout.paper.published import PEOPLE
 
 pytestmark = pytest.mark.once
 

@@ -9,7 +9,7 @@ import pytest
 
 import standout as so
 from standout.data.labels import Provenance
-from standout.paper.page import data_note
+from standout.paper.reproduce import Reproduction
 
 pytestmark = pytest.mark.once
 
@@ -59,7 +59,10 @@ def test_text_from_the_data_is_escaped_on_the_page(put, tmp_path):
 
 
 def test_the_page_says_which_data_it_shows(release, prize):
-    assert "not calibrated on any real data" in data_note(release)
-    assert "user's own" in data_note(so.read(prize))
     standin = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
-    assert "not used to tune" in data_note(replace(release, provenance=standin))
+    for shown, text in (
+        (release, "not calibrated on any real data"),
+        (so.read(prize), "user's own"),
+        (replace(release, provenance=standin), "not used to tune"),
+    ):
+        assert text in Reproduction(prize, shown, 1, 0, {}, True).notes[0]

@@ -9,8 +9,7 @@ from tools import paper_full_size
 import standout as so
 from standout.data.labels import Provenance
 from standout.evaluate.estimates import Estimate
-from standout.paper.comparison import PEOPLE, comparison_row, full_size_run
-from standout.paper.page import is_small_standin
+from standout.paper.published import PEOPLE, ComparisonRow, full_size_run
 
 pytestmark = pytest.mark.once
 STANDIN = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
@@ -28,7 +27,7 @@ def test_a_small_stand_in_is_compared_with_full_size_and_other_data_with_the_pap
     small = replace(release, provenance=STANDIN)
     settings = {"only": "1,12,table", "targets": 3, "seed": 1, "threads": 1}
     ours, theirs = (so.reproduce(each, tmp_path / str(at), **settings) for at, each in enumerate((small, release)))
-    assert is_small_standin(small) and not is_small_standin(release)
+    assert ours.compared_with_full_size and not theirs.compared_with_full_size
     for (_, row), (_, other) in zip(ours.rows, theirs.rows, strict=True):
         assert (row.measured, row.paper) == (other.measured, other.paper) and other.full_size is None
         if row.measured is not None:
@@ -38,13 +37,13 @@ def test_a_small_stand_in_is_compared_with_full_size_and_other_data_with_the_pap
     pages = [each.page.read_text(encoding="utf-8") for each in (ours, theirs)]
     assert ["standout paper -o paper: 480,189 people" in page for page in pages] == [True, False]
     assert ['<th scope="col">full size</th>' in page for page in pages] == [True, False]
-    assert not ours.fits and theirs.fits and ours.table["full_size"].null_count() == 0
+    assert ours.table["full_size"].null_count() == 0
 
 
 @pytest.mark.parametrize("measured", [0.3, 0.44, 0.52, 0.6])
 def test_sampling_error_at_full_size_follows_from_both_intervals(measured):
     ours, full = Estimate(measured, measured - 0.07, measured + 0.06, 200), Estimate(0.5, 0.47, 0.531, 1000)
-    row = comparison_row("", "", "identified", "rate", 0.9, ours, paper_targets=150)
+    row = ComparisonRow("", "", "identified", "rate", 0.9, ours, paper_targets=150)
     row = replace(row, full_size=full)
     below, above = sqrt(0.07**2 + 0.031**2), sqrt(0.06**2 + 0.03**2)
     contains_0 = measured - 0.5 - below <= 0 <= measured - 0.5 + above
@@ -53,5 +52,5 @@ def test_sampling_error_at_full_size_follows_from_both_intervals(measured):
 
 
 def test_a_number_without_an_interval_has_no_sampling_error_at_full_size():
-    exact = comparison_row("", "", "share", "rate", 0.9, Estimate(0.5, 0.5, 0.5, 9))
+    exact = ComparisonRow("", "", "share", "rate", 0.9, Estimate(0.5, 0.5, 0.5, 9))
     assert replace(exact, full_size=Estimate(0.4, 0.4, 0.4, 9)).within_sampling_error is None

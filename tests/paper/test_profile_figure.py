@@ -6,8 +6,8 @@ import pytest
 import standout as so
 from standout.core.rng import generator
 from standout.paper import figures as profile_figure
-from standout.paper.comparison import Setting
 from standout.paper.figures import AttackRunner
+from standout.paper.published import Setting
 
 pytestmark = pytest.mark.once
 

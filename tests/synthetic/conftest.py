@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.paper.survey import Survey
+from standout.paper.calibration import Survey
 
 COMPILED = not numba.config.DISABLE_JIT
 RECORDS = 160 if COMPILED else 120

@@ -1,7 +1,7 @@
 """Titles are different, and only the stand-in has them."""
 
 import standout as so
-from standout.paper.published import invented_titles
+from standout.paper.synthesize import invented_titles
 
 
 def test_only_the_stand_in_has_titles_and_no_two_are_the_same():

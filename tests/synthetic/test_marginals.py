@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.paper.survey import date_bits
+from standout.paper.calibration import date_bits
 
 FILMS = 12 if numba.config.DISABLE_JIT else 40
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from standout.paper.published import published, published_lengths, qualifying_entries, record_lengths
+from standout.paper.netflix import qualifying_entries, record_lengths
+from standout.paper.published import published, published_lengths
 
 PEOPLE = published()["sizes"]["records"]
 

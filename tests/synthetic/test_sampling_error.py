@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from standout.paper.survey import mean_error, quantile_error, sd_error, share_error, top_share
+from standout.paper.calibration import mean_error, quantile_error, sd_error, share_error, top_share
 
 SAMPLES, SIZE = 2_000, 500
 

@@ -21,40 +21,35 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, mean_ranks
 from standout.core.errors import ParameterError, whole_number
+from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
+from standout.data.build import count_codes
 from standout.data.describe import outside_top
+from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.evaluate.simulation import TableResult
 from standout.know.similarity import Equal, Present, Similarity
 from standout.measure.sparsity import sparsity
-from standout.paper.published import published
-from standout.paper.survey import (
-    Survey,
-    date_bits,
-    mean_error,
-    near_counts,
-    numbers_after,
-    quantile_error,
-    sd_error,
-    share_error,
-    top_share,
-    value_bits,
-)
+from standout.paper.published import published, published_support
 
 Verdict = Literal["met", "near", "missed"]
 MINIMUM_RECORDS = 1_000
 MINIMUM_RATINGS = 50
 """Ratings that a film is expected to have before it is compared."""
+FULL = 0.99
+"""A release with at least this share of the published number of people has the full size."""
 POPULAR, RARE = (1, 100), (5_000, 10_000)
 """Popularity ranks of the films for which the paper says what a rating and a date add."""
 VALUE_ERROR, TIME_ERROR = 1, 14
 WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 EPOCH = date(1970, 1, 1)
+STRIDE = 1 << 14
 
 
 class Statistic(NamedTuple):
@@ -147,6 +142,244 @@ def check_records(records: int) -> None:
         raise ParameterError(f"calibration needs at least {MINIMUM_RECORDS:,} records, got {records:,}")
 
 
+# Sampling errors: two standard errors each.
+
+
+def share_error(share: float, n: float) -> float:
+    """Sampling error of a share of n people.
+
+    >>> share_error(0.5, 10_000)
+    0.01
+    """
+    return 2 * math.sqrt(share * (1 - share) / n)
+
+
+def mean_error(values: NDArray[Any]) -> float:
+    """Sampling error of the mean of these values."""
+    return 2 * float(values.std()) / math.sqrt(len(values))
+
+
+def sd_error(values: NDArray[Any]) -> float:
+    """Sampling error of the standard deviation of these values: √((m₄ − s⁴) / 4 s² n)."""
+    square = (values - values.mean()) ** 2
+    variance = float(square.mean())
+    return float(square.std()) / math.sqrt(variance * len(values)) if variance else 0.0
+
+
+def quantile_error(values: NDArray[Any], share: float) -> float:
+    """Sampling error of a quantile: half the distance between the quantiles that may take its place."""
+    error = share_error(share, len(values))
+    low, high = np.quantile(values, np.clip([share - error, share + error], 0, 1))
+    return float(high - low) / 2
+
+
+def top_share(sizes: NDArray[Any], part: float) -> tuple[float, float]:
+    """Share of the sum that belongs to the largest `part` of the sizes, and its sampling error.
+
+    >>> top_share(np.array([60, 20, 10, 5, 5]), 0.2)[0]
+    0.6
+    """
+    falling = np.sort(sizes)[::-1]
+    top = max(round(part * len(sizes)), 1)
+    share = float(falling[:top].sum() / sizes.sum())
+    influence = np.maximum(sizes - falling[top - 1], 0) - share * sizes  # of each person, up to a constant
+    return share, mean_error(influence) / float(sizes.mean())
+
+
+# Bits that a value or a time adds to those of an item.
+#
+# They are the mean, over the entries of the item, of −log2 of the share of its other entries that are as near. They
+# are computed as differences of harmonic numbers, (H(n − 1) − H(k)) / ln 2 for k of n − 1 others, which is unbiased for
+# items with few entries. The logarithm of a small count would be biased.
+
+
+def value_bits(counts: Ints, near: Bools) -> Floats:
+    """Bits that a value adds for each item; near[a, b] says whether two levels are near each other.
+
+    `counts` has the number of entries with each level, one row for each item.
+    """
+    others = np.maximum(counts @ near.astype(np.int64) - 1, 0)
+    n = counts.sum(axis=1)
+    table = _harmonic(int(n.max(initial=0)))
+    bits = table[np.maximum(n - 1, 0), None] - table[others]
+    return np.asarray((counts * bits).sum(axis=1) / np.maximum(n, 1) / math.log(2))
+
+
+def date_bits(release: Release, items: Ints, reach: int) -> Floats:
+    """Bits that a time known to within `reach` units adds for each of these items."""
+    out, table = np.zeros(len(items)), _harmonic(int(release.item_entries.max(initial=0)))
+    for k, item in enumerate(items.tolist()):
+        time = unpack_item(release.by_item, item, release.n_levels, release.span)[2]
+        times, counts = np.unique(time[time < release.span], return_counts=True)
+        if n := int(counts.sum()):
+            bits = table[n - 1] - table[_near_counts(times.astype(np.int64), counts, reach) - 1]
+            out[k] = (counts * bits).sum() / math.log(2) / n
+    return out
+
+
+def _near_counts(times: Ints, counts: Ints, reach: int) -> Ints:
+    """For each of ascending times, how many entries are within `reach` units of it, itself included."""
+    below = np.append(0, np.cumsum(counts))
+    low, high = np.searchsorted(times, times - reach), np.searchsorted(times, times + reach, side="right")
+    return np.asarray(below[high] - below[low])
+
+
+def _harmonic(most: int) -> Floats:
+    """The harmonic numbers H(0) … H(most)."""
+    return np.append(0.0, np.cumsum(1 / np.arange(1, most + 1)))
+
+
+# Counts of a release.
+
+
+class PersonTimes(NamedTuple):
+    """Times of each record, one row each."""
+
+    first: Array  # code of its first time; -1 if it has none
+    last: Array
+    timed: Array  # number of its entries that have a time
+    near: Floats  # probability that two of its entries are within each reach; NaN if it has fewer than two times
+
+
+@kernel
+def _count_levels(columns: Any, low: Int, high: Int, by_person: Array, by_item: Array) -> None:
+    """Count the entries with each level, by record (low … high - 1) and by item."""
+    start, item, value = columns
+    for record in range(low, high):
+        for i in range(start[record], start[record + 1]):
+            if value[i] < by_item.shape[1]:
+                by_person[record, value[i]] += 1
+                by_item[item[i], value[i]] += 1
+
+
+@kernel
+def _fill_times(start: Array, time: Array, low: Int, high: Int, reaches: Array, count: Array, out: Any) -> None:
+    """Fill the times of records low … high - 1; `count` is all 0 before and after.
+
+    Days are counted, not sorted: the span of a record has about as many days as the record has entries.
+    """
+    first, last, timed, near = out
+    span = len(count) - 1
+    for record in range(low, high):
+        begin: Int = span
+        end: Int = -1
+        n = 0
+        for i in range(start[record], start[record + 1]):
+            moment: Int = np.int64(time[i])
+            if moment < span:
+                count[moment] += 1
+                begin, end, n = min(begin, moment), max(end, moment), n + 1
+        if n == 0:
+            continue
+        first[record], last[record], timed[record] = begin, end, n
+        for k in range(len(reaches) if n > 1 else 0):
+            pairs: Int = 0
+            window: Int = 0
+            oldest = begin
+            for day in range(begin, end + 1):
+                today = count[day]
+                if day - oldest > reaches[k]:
+                    window -= count[oldest]
+                    oldest += 1
+                pairs += today * window + today * (today - 1) // 2
+                window += today
+            near[record, k] = pairs / (n * (n - 1) / 2)
+        count[begin : end + 1] = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A release and its counts, each computed once; arrays are empty if it has no values or no times."""
+
+    release: Release
+    progress: Progress = no_progress
+
+    @property
+    def scale(self) -> float:
+        """Number of people, relative to the Netflix Prize data."""
+        return float(self.release.n_records / published()["sizes"]["records"])
+
+    @property
+    def levels(self) -> Floats:
+        """The value levels."""
+        return np.zeros(0) if self.release.levels is None else np.asarray(self.release.levels, np.float64)
+
+    @cached_property
+    def _level_counts(self) -> tuple[NDArray[Any], Ints]:
+        side, n, n_levels = self.release.by_record, self.release.n_records, self.release.n_levels
+        by_person, by_item = np.zeros((n, n_levels), np.int32), np.zeros((self.release.n_items, n_levels), np.int64)
+        for low in range(0, n if side.value is not None else 0, STRIDE):
+            self.progress("looking at people", low, n)
+            _count_levels(side[:3], low, min(low + STRIDE, n), by_person, by_item)
+        return by_person, by_item
+
+    @property
+    def item_levels(self) -> Ints:
+        """Number of ratings of each level, for each film."""
+        return self._level_counts[1]
+
+    @cached_property
+    def person_means(self) -> tuple[Floats, Floats]:
+        """Mean rating of each person with ratings; deviation (n − 1) of each person with at least two."""
+        counts = self._level_counts[0]
+        counts = counts[counts.sum(axis=1) > 0]
+        n = counts.sum(axis=1)
+        mean = elementary.weighted_sum(counts, self.levels) / n
+        square = elementary.weighted_sum(counts, self.levels**2) / n
+        two = n > 1
+        return mean, np.sqrt(np.maximum(square - mean**2, 0)[two] * n[two] / (n[two] - 1))
+
+    @cached_property
+    def days(self) -> Ints:
+        """Number of ratings on each day."""
+        time = self.release.by_record.time
+        return np.zeros(0, np.int64) if time is None else count_codes(time, self.release.span + 1)[:-1]
+
+    @property
+    def reaches(self) -> list[int]:
+        """Reaches in days for pairs of a person's ratings, one for each column of `people.near`."""
+        section = published()["bursts"]
+        return [*_numbers_after("within_", section), *section["days"]]
+
+    @cached_property
+    def people(self) -> PersonTimes:
+        """Times of each person; bursts are counted exactly, over all pairs of entries."""
+        n, side, reaches = self.release.n_records, self.release.by_record, np.array(self.reaches, np.int64)
+        none, count = np.full(n, -1, np.int32), np.zeros(self.release.span + 1, np.int64)
+        times = PersonTimes(none, none.copy(), np.zeros(n, np.int32), np.full((n, len(reaches)), np.nan))
+        if side.time is not None:
+            for low in range(0, n, STRIDE):
+                self.progress("looking at people", low, n)
+                _fill_times(side.start, side.time, low, min(low + STRIDE, n), reaches, count, times)
+        return times
+
+    @cached_property
+    def support(self) -> Ints:
+        """Supports in descending order; 0 for films that a small release lacks."""
+        falling = np.sort(self.release.support)[::-1]
+        return np.pad(falling, (0, max(published()["sizes"]["items"] - len(falling), 0)))
+
+    @cached_property
+    def effective_people(self) -> float:
+        """Effective sample size for shares of ratings, as lengths differ: (Σ n)² / Σ n²."""
+        lengths = self.release.lengths.astype(np.float64)
+        return float(lengths.sum() ** 2 / (lengths**2).sum())
+
+    def ratings_error(self, share: float, correlation: float = 1.0) -> float:
+        """Sampling error of a share of ratings, given the correlation of two ratings of one person."""
+        return share_error(share, self.effective_people / max(correlation, 1e-9))
+
+
+def _numbers_after(prefix: str, section: dict[str, Any]) -> list[int]:
+    """The numbers n for which the section has a name `prefix` + n, in order.
+
+    >>> _numbers_after("q", published()["lengths"])
+    [25, 50, 75, 90, 99]
+    """
+    names = (name.removeprefix(prefix) for name in section if name.startswith(prefix))
+    return [int(end) for end in names if end.isdecimal()]
+
+
 # The statistics, one group after another.
 
 
@@ -156,7 +389,7 @@ Rows = Iterator[tuple[str, float, float, float]]
 
 def _sizes(survey: Survey) -> Rows:
     """Totals, only at the full size."""
-    if survey.has_full_size:
+    if survey.scale >= FULL:
         section, release = published()["sizes"], survey.release
         yield "people", section["records"], release.n_records, 0
         yield "films", section["items"], release.n_items, 0
@@ -165,9 +398,9 @@ def _sizes(survey: Survey) -> Rows:
 
 def _ratings(survey: Survey) -> Rows:
     """Shares of the ratings 1 to 5, their mean and deviation."""
-    if not survey.has_values:
-        return
     section, counts = published()["ratings"], survey.item_levels.sum(axis=0)
+    if not counts.sum():
+        return
     shares, between = counts / counts.sum(), float(survey.person_means[0].std())
     mean = float((shares * survey.levels).sum())
     sd = math.sqrt(float((shares * (survey.levels - mean) ** 2).sum()))
@@ -186,25 +419,24 @@ def _lengths(survey: Survey) -> Rows:
     yield "mean", section["mean"], float(n.mean()), 0.005 * section["mean"] + mean_error(n)
     yield "standard deviation", section["sd"], float(n.std()), 0.03 * section["sd"] + sd_error(n)
     yield from _quantiles(section, "q", n, 0.02)
-    if survey.has_full_size:
+    if survey.scale >= FULL:
         yield "fewest", section["min"], float(n.min()), 0
         yield "most", section["max"], float(n.max()), 0.1 * section["max"]
     for key, condition, is_short in (("one", "with 1", n == 1), ("below_10", "with fewer than 10", n < 10)):
         reference = section[key] / published()["sizes"]["records"]
         tolerance = 0.1 * reference + share_error(reference, len(n))
         yield f"share of people {condition}", reference, float(is_short.mean()), tolerance
-    for percent in numbers_after("top_", section):
+    for percent in _numbers_after("top_", section):
         share, error = top_share(n, percent / 100)
         yield f"share of the most active {percent} %", section[f"top_{percent}"], share, 0.01 + error
 
 
 def _person_means(survey: Survey) -> Rows:
     """Mean rating of a person: mean and deviation over people, and the deviation within a person."""
-    if not survey.has_values:
-        return
     section, (mean, within) = published()["people"], survey.person_means
-    yield "mean", section["mean"], float(mean.mean()), 0.02 + mean_error(mean)
-    yield "standard deviation", section["sd"], float(mean.std()), 0.02 + sd_error(mean)
+    if len(mean):
+        yield "mean", section["mean"], float(mean.mean()), 0.02 + mean_error(mean)
+        yield "standard deviation", section["sd"], float(mean.std()), 0.02 + sd_error(mean)
     if len(within):
         yield "deviation within a person, mean", section["within"], float(within.mean()), 0.02 + mean_error(within)
 
@@ -213,18 +445,18 @@ def _supports(survey: Survey) -> Rows:
     """Number of ratings of a film: quantiles as shares of people, and the share of the most rated films."""
     section, size = published()["support"], published()["sizes"]["records"]
     support, n = survey.support, survey.release.n_records
-    for percent in numbers_after("q", section):
+    for percent in _numbers_after("q", section):
         reference = section[f"q{percent}"] / size
         if reference * n >= MINIMUM_RATINGS:
             measured = float(np.quantile(support, percent / 100)) / n
             yield f"{_quantile(percent)}, share of people", reference, measured, 0.05 * reference + 0.5 / n
     reference = section["max"] / size
     yield "most, share of people", reference, float(support[0]) / n, 0.05 * reference + share_error(reference, n)
-    if survey.has_full_size:
+    if survey.scale >= FULL:
         yield "fewest", section["min"], float(survey.release.support.min()), 2
     reference = section["sd"] / section["mean"]
     yield "standard deviation ÷ mean", reference, float(support.std() / support.mean()), 0.03 * reference
-    for top in numbers_after("top_", section):
+    for top in _numbers_after("top_", section):
         reference, measured = section[f"top_{top}"], float(support[:top].sum() / support.sum())
         yield f"share of the {top:,} most rated", reference, measured, 0.01 + survey.ratings_error(reference)
 
@@ -232,7 +464,8 @@ def _supports(survey: Survey) -> Rows:
 def _supports_by_rank(survey: Survey) -> Rows:
     """Supports by popularity rank in bits, and the differences over all ranks that can be compared."""
     section, n = published()["bits"], survey.release.n_records
-    expected = survey.expected_support[survey.expected_support >= MINIMUM_RATINGS]
+    expected = published_support() * survey.scale
+    expected = expected[expected >= MINIMUM_RATINGS]
     support = np.maximum(survey.support, 0.5)  # a film without ratings is far off, not infinitely far
     for rank, reference in zip(section["ranks"], section["film"], strict=True):
         if rank <= len(expected):
@@ -252,9 +485,9 @@ def _film_means(survey: Survey) -> Rows:
     In a smaller release a film has fewer ratings, and its mean is noisier. The additional noise is removed
     from the deviation and from the correlation.
     """
-    if not survey.has_values or published()["support"]["q50"] * survey.scale < MINIMUM_RATINGS:
-        return
     section, rated = published()["films"], survey.item_levels.sum(axis=1) > 0
+    if not rated.any() or published()["support"]["q50"] * survey.scale < MINIMUM_RATINGS:
+        return
     counts = survey.item_levels[rated]
     n = counts.sum(axis=1)
     mean = elementary.weighted_sum(counts, survey.levels) / n
@@ -280,50 +513,46 @@ def _films_outside_top(survey: Survey) -> Rows:
 
 def _dates(survey: Survey) -> Rows:
     """Ratings by year, quarter and weekday, and the bits of a date; extremes only at the full size."""
-    clock = survey.release.clock
-    if clock is None or not survey.has_times:
+    clock, days, section = survey.release.clock, survey.days, published()["dates"]
+    if clock is None or not days.sum():
         return
-    section, days = published()["dates"], survey.days
-    if survey.has_full_size:
+    if survey.scale >= FULL:
         end, last = f"days before {section['last']}", (section["last"] - EPOCH).days
         yield f"first, {end}", (section["last"] - section["first"]).days, last - clock.origin, 7
         yield f"last, {end}", 0, last - clock.origin - len(days) + 1, 1
-    shares = days / days.sum()
-    for name, reference, is_part, length in _parts_of_calendar(np.arange(clock.origin, clock.origin + len(days))):
-        error = survey.ratings_error(reference, survey.share_of_pairs_within(length))
+    shares, people = days / days.sum(), survey.people
+    day = np.arange(clock.origin, clock.origin + len(days))
+    year = day.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + EPOCH.year
+    quarter = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12 // 3
+    # parts of the calendar: name, published share, which days belong to it, and its length in days
+    first_year = section["last"].year - len(section["years"]) + 1
+    parts = [(str(n), reference, year == n, 365) for n, reference in enumerate(section["years"], first_year)]
+    for n in _numbers_after("quarters_", section):
+        for i, reference in enumerate(section[f"quarters_{n}"]):
+            parts.append((f"{n}, quarter {i + 1}", reference, (year == n) & (quarter == i), 90))
+    weekdays = zip(WEEK, section["weekdays"], strict=True)
+    parts += [(name, reference, (day + EPOCH.weekday()) % 7 == i, 0) for i, (name, reference) in enumerate(weekdays)]
+    for name, reference, is_part, length in parts:
+        near = people.near[people.timed > 1, survey.reaches.index(length)]
+        error = survey.ratings_error(reference, float(near.mean()) if len(near) else 1.0)
         yield name, reference, float(shares[is_part].sum()), min(0.005, 0.2 * reference) + error
-    for reach in numbers_after("bits_", section):
-        near = near_counts(np.arange(len(days)), days, reach)
-        bits = np.where(days > 0, -elementary.log2(np.maximum(near, 1) / days.sum()), 0.0)
+    for reach in _numbers_after("bits_", section):
+        counts = _near_counts(np.arange(len(days)), days, reach)
+        bits = np.where(days > 0, -elementary.log2(np.maximum(counts, 1) / days.sum()), 0.0)
         measured = float((shares * bits).sum())
         tolerance = 0.05 + 2 * math.sqrt(float((shares * (bits - measured) ** 2).sum()) / survey.effective_people)
         yield f"bits of a date ± {reach} days", section[f"bits_{reach}"], measured, tolerance
 
 
-def _parts_of_calendar(day: Ints) -> Iterator[tuple[str, float, Bools, int]]:
-    """Parts of the calendar: name, published share, which days belong to it, and its length in days."""
-    section, calendar = published()["dates"], day.astype("datetime64[D]")
-    year = calendar.astype("datetime64[Y]").astype(np.int64) + EPOCH.year
-    quarter = calendar.astype("datetime64[M]").astype(np.int64) % 12 // 3
-    weekday = (day + EPOCH.weekday()) % 7
-    for number, reference in enumerate(section["years"], section["last"].year - len(section["years"]) + 1):
-        yield str(number), reference, year == number, 365
-    for number in numbers_after("quarters_", section):
-        for i, reference in enumerate(section[f"quarters_{number}"]):
-            yield f"{number}, quarter {i + 1}", reference, (year == number) & (quarter == i), 90
-    for i, reference in enumerate(section["weekdays"]):
-        yield WEEK[i], reference, weekday == i, 0
-
-
 def _first_and_last_days(survey: Survey) -> Rows:
     """First and last days of people's ratings."""
     clock, people = survey.release.clock, survey.people
-    if clock is None or not survey.has_times:
-        return
     section, end = published()["joined"], published()["dates"]["last"]
+    if clock is None or not people.timed.any():
+        return
     for name, column in (("first", people.first), ("last", people.last)):
         codes = column[people.timed > 0]
-        for percent in numbers_after(f"{name}_q", section):
+        for percent in _numbers_after(f"{name}_q", section):
             reference = (end - section[f"{name}_q{percent}"]).days
             measured = (end - EPOCH).days - clock.origin - float(np.quantile(codes, percent / 100))
             tolerance = max(7, 0.05 * reference) + quantile_error(codes, percent / 100)
@@ -333,23 +562,21 @@ def _first_and_last_days(survey: Survey) -> Rows:
 def _spans(survey: Survey) -> Rows:
     """Days from a person's first to the last rating."""
     section, people = published()["joined"], survey.people
-    if survey.has_times:
-        span = (people.last - people.first)[people.timed > 0].astype(np.float64)
+    span = (people.last - people.first)[people.timed > 0].astype(np.float64)
+    if len(span):
         yield "mean", section["span_mean"], float(span.mean()), 0.05 * section["span_mean"] + mean_error(span)
         yield from _quantiles(section, "span_q", span, 0.05)
 
 
 def _bursts(survey: Survey) -> Rows:
     """How close two ratings of a person are: share of all pairs of a person, mean over people."""
-    if not survey.has_times:
-        return
-    section, timed, column = published()["bursts"], survey.people.timed, survey.reaches.tolist().index
-    (reach,) = numbers_after("within_", section)
+    section, timed = published()["bursts"], survey.people.timed
+    (reach,) = _numbers_after("within_", section)
     parts = [(days, 2, math.inf, reference) for days, reference in zip(section["days"], section["within"], strict=True)]
     limits = zip(section["sizes"], [*section["sizes"][1:], math.inf], section[f"within_{reach}"], strict=True)
     parts += [(reach, low, high, reference) for low, high, reference in limits]
     for days, low, high, reference in parts:
-        near = survey.people.near[(timed >= low) & (timed < high), column(days)]
+        near = survey.people.near[(timed >= low) & (timed < high), survey.reaches.index(days)]
         if len(near) > 1:
             name = f"within {days} days" if days else "on the same day"
             if days == reach:
@@ -362,13 +589,14 @@ def _added_bits(survey: Survey) -> Rows:
     section, order = published()["bits"], np.argsort(survey.release.rank)
     near = np.abs(survey.levels[:, None] - survey.levels) <= VALUE_ERROR
     for name, (low, high) in (("popular", POPULAR), ("rare", RARE)):
-        if high > survey.release.n_items or survey.expected_support[(low + high) // 2 - 1] < MINIMUM_RATINGS:
+        middle = published_support()[(low + high) // 2 - 1] * survey.scale
+        if high > survey.release.n_items or middle < MINIMUM_RATINGS:
             continue
         items, ranks = order[low - 1 : high], f"ranks {low:,} to {high:,}"
-        if survey.has_values:
+        if survey.item_levels.sum():
             measured = float(value_bits(survey.item_levels[items], near).mean())
             yield f"rating ± {VALUE_ERROR}, {ranks}", section[f"rating_{name}"], measured, 0.05
-        if survey.has_times:
+        if survey.days.sum():
             measured = float(date_bits(survey.release, items, TIME_ERROR).mean())
             yield f"date ± {TIME_ERROR} days, {ranks}", section[f"date_{name}"], measured, 0.2
 
@@ -395,7 +623,7 @@ def _nearest_neighbours(survey: Survey, sample: int, seed: int, threads: int | N
     """Similarity of the nearest neighbours of a sample of people, searched among all records."""
     section = published()["nearest"]
     kinds: list[tuple[str, str, Similarity]] = [("sets", "films in common", Present())]
-    if survey.has_values:
+    if survey.item_levels.sum():
         kinds.append(("ratings", "equal ratings", Equal()))
     for key, name, kind in kinds:
         neighbours = sparsity(survey.release, kind, sample=sample, seed=seed, threads=threads, progress=progress)
@@ -407,7 +635,7 @@ def _nearest_neighbours(survey: Survey, sample: int, seed: int, threads: int | N
 
 def _quantiles(section: dict[str, Any], prefix: str, values: Floats, share: float) -> Rows:
     """The quantiles in a section of the published numbers."""
-    for percent in numbers_after(prefix, section):
+    for percent in _numbers_after(prefix, section):
         reference, at = section[f"{prefix}{percent}"], percent / 100
         tolerance = share * reference + quantile_error(values, at)
         yield _quantile(percent), reference, float(np.quantile(values, at)), tolerance

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from standout.data.describe import outside_top
 from standout.data.release import Release
 from standout.evaluate.estimates import median
 from standout.evaluate.simulate import simulate
-from standout.evaluate.simulation import Simulation, SimulationCell
-from standout.know.similarity import ROUNDING, Over, Present, Similarity, Within, days_per_unit
-from standout.measure.sparsity import Sparsity, sparsity
-from standout.paper.comparison import (
+from standout.evaluate.simulation import Simulation
+from standout.know.similarity import ROUNDING, Present, Similarity, Within, days_per_unit
+from standout.measure.sparsity import sparsity
+from standout.paper.calibration import Survey, date_bits, value_bits
+from standout.paper.netflix import HELD_BACK
+from standout.paper.published import (
     PEOPLE,
     TARGETS,
     Bar,
@@ -32,13 +34,13 @@ from standout.paper.comparison import (
     Setting,
     Unit,
     bars,
-    comparison_row,
-    exact_estimate,
+    exact,
     neighbours,
+    published,
+    published_lengths,
+    published_support,
     texts,
 )
-from standout.paper.published import HELD_BACK, published, published_lengths, published_support
-from standout.paper.survey import Survey, date_bits, value_bits
 from standout.paper.synthesize import is_standin
 from standout.report.charts import Axis, Point
 
@@ -69,7 +71,6 @@ class AttackRunner:
     qualifying: Ints | None = None
     meter: ProgressMeter = field(default_factory=ProgressMeter)
     simulations: dict[tuple[Setting, bool, AttackName], Simulation | str] = field(default_factory=dict)
-    neighbours: dict[Similarity, Sparsity] = field(default_factory=dict)
 
     def run(self, setting: Setting, absent: bool = False, attack: AttackName = "paper") -> Simulation | str:
         """The simulation of an attack, with absent targets if `absent`; or the reason why it is not possible."""
@@ -108,52 +109,24 @@ class AttackRunner:
         """Approximate time of an attack at the paper's size on two cores."""
         return 4.0 + (6.0 if absent else 4.0) * self.targets / 1000
 
-    def cell(self, setting: Setting) -> SimulationCell | None:
-        """The outcomes of an attack; None if it is not possible."""
-        simulation = self.run(setting)
-        return None if isinstance(simulation, str) else simulation.cell()
-
     def compare_bar(self, bar: Bar, panel: str, label: str) -> ComparisonRow:
         """A bar of the paper compared with our measurement, and what the Bayesian attack reaches."""
         unit: Unit = "bits" if bar.measure == "bits_gained" else "rate"
-        simulation = self.run(bar.setting, bar.is_claim)
         row = ComparisonRow(panel, label, bar.measure, unit, bar.paper, None, paper_targets=TARGETS)
+        simulation = self.run(bar.setting, bar.is_claim)
         if isinstance(simulation, str):
             return replace(row, note=simulation)
-        cell = simulation.cell()
-        bits = cell.outcomes.bits_left.mean(axis=1)
-        row = comparison_row(
-            panel,
-            label,
-            bar.measure,
-            unit,
-            bar.paper,
-            simulation.estimate(bar.measure, f"phi={PHI:g}" if bar.is_claim else ""),
-            paper_targets=TARGETS,
+        cell, stronger = simulation.cell(), self.run(bar.setting, bar.is_claim, "likelihood")
+        bits, reached = cell.outcomes.bits_left.mean(axis=1), None
+        if not isinstance(stronger, str):
+            reached = stronger.estimate(bar.measure, stronger.threshold.setting if bar.is_claim else "")
+        return replace(
+            row,
+            ours=simulation.estimate(bar.measure, f"phi={PHI:g}" if bar.is_claim else ""),
             spread=0.0 if unit == "rate" else float(bits.std(ddof=1)) if len(bits) > 1 else math.nan,
             too_few_items=cell.too_few_items,
+            likelihood=reached,
         )
-        stronger = self.run(bar.setting, bar.is_claim, "likelihood")
-        if isinstance(stronger, str):
-            return row
-        reached = stronger.estimate(bar.measure, stronger.threshold.setting if bar.is_claim else "")
-        low, high = (end if math.isfinite(end) else None for end in (reached.low, reached.high))
-        return replace(row, likelihood=reached.value, likelihood_low=low, likelihood_high=high)
-
-    def nearest_neighbours(self, similarity: Similarity) -> Sparsity:
-        """The nearest neighbours of a sample of records among all records."""
-        if similarity not in self.neighbours:
-            self.neighbours[similarity] = self.search(self.release, similarity)
-        return self.neighbours[similarity]
-
-    def search(self, release: Release, similarity: Similarity, over: Over = "union") -> Sparsity:
-        """The nearest neighbours among the records of this release, or a part of it."""
-        sample = NEIGHBOUR_SAMPLE if release.n_records > NEIGHBOUR_SAMPLE else None
-        part_of_all = min(release.n_records / self.release.n_records + 0.1, 1)
-        with self.meter.part(NEIGHBOUR_SECONDS / 2 * part_of_all):
-            return sparsity(
-                release, similarity, sample=sample, over=over, seed=self.seed, threads=self.threads, progress=self.meter
-            )
 
     @property
     def test_entries(self) -> Ints:
@@ -169,45 +142,31 @@ class FigureResult(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Figure:
-    """A figure of the paper, with its texts.
+class Figure(NamedTuple):
+    """A figure of the paper; its texts are in `about`.
 
     key                1 to 12, table, sp10 or imdb
     reference_series   the curves that ours are compared with
-    attacks            whether it shows attacks, on whose success the stand-in was not calibrated
-    settings, absent   the attacks that it shows; whether they are also run on absent targets
+    settings, absent   the attacks that it shows, if any; whether they are also run on absent targets
     seconds            approximate time at the paper's size, without the attacks
 
     Figures of bars run every attack twice: that of the paper, and the Bayesian one.
     """
 
-    def __init__(
-        self,
-        key: str,
-        compute: Callable[[AttackRunner], FigureResult],
-        axes: tuple[Axis, ...],
-        chart: Literal["bars", "columns", "curves"] = "bars",
-        reference_series: tuple[str, ...] = (),
-        attacks: bool = False,
-        settings: tuple[Setting, ...] = (),
-        absent: bool = False,
-        seconds: float = 0.0,
-    ) -> None:
-        self.key, self.compute, self.axes, self.chart, self.reference_series = (
-            key,
-            compute,
-            axes,
-            chart,
-            reference_series,
-        )
-        self.attacks, self.settings, self.absent, self.seconds = attacks, settings, absent, seconds
-        about = texts()["figures"][key]
-        names = {"table": "Table", "sp10": "Figure 10 of 2008", "imdb": "Profiles"}
-        self.name, self.title = names.get(key, f"Figure {key}"), str(about["title"])
-        self.description, self.number_2008 = str(about["description"]).strip(), str(about["number_2008"])
-        other = f"Figure {self.number_2008} of 2008" if self.number_2008 else "not in the version of 2008"
-        self.number = str(about.get("number", f"Figure {key} of 2007, {other}"))
-        self.assumptions = [texts()["notes"][name].strip() for name in about["assumptions"]]
+    key: str
+    compute: Callable[[AttackRunner], FigureResult]
+    axes: tuple[Axis, ...]
+    chart: Literal["bars", "columns", "curves"] = "bars"
+    reference_series: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    absent: bool = False
+    seconds: float = 0.0
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Its name, title, description, numbers in both versions, and the settings that the paper leaves open."""
+        about: dict[str, Any] = texts()["figures"][self.key]
+        return about
 
 
 # Figures of attacks.
@@ -234,13 +193,12 @@ def _attack_figure(key: str, panel: str, label: str = "{facts}", axis: Axis | No
         rows = []
         for bar in bars(key):
             words = bar.setting.words | {"claim": CLAIMS.get(bar.measure, "")}
-            names = (text.format(**words) for text in (panel, label))
-            rows.append(runner.compare_bar(bar, *names))
+            rows.append(runner.compare_bar(bar, panel.format(**words), label.format(**words)))
         return FigureResult(tuple(rows))
 
     settings = tuple(dict.fromkeys(bar.setting for bar in bars(key)))
     axes = (axis or Axis("share of targets", 0, 1),)
-    return Figure(key, compute, axes, attacks=True, settings=settings, absent=bars(key)[0].is_claim)
+    return Figure(key, compute, axes, settings=settings, absent=bars(key)[0].is_claim)
 
 
 def profile_eccentricities(runner: AttackRunner) -> FigureResult:
@@ -257,11 +215,11 @@ def profile_eccentricities(runner: AttackRunner) -> FigureResult:
         low, high = float(np.quantile(present, 0.1)), float(np.quantile(absent, 0.9))
         for label, estimate, paper in (
             ("targets present, median", median(present), PAPER_IDENTIFIED),
-            ("targets present, 10 % quantile", exact_estimate(low, len(present)), None),
+            ("targets present, 10 % quantile", exact(low, len(present)), None),
             ("targets absent, median", median(absent), None),
-            ("targets absent, 90 % quantile", exact_estimate(high, len(absent)), PAPER_OTHERS),
+            ("targets absent, 90 % quantile", exact(high, len(absent)), PAPER_OTHERS),
         ):
-            rows.append(comparison_row(panel, label, "eccentricity", "number", paper, estimate))
+            rows.append(ComparisonRow(panel, label, "eccentricity", "number", paper, estimate))
         for series, strength in (("present", present), ("absent", absent)):
             points += [Point(series, x, float((strength >= x).mean()), panel=panel) for x in range(61)]
     return FigureResult(tuple(rows), tuple(points))
@@ -297,15 +255,17 @@ def draw_qualifying(lengths: Ints, seed: int = 0) -> Ints:
 def _qualifying_per_person(runner: AttackRunner) -> FigureResult:
     """Figure 7: number of people by number of test entries."""
     counts, sizes = runner.test_entries, published()["sizes"]
-    average, most = (exact_estimate(float(number), len(counts)) for number in (counts.mean(), counts.max()))
-    mean = sizes["qualifying"] / sizes["records"]
-    rows = (
-        comparison_row("", "test entries per person, mean", "mean", "number", mean, average),
-        comparison_row("", "test entries per person, maximum", "most", "number", float(HELD_BACK), most),
+    numbers = (
+        ("mean", "mean", sizes["qualifying"] / sizes["records"], counts.mean()),
+        ("maximum", "most", float(HELD_BACK), counts.max()),
+    )
+    rows = tuple(
+        ComparisonRow("", f"test entries per person, {name}", measure, "number", paper, exact(float(ours), len(counts)))
+        for name, measure, paper, ours in numbers
     )
     points = tuple(Point("people", entries, float(count)) for entries, count in enumerate(np.bincount(counts)))
     origin = "drawn" if runner.qualifying is None else "standin" if is_standin(runner.release) else "file"
-    return FigureResult(rows, points, (texts()["qualifying"][origin].strip(),))
+    return FigureResult(rows, points, (texts()["qualifying"][origin],))
 
 
 def _record_lengths(most: int, compared: tuple[int, ...]) -> Callable[[AttackRunner], FigureResult]:
@@ -327,9 +287,7 @@ def _record_lengths(most: int, compared: tuple[int, ...]) -> Callable[[AttackRun
         points += [Point("paper", float(k), float(count)) for k, count in zip(*published_lengths(), strict=True)]
         count_of = {(point.series, point.x): point.y for point in points}
         rows = tuple(
-            comparison_row(
-                name, f"{k} ratings", "people", "number", count_of["paper", k], exact_estimate(count_of[name, k], 1)
-            )
+            ComparisonRow(name, f"{k} ratings", "people", "number", count_of["paper", k], exact(count_of[name, k]))
             for name in series
             for k in compared
         )
@@ -380,37 +338,37 @@ def _bits_of_a_film(runner: AttackRunner) -> FigureResult:
     paper = elementary.log2(PEOPLE / published_support())
     points += [Point("paper", rank, float(paper[rank - 1])) for rank in ranks if rank <= len(paper)]
     rows = [
-        comparison_row(
-            "film alone", f"rank {rank:,}", "bits", "number", reference, exact_estimate(float(bits.alone[rank - 1]), 1)
-        )
+        ComparisonRow("film alone", f"rank {rank:,}", "bits", "number", reference, exact(float(bits.alone[rank - 1])))
         for rank, reference in zip(section["ranks"], section["film"], strict=True)
         if rank <= n_items
     ]
     for name, column in (("rating", bits.with_value), ("date", bits.with_time)):
         for kind, part in (("popular", slice(0, 100)), ("rare", slice(5000, None))):
-            added = (column - bits.alone)[part]
+            added, reference = (column - bits.alone)[part], section[f"{name}_{kind}"]
             if len(added):
-                estimate, reference = exact_estimate(float(added.mean()), len(added)), section[f"{name}_{kind}"]
-                rows.append(
-                    comparison_row(f"added by a {name}", f"{kind} films", "bits", "number", reference, estimate)
-                )
+                ours = exact(float(added.mean()), len(added))
+                rows.append(ComparisonRow(f"added by a {name}", f"{kind} films", "bits", "number", reference, ours))
     return FigureResult(tuple(rows), tuple(points))
 
 
 def _nearest_neighbours(runner: AttackRunner) -> FigureResult:
-    """Figure 12: similarity of the nearest neighbour."""
+    """Figure 12: similarity of the nearest neighbour, of a sample of records among all records."""
     rows: list[ComparisonRow] = []
     points: list[Point] = []
+    release = runner.release
+    common: dict[str, Any] = {"seed": runner.seed, "threads": runner.threads, "progress": runner.meter}
+    sample = NEIGHBOUR_SAMPLE if release.n_records > NEIGHBOUR_SAMPLE else None
     for name, panel, similarity in NEIGHBOUR_PANELS:
-        if name == "ratings" and runner.release.levels is None:
+        if name == "ratings" and release.levels is None:
             continue
-        nearest, curve = runner.nearest_neighbours(similarity), neighbours()[name]
+        with runner.meter.part(NEIGHBOUR_SECONDS / 2):
+            nearest, curve = sparsity(release, similarity, sample=sample, **common), neighbours(name)
         points += [Point("paper", x, y, panel=panel) for x, y in curve.items()]
         for x in [i / 100 for i in range(76)]:
             share = nearest.survival(x)
             points.append(Point("ours", x, share.value, share.low, share.high, panel))
         rows += [
-            comparison_row(panel, f"at least {x:.2f}", "share", "rate", curve[x], nearest.survival(x))
+            ComparisonRow(panel, f"at least {x:.2f}", "share", "rate", curve[x], nearest.survival(x))
             for x in SIMILARITIES
         ]
     return FigureResult(tuple(rows), tuple(points))
@@ -421,11 +379,10 @@ def _films_outside_top(runner: AttackRunner) -> FigureResult:
     shares, rows = outside_top(runner.release), []
     for bar in bars("table"):
         top, least = bar.setting.outside_top or 0, bar.setting.right
-        row = ComparisonRow(f"outside the top {top}", f"at least {least}", "share", "rate", bar.paper, None)
-        if top in shares:
-            rows.append(replace(row, measured=shares[top][least], n=runner.release.n_records))
-        else:
-            rows.append(replace(row, note=f"the release has no more than {top} items"))
+        ours = exact(shares[top][least], runner.release.n_records) if top in shares else None
+        note = "" if ours else f"the release has no more than {top} items"
+        panel, label = f"outside the top {top}", f"at least {least}"
+        rows.append(ComparisonRow(panel, label, "share", "rate", bar.paper, ours, note=note))
     return FigureResult(tuple(rows))
 
 
@@ -433,6 +390,7 @@ PAPER = ("paper",)
 PEOPLE_AXIS, SHARE_OF_PEOPLE = Axis("people"), Axis("share of people", 0, 1)
 BITS = Axis("bits gained", 0, 20, form=".1f")
 RANKS = Axis("rank of the film", log=True, form="~s")
+SIMILARITY, ECCENTRICITY = Axis("similarity", 0, 0.75), Axis("eccentricity, σ", 0, 60)
 FIGURES = (
     _attack_figure("1", "{dates}"),
     _attack_figure("2", "{claim}, {dates}"),
@@ -445,23 +403,15 @@ FIGURES = (
     Figure("9", _record_lengths(1000, (20, 100)), (Axis("ratings", 0, 1000), PEOPLE_AXIS), "curves", PAPER),
     Figure("10", _bits_of_a_film, (RANKS, Axis("bits")), "curves", PAPER),
     _attack_figure("11", "{facts}", "{popularity}"),
-    Figure(
-        "12",
-        _nearest_neighbours,
-        (Axis("similarity", 0, 0.75), SHARE_OF_PEOPLE),
-        "curves",
-        PAPER,
-        seconds=NEIGHBOUR_SECONDS,
-    ),
+    Figure("12", _nearest_neighbours, (SIMILARITY, SHARE_OF_PEOPLE), "curves", PAPER, seconds=NEIGHBOUR_SECONDS),
     Figure("table", _films_outside_top, (SHARE_OF_PEOPLE,)),
     _attack_figure("sp10", "{wrong_films}", "{of}"),
     Figure(
         "imdb",
         profile_eccentricities,
-        (Axis("eccentricity, σ", 0, 60), SHARE_OF_PEOPLE),
+        (ECCENTRICITY, SHARE_OF_PEOPLE),
         "curves",
         ("absent",),
-        attacks=True,
         settings=tuple(PROFILES.values()),
         absent=True,
     ),

@@ -1,23 +1,30 @@
-"""Published statistics of the Netflix Prize data, and what follows from them: sizes, record lengths, titles.
+"""The paper's numbers: statistics of the Netflix Prize data, bars and curves, and how ours compare with them.
 
-The data itself may not be passed on and is not included. The success of attacks is not among these numbers:
-it validates the stand-in.
+The data itself may not be passed on and is not included. The bars of the paper are read off the figures of the 2008
+version, to about ± 0.003. full_size.csv and full_size.json have our own numbers at full size, from the run that
+docs/lab/paper.md records; `python -m tools.paper_full_size` writes them.
 """
 
+import csv
+import json
+import math
 import tomllib
-from datetime import date
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from io import StringIO
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from standout.core import rng
 from standout.core.arrays import Floats, Ints
-from standout.core.elementary import exp, log, log1p
-from standout.data.build import MemoryPlan
-from standout.data.labels import Clock, Labels
-from standout.data.release import RecordEntries, code_type
+from standout.core.elementary import exp, log
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import difference as estimate_difference
+from standout.know.adversary import Adversary, WrongFacts, outside_top
+
+PEOPLE = 480_189
 
 
 def data_file(name: str) -> str:
@@ -25,9 +32,19 @@ def data_file(name: str) -> str:
     return (files("standout.paper") / "data" / name).read_text(encoding="utf-8")
 
 
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    return csv.DictReader(StringIO(data_file(name)))
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """All texts without numbers: of the figures, of the settings that the paper leaves open, of the page."""
+    return tomllib.loads(data_file("sentences.toml"))
+
+
 @cache
 def published() -> dict[str, dict[str, Any]]:
-    """Published numbers by section and name.
+    """Statistics of the Netflix Prize data by section and name; the success of attacks is not among them.
 
     >>> published()["sizes"]["records"], published()["lengths"]["q50"]
     (480189, 96)
@@ -60,97 +77,284 @@ def _columns(name: str) -> Ints:
     return np.array([line.split(",") for line in data_file(name).splitlines()[1:]], np.int64).T
 
 
-LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-FIRST, LAST = published()["dates"]["first"], published()["dates"]["last"]
-CLOCK = Clock("day", (FIRST - date(1970, 1, 1)).days, (LAST - FIRST).days + 1)
-END = CLOCK.span - 1
+class Setting(NamedTuple):
+    """An attack of the paper: `right` of the `known` facts are right, within these errors."""
+
+    right: int
+    known: int
+    value_error: float
+    time_error: float | None
+    outside_top: int | None
+    length_error: float | None
+    wrong_facts: WrongFacts
+
+    @property
+    def adversary(self) -> Adversary:
+        """The adversary of this attack."""
+        return Adversary(
+            knows=self.known,
+            wrong=self.known - self.right,
+            wrong_facts=self.wrong_facts,
+            value_error=self.value_error,
+            time_error=self.time_error,
+            items="any" if self.outside_top is None else outside_top(self.outside_top),
+            length_error=self.length_error,
+        )
+
+    @property
+    def words(self) -> dict[str, str]:
+        """How much is known, in words; facts as the paper writes them: "2" or "6 of 8"."""
+        top, of = self.outside_top, f"{self.right} of {self.known}"
+        drawn = "all equally likely" if self.wrong_facts == "any items" else "by popularity"
+        return {
+            "facts": of if self.right < self.known else str(self.known),
+            "of": of,
+            "dates": "no dates" if self.time_error is None else f"dates ± {self.time_error:g} days",
+            "films": "any films" if top is None else f"films outside the top {top}",
+            "popularity": "any films" if top is None else f"not in top {top}",
+            "length": "length not known" if self.length_error is None else "length known ± 50 %",
+            "wrong_films": f"wrong films, {drawn}",
+        }
 
 
-def empty_entries(start: Ints, items: int, span: int, memory: MemoryPlan) -> RecordEntries:
-    """Entries by record with ratings from 1 to 5 and times, to be filled."""
-    n = int(start[-1])
-    types = code_type(items), code_type(len(LEVELS) + 1), code_type(span + 1)
-    return RecordEntries(start, *(memory.empty(n, each) for each in types))
+class Bar(NamedTuple):
+    """A bar of a figure: its measure, its attack and its height."""
+
+    figure: str
+    measure: str
+    setting: Setting
+    paper: float
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is about claims, which are also made about absent targets."""
+        return self.measure in ("correct_claims", "absent_rejected")
 
 
-def invented_titles(count: int, seed: int) -> Labels:
-    """Different titles, `count` of them."""
-    words = tomllib.loads(data_file("titles.toml"))
-    first, second, forms = words["first"], words["second"], words["forms"]
-    plain = len(first) * len(second) * len(forms)
-    titles = []
-    for number in rng.generator(seed, "titles").permutation(max(plain, count))[:count].tolist():
-        sequel, combination = divmod(number, plain)
-        form, pair = divmod(combination, len(first) * len(second))
-        title = forms[form].format(first[pair // len(second)], second[pair % len(second)])
-        for vowel in "AEIU":
-            title = title.replace(f"A {vowel}", f"An {vowel}")
-        titles.append(f"{title} {sequel + 1}" if sequel else title)
-    return Labels.of(titles)
+@cache
+def bars(figure: str) -> tuple[Bar, ...]:
+    """The bars of a figure, in the order of the figure.
+
+    >>> bars("1")[0].paper, bars("1")[0].setting.words["facts"], bars("1")[0].setting.words["dates"]
+    (0.436, '2', 'dates ± 14 days')
+    """
+    found = []
+    for row in _rows("bars.csv"):
+        if row["figure"] == figure:
+            value, time, length = (
+                float(row[n]) if row[n] else None for n in ("value_error", "time_error", "length_error")
+            )
+            right, top = int(row["right"]), int(row["outside_top"]) if row["outside_top"] else None
+            wrong: Any = row["wrong_facts"] or "values"
+            setting = Setting(right, int(row["known"] or right), value or 0.0, time, top, length, wrong)
+            found.append(Bar(figure, row["measure"], setting, float(row["paper"])))
+    return tuple(found)
 
 
-# Record lengths: the published table and quantiles, scaled to any size.
-#
-# The paper's Figures 8 and 9 seem to count all ratings of a person. For the contest, Netflix held back the
-# latest 9 ratings, or half of them for people with fewer than 18. It published two thirds of these, drawn at
-# random, without their values: the qualifying set. So the release has L minus a binomial number of a person's L
-# ratings. This agrees with the published numbers: 1,903 people with 2 ratings leave 1,269 with one, and the
-# qualifying set has 2.817 million entries.
+@cache
+def neighbours(name: str) -> dict[float, float]:
+    """Figure 12 for "sets" of films or "ratings": similarity → share of people with a neighbour of at least this.
+
+    >>> neighbours("sets")[0.1], neighbours("ratings")[0.1]
+    (0.5, 0.314)
+    """
+    return {float(row["similarity"]): float(row[name]) for row in _rows("neighbours.csv") if row[name]}
 
 
-TAIL = (
-    (0.53, 113.1), (0.57, 130.1), (0.61, 150.8), (0.65, 176.1), (0.7, 215.7), (0.75, 265.0), (0.8, 327.6),
-    (0.85, 414.7), (0.9, 547.0), (0.925, 645.7), (0.95, 785.0), (0.97, 966.2), (0.98, 1118.7), (0.99, 1396.0),
-    (0.995, 1679.2), (0.998, 2080.1), (0.999, 2491.0), (0.9995, 3119.0), (0.9999, 5454.0), (0.99997, 7732.2),
-)  # fmt: skip
-"""(quantile, ratings of a person) beyond the published table: smooth between the published quantiles, and
-chosen such that the mean, the deviation and the shares of the most active people are met."""
-LONGEST = 17_575
-LARGEST_STRETCH = 0.1
-HELD_BACK, PUBLISHED_SHARE = 9, 2 / 3
+@cache
+def full_size_run() -> dict[str, Any]:
+    """How the numbers at full size were made: command, size, targets, fingerprint, version.
+
+    >>> full_size_run()["command"], full_size_run()["people"]
+    ('standout paper -o paper', 480189)
+    """
+    run: dict[str, Any] = json.loads(data_file("full_size.json"))
+    return run
 
 
-def record_lengths(records: int, items: int, entries: int, seed: int) -> Ints:
-    """Number of entries of each person, in random order, from 1 to `items`, with the sum `entries`."""
-    shape = _all_ratings(records, seed) - qualifying_entries(records, seed)
-    beyond = np.maximum(shape - published_lengths()[0][-1], 0)
-    stretch = (entries - shape.sum()) / max(beyond.sum(), 1.0)
-    if abs(stretch) < LARGEST_STRETCH:  # only the tail is scaled, so that the published table is kept
-        shape += stretch * beyond
-    return fit_lengths(shape, items, entries, rng.generator(seed, "netflix", "rounding"))
+@cache
+def full_size() -> dict[tuple[str, str], Estimate]:
+    """Our numbers at full size by figure and name."""
+    estimates = {}
+    for row in _rows("full_size.csv"):
+        measured, low, high = (float(row[name] or row["measured"]) for name in ("measured", "low", "high"))
+        estimates[row["figure"], row["number"]] = Estimate(measured, low, high, full_size_run()["targets"])
+    return estimates
 
 
-def qualifying_entries(records: int, seed: int) -> Ints:
-    """Number of ratings of each person that the contest published without a value  [Figure 7]."""
-    held = np.minimum(HELD_BACK, np.floor(_all_ratings(records, seed)).astype(np.int64) // 2)
-    return rng.generator(seed, "netflix", "qualifying").binomial(held, PUBLISHED_SHARE)
+# One of these numbers compared with ours.
 
 
-def fit_lengths(shape: Floats, items: int, entries: int, draw: np.random.Generator) -> Ints:
-    """Whole lengths from 1 to `items`, proportional to `shape`, with the sum `entries`."""
-
-    def rounded(factor: float) -> Ints:
-        return np.clip(np.rint(factor * shape), 1, items).astype(np.int64)
-
-    low, high = 0.0, float(items) / float(shape.min())
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if int(rounded(middle).sum()) < entries else (low, middle)
-    lengths = rounded(low)
-    while missing := entries - int(lengths.sum()):
-        step = 1 if missing > 0 else -1
-        free = np.flatnonzero(lengths < items if step > 0 else lengths > 1)
-        lengths[draw.permutation(free)[: abs(missing)]] += step
-    return lengths
+TARGETS = 150
+"""Number of targets for each of the paper's bars, which is not stated exactly: 100 to 200."""
+READ_OFF = 0.003
+"""Precision to which the heights of bars are read off."""
+Unit = Literal["rate", "bits", "number"]
+GOALS: dict[str, tuple[float, str]] = {"rate": (0.10, "0.10"), "bits": (1.0, "1 bit")}
+"""The goal: the largest difference from the paper that we aim for."""
+Z = 1.96
 
 
-def _all_ratings(records: int, seed: int) -> Floats:
-    """All ratings of each person: evenly spaced quantiles of the published distribution, shuffled."""
-    quantile = (rng.generator(seed, "netflix", "lengths").permutation(records) + 0.5) / records
-    entries, people = published_lengths()
-    below = np.cumsum(people) / published()["sizes"]["records"]
-    in_table = entries[np.minimum(np.searchsorted(below, quantile), len(entries) - 1)].astype(np.float64)
-    knot, length = np.array([(below[-1], entries[-1] + 0.5), *TAIL, (1.0, LONGEST)]).T
-    knot[-1] = 1 - 0.5 / published()["sizes"]["records"]
-    beyond = exp(np.interp(-log1p(-quantile), -log1p(-knot), log(length)))
-    return np.where(quantile < below[-1], in_table, beyond)
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One number: the paper's, and ours with its interval.
+
+    ours            None if it cannot be measured on this release; `note` says why
+    spread          standard deviation between our targets
+    paper_targets   number of targets behind the paper's number, estimated; 0 if it is not from a sample
+    too_few_items   people whose records are too short to be targets
+    likelihood      what the Bayesian attack reaches with the same facts about the same targets; None if there is no
+                    attack. It is no part of the comparison with the paper.
+    full_size       our own number at full size, if that is what ours is compared with
+    """
+
+    panel: str
+    label: str
+    measure: str
+    unit: Unit
+    paper: float | None
+    ours: Estimate | None
+    spread: float = 0.0
+    paper_targets: int = 0
+    too_few_items: int = 0
+    note: str = ""
+    likelihood: Estimate | None = None
+    full_size: Estimate | None = None
+
+    @property
+    def name(self) -> str:
+        """Panel and label."""
+        return ", ".join(filter(None, (self.panel, self.label)))
+
+    @property
+    def measured(self) -> float | None:
+        """Our number."""
+        return None if self.ours is None else self.ours.value
+
+    @property
+    def compared_with(self) -> float | None:
+        """The number that ours is compared with: our own at full size, otherwise the paper's."""
+        return self.paper if self.full_size is None else self.full_size.value
+
+    @property
+    def difference(self) -> float | None:
+        """The measured number minus the one that it is compared with."""
+        other = self.compared_with
+        return None if self.ours is None or other is None else self.ours.value - other
+
+    @property
+    def sampling_error(self) -> float | None:
+        """The largest difference that sampling error explains, at 95 %; None if there is no sample.
+
+        Rates: 1.96 √(p(1 − p)(1/paper_targets + 1/n)) with p pooled over both, plus 0.003 because the paper's
+        bars are read off. Bits: 1.96 s √(1/paper_targets + 1/n), s the deviation between our targets.
+        Compared with our own result at full size, it follows from the two intervals (Newcombe 1998).
+
+        >>> ComparisonRow("", "", "identified", "rate", 0.7, Estimate(0.75, 0.72, 0.78, 1000), 0.0, 150).sampling_error
+        0.077...
+        """
+        ours, full = self.ours, self.full_size
+        if ours is None:
+            return None
+        if full is not None:
+            if ends(ours)[0] is None or full.low == full.high:
+                return None
+            both = estimate_difference(ours, full)
+            return both.value - both.low if both.value > 0 else both.high - both.value
+        if self.paper is None or not self.paper_targets or not ours.n:
+            return None
+        per_target = math.sqrt(1 / self.paper_targets + 1 / ours.n)
+        if self.unit == "bits":
+            return Z * self.spread * per_target
+        pooled = (self.paper_targets * self.paper + ours.n * ours.value) / (self.paper_targets + ours.n)
+        return Z * math.sqrt(max(pooled * (1 - pooled), 0.0)) * per_target + READ_OFF
+
+    @property
+    def within_sampling_error(self) -> bool | None:
+        """Whether sampling error explains the difference; None if there is no sample."""
+        difference, error = self.difference, self.sampling_error
+        return None if difference is None or error is None else abs(difference) <= error
+
+    @property
+    def within_goal(self) -> bool | None:
+        """Whether the difference reaches the goal; None if there is no goal."""
+        difference = self.difference
+        return None if difference is None or self.unit not in GOALS else abs(difference) <= GOALS[self.unit][0] + 1e-12
+
+    @property
+    def interval(self) -> str:
+        """Our interval as text; empty if there is none."""
+        low, high = ends(self.ours)
+        return "" if low is None or high is None else f"{number(low, self.unit)} to {number(high, self.unit)}"
+
+    @property
+    def likelihood_text(self) -> str:
+        """What the Bayesian attack reaches, with its interval; empty if it was not run."""
+        if self.likelihood is None:
+            return ""
+        value, *interval = (number(each, self.unit) for each in (self.likelihood.value, *ends(self.likelihood)))
+        return f"{value} ({' to '.join(interval)})"
+
+    @property
+    def difference_text(self) -> str:
+        """The difference with its sign; empty if there is none."""
+        return "" if self.difference is None else signed(self.difference, self.unit, self.compared_with)
+
+    @property
+    def judgement(self) -> str:
+        """Whether our number agrees with the paper's, or with full size, in a few words."""
+        if self.ours is None:
+            return f"not measured: {self.note}"
+        goal = GOALS.get(self.unit, (0.0, ""))[1]
+        if self.within_sampling_error:
+            return "within sampling error" if self.within_goal else f"within sampling error, not within {goal}"
+        return (
+            "" if self.within_goal is None else f"within {goal}" if self.within_goal else f"differs by more than {goal}"
+        )
+
+    def cells(self) -> dict[str, Any]:
+        """The row of the table of all numbers."""
+        columns: dict[str, Any] = {name: getattr(self, name) for name in ("panel", "label", "measure", "unit", "paper")}
+        columns |= {"measured": self.measured, **dict(zip(("low", "high"), ends(self.ours), strict=True))}
+        columns["n"] = 0 if self.ours is None else self.ours.n
+        columns |= {name: getattr(self, name) for name in ("spread", "paper_targets", "too_few_items", "difference")}
+        columns |= {
+            name: getattr(self, name) for name in ("sampling_error", "within_sampling_error", "within_goal", "note")
+        }
+        for name, other in (("likelihood", self.likelihood), ("full_size", self.full_size)):
+            low, high = (None, None) if other is None else (other.low, other.high)
+            columns |= {name: None if other is None else other.value, f"{name}_low": low, f"{name}_high": high}
+        return columns
+
+
+def ends(estimate: Estimate | None) -> tuple[float | None, float | None]:
+    """The ends of an interval; None where it is unknown or a single point."""
+    if estimate is None or not math.isfinite(estimate.high - estimate.low) or estimate.low == estimate.high:
+        return None, None
+    return estimate.low, estimate.high
+
+
+def exact(value: float, n: int = 1) -> Estimate:
+    """An estimate without sampling error, over n people."""
+    return Estimate(value, value, value, n)
+
+
+def number(value: float | None, unit: str = "rate", like: float | None = None) -> str:
+    """A number as text: rates with three digits, bits with two, large counts without any.
+
+    `like` is the number that decides how many digits there are; default: the value itself.
+
+    >>> number(0.5), number(14.25, "bits"), number(1181.0, "number"), number(None)
+    ('0.500', '14.25', '1,181', '–')
+    """
+    if value is None:
+        return "–"
+    if unit == "number" and (value.is_integer() or abs(value if like is None else like) >= 100):
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if unit == "rate" else f"{value:.2f}"
+
+
+def signed(value: float, unit: str = "bits", like: float | None = None) -> str:
+    """A number with its sign; 0 has none."""
+    text = number(abs(value), unit, like)
+    return text if not text.strip("0.") else f"{'+' if value > 0 else '−'}{text}"

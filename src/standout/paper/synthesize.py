@@ -1,5 +1,6 @@
 """`so.synthesize`: synthetic releases, in memory or as an index."""
 
+import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -25,18 +26,16 @@ from standout.data.build import (
 from standout.data.labels import Clock, Labels, Provenance
 from standout.data.release import RecordEntries, Release, read_only
 from standout.data.store import is_index, open_index, open_index_writer, save
-from standout.paper.netflix import Histories
-from standout.paper.published import (
+from standout.paper.netflix import (
     CLOCK,
     LEVELS,
+    Histories,
     empty_entries,
     fit_lengths,
-    invented_titles,
-    published,
-    published_support,
     qualifying_entries,
     record_lengths,
 )
+from standout.paper.published import data_file, published, published_support
 
 Like = Literal["quick", "netflix", "flat"]
 MOST_CODES, MOST_ENTRIES = (1 << 31) - 1, 1 << 40
@@ -263,6 +262,22 @@ def _draw_dates(record_key: np.uint64, time: Array) -> None:
 
 
 # All kinds.
+
+
+def invented_titles(count: int, seed: int) -> Labels:
+    """Different titles, `count` of them."""
+    words = tomllib.loads(data_file("titles.toml"))
+    first, second, forms = words["first"], words["second"], words["forms"]
+    plain = len(first) * len(second) * len(forms)
+    titles = []
+    for number in rng.generator(seed, "titles").permutation(max(plain, count))[:count].tolist():
+        sequel, combination = divmod(number, plain)
+        form, pair = divmod(combination, len(first) * len(second))
+        title = forms[form].format(first[pair // len(second)], second[pair % len(second)])
+        for vowel in "AEIU":
+            title = title.replace(f"A {vowel}", f"An {vowel}")
+        titles.append(f"{title} {sequel + 1}" if sequel else title)
+    return Labels.of(titles)
 
 
 def give_unused_items(columns: RecordEntries, items: int, seed: int) -> None:

@@ -7,7 +7,7 @@ from command_line import undocumented
 
 import standout as so
 from standout.evaluate.simulate import TargetAttacks
-from standout.paper.comparison import bars
+from standout.paper.published import bars
 
 pytestmark = pytest.mark.once
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.paper.calibration import Calibration
-    from standout.paper.comparison import ComparisonRow
-    from standout.paper.page import Reproduction
+    from standout.paper.published import ComparisonRow
+    from standout.paper.reproduce import Reproduction
 
 
 @options.command()
@@ -50,9 +50,8 @@ def paper(
 
     Without --data the command makes a stand-in for the Netflix Prize data and
     stores it in the output folder. Use --data if you have the original. The folder
-    gets index.html, each figure as CSV, SVG and PNG, validation.csv with every
-    number, and readings.csv with other interpretations of the paper's text. If the
-    run is interrupted, the same command resumes it.
+    gets index.html, each figure as CSV, SVG and PNG, and validation.csv with every
+    number. If the run is interrupted, the same command resumes it.
 
     The attack is the paper's. Next to it, the column likelihood shows what a
     Bayesian attack reaches with the same facts about the same targets. A stand-in
@@ -69,10 +68,10 @@ def paper(
     from standout.paper.reproduce import find_qualifying, reproduce
     from standout.paper.synthesize import open_or_make_standin
 
-    keys = {figure.key for figure in select_figures(only)}
+    select_figures(only)
     if data is not None and records is not None:
         raise ParameterError("--records is for the stand-in: it cannot be used with --data")
-    options.output_folder(output, "index.html", "validation.csv", "readings.csv", "about.json", "figures/1.csv")
+    options.output_folder(output, "index.html", "validation.csv", "about.json", "figures/1.csv")
     with progress() as report:
         if data is None:
             release = open_or_make_standin(output, records, seed, threads, report)
@@ -85,43 +84,30 @@ def paper(
         content = {
             name: getattr(result, name) for name in ("complete", "summary", "stronger_attack", "targets", "seed")
         }
-        content["page"] = str(result.page)
-        content["table"] = [row for row in result.table.to_dicts() if row["figure"] in keys]
-        content["readings"] = [fit._asdict() for fit in result.fits if fit.figure in keys]
+        content |= {"page": str(result.page), "table": result.table.to_dicts()}
         print_json(content, result.release)
     else:
-        _show(result, keys)
+        _show(result)
     if not result.complete:
         sys.exit(INTERRUPTED)
 
 
-def _show(result: "Reproduction", keys: set[str]) -> None:
-    from standout.paper.comparison import goal_text, texts
-    from standout.paper.page import data_note, size_note
-    from standout.paper.readings import unit_of
+def _show(result: "Reproduction") -> None:
+    from standout.paper.published import texts
 
     for figure in result.figures:
-        if figure.key in keys:
-            also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
-            print_table(_table(result.results[figure.key].rows), f"{figure.name}{also}: {figure.title}")
-            print_text("")
-    names = {figure.key: figure.name for figure in result.figures}
-    for fit in result.fits:
-        if fit.figure in keys and fit.reading == result.fits[0].reading:
-            goal = goal_text(unit_of(fit.figure))
-            print_text(
-                f"{names[fit.figure]}: {fit.within} of {fit.cells} numbers are within {goal} of the paper's, "
-                "with its definitions as written. The page shows other readings."
-            )
-    notes = filter(None, (data_note(result.release), size_note(result.release)))
-    stronger = (result.stronger_attack, texts()["two_attacks"].strip()) if result.stronger_attack else ()
-    print_text(*notes, result.summary, *stronger, str(result.page))
+        about = figure.about
+        also = f" ({about['number_2008']} in 2008)" if about["number_2008"] and figure.key != "sp10" else ""
+        print_table(_table(result.results[figure.key].rows), f"{about['name']}{also}: {about['title']}")
+        print_text("")
+    stronger = (result.stronger_attack, texts()["two_attacks"]) if result.stronger_attack else ()
+    print_text(*result.notes, result.summary, *stronger, str(result.page))
     if not result.complete:
         print_text("Interrupted: run the same command again to resume.")
 
 
 def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
-    from standout.paper.comparison import difference, interval, judgement, number
+    from standout.paper.published import number
 
     stronger = any(row.likelihood is not None for row in rows)
     small = any(row.full_size is not None for row in rows)
@@ -129,11 +115,11 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     table = borderless_table("", *(f">{name}" for name in numbers), "")
     for row in rows:
         label = ", ".join(filter(None, (row.label, row.panel)))
-        ends = interval(row, "–")
+        ends = row.interval.replace(" to ", "–")
         ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
-        reached = [number(row.likelihood, row.unit)] if stronger else []
-        full = [number(None if row.full_size is None else row.full_size.value, row.unit)] if small else []
-        table.add_row(label, number(row.paper, row.unit), *full, ours, difference(row), *reached, judgement(row))
+        reached, full = (None if each is None else each.value for each in (row.likelihood, row.full_size))
+        cells = [number(row.paper, row.unit), *([number(full, row.unit)] if small else []), ours, row.difference_text]
+        table.add_row(label, *cells, *([number(reached, row.unit)] if stronger else []), row.judgement)
     return table
 
 
