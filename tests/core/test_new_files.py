@@ -8,44 +8,24 @@ import sys
 
 import pytest
 
-from standout.core import files as new_files
 from standout.core.files import new_file, temporary_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from standout.core import files as new_files
-if sys.argv[2] == "named":
-    new_files.TEMPORARY = 0
-if sys.argv[2] == "naming":
-    link = new_files._link
-    def killed(descriptor, path):
-        if path.name == "key.csv":
-            raise FileExistsError
-        link(descriptor, path)
-        os.kill(os.getpid(), signal.SIGKILL)
-    new_files._link = killed
-with new_files.new_file(Path(sys.argv[1]), private=True) as file:
+from standout.core.files import new_file
+with new_file(Path(sys.argv[1]), private=True) as file:
     file.write(b"secret")
     file.flush()
-    if sys.argv[2] != "naming":
-        os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-@pytest.fixture(params=["unnamed", "named"])
-def way(request, monkeypatch):
-    """Both ways of making a file: without a name until it is complete, and with a random one."""
-    if request.param == "named":
-        monkeypatch.setattr(new_files, "TEMPORARY", 0)
-    return request.param
 
 
 def names(folder):
     return [path.name for path in folder.iterdir()]
 
 
-def test_a_file_appears_when_it_is_complete_and_replaces_an_older_one(tmp_path, way):
+def test_a_file_appears_when_it_is_complete_and_replaces_an_older_one(tmp_path):
     path = tmp_path / "key.csv"
     path.write_bytes(b"old")
     with new_file(path) as file:
@@ -55,7 +35,7 @@ def test_a_file_appears_when_it_is_complete_and_replaces_an_older_one(tmp_path, 
     assert names(tmp_path) == ["key.csv"]
 
 
-def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path, way):
+def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path):
     path = tmp_path / "key.csv"
     path.write_bytes(b"old")
     with pytest.raises(ValueError, match="stop"), new_file(path) as file:
@@ -65,7 +45,7 @@ def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path, way):
     assert names(tmp_path) == ["key.csv"]
 
 
-def test_only_the_owner_reads_a_private_file_and_others_follow_the_umask(tmp_path, way):
+def test_only_the_owner_reads_a_private_file_and_others_follow_the_umask(tmp_path):
     for private, mode in ((True, 0o600), (False, 0o644)):
         before = os.umask(0o022)
         with new_file(tmp_path / "file", private) as file:
@@ -74,7 +54,7 @@ def test_only_the_owner_reads_a_private_file_and_others_follow_the_umask(tmp_pat
         assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
 
 
-def test_a_link_is_replaced_and_never_followed(tmp_path, way):
+def test_a_link_is_replaced_and_never_followed(tmp_path):
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     (tmp_path / "key.csv").symlink_to(victim)
@@ -85,20 +65,17 @@ def test_a_link_is_replaced_and_never_followed(tmp_path, way):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("moment", ["unnamed", "named", "naming"])
-def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path, moment):
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "key.csv"), moment]
+def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "key.csv")]
     assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL
-    if moment == "unnamed" and new_files.TEMPORARY:
-        assert names(tmp_path) == []
-    assert not (tmp_path / "key.csv").exists()
+    (left,) = tmp_path.iterdir()
+    assert left.name != "key.csv" and stat.S_IMODE(left.stat().st_mode) == 0o600
     with new_file(tmp_path / "key.csv", private=True) as file:
         file.write(b"whole")
     assert names(tmp_path) == ["key.csv"]
 
 
-def test_the_unfinished_file_of_a_running_process_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(new_files, "TEMPORARY", 0)
+def test_the_unfinished_file_of_a_running_process_stays(tmp_path):
     with new_file(tmp_path / "one") as file:
         file.write(b"1")
         with new_file(tmp_path / "two") as other:

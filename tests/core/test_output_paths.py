@@ -10,14 +10,12 @@ from standout.core import files as new_files
 from standout.core.files import check_output_file, check_output_files, make_folder, write_atomically
 
 
-def test_a_path_that_can_be_written_is_left_as_it_is(tmp_path, monkeypatch):
+def test_a_path_that_can_be_written_is_left_as_it_is(tmp_path):
     (tmp_path / "old.csv").write_text("old")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
     before = sorted(tmp_path.iterdir())
-    for temporary in (new_files.TEMPORARY, 0):
-        monkeypatch.setattr(new_files, "TEMPORARY", temporary)
-        for name in ("new.csv", "old.csv", "dangling", "x" * 255):
-            check_output_file(tmp_path / name)
+    for name in ("new.csv", "old.csv", "dangling", "x" * 255):
+        check_output_file(tmp_path / name)
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "old.csv").read_text() == "old"
 

@@ -27,7 +27,6 @@ from standout.cli.commands.sparsity import bounds, sparsity, unicity
 from standout.cli.console import VERBOSE, print_line, print_warning
 from standout.cli.error_lines import ARGUMENTS, ERROR, error_line
 from standout.cli.options import option
-from standout.core import threads as bus_errors
 from standout.core.errors import StandoutError
 from standout.core.files import PUBLISHED
 
@@ -85,7 +84,7 @@ def cli(context: click.Context, debug: bool, verbose: bool) -> None:
       1  an error, explained in one line
       2  wrong usage
       3  interrupted: the results so far are printed or saved; or another process
-         builds the same index, or cut it during the work: run the command again
+         builds the same index: run the command again
       70 an error of Standout itself: please report it
     Some commands have further codes: see their help.
     """
@@ -98,7 +97,6 @@ for each in COMMANDS:
 
 def run() -> int:
     """Run the command line; returns the exit code. An error is one line, and code 1 unless it is a bug."""
-    bus_errors.allow()
     PUBLISHED.clear()  # of an earlier run in this process
     warnings.showwarning = lambda message, *place: print_warning(message)
     _set_up_output()

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core import threads as bus_errors
 from standout.core.errors import BuildRunning, ParameterError, StoreError
 from standout.core.files import (
     FOLDER,
@@ -123,7 +122,6 @@ def open_index(path: str | Path) -> Release:
 
 def _open(folder: int, path: Path) -> Release:
     manifest = _read_manifest(folder, path)
-    bus_errors.explain()
     stored = {name: _map_column(folder, path, column) for name, column in manifest.columns.items()}
     origin = StoredColumns(path, stored, {name: column.sha256 for name, column in manifest.columns.items()})
     small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
@@ -335,10 +333,9 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
     with ExitStack() as stack:
         try:
             _check_target(target)
-            folder = new_folder(target)
+            folder = stack.enter_context(new_folder(target))
             if folder is None:
                 raise running
-            stack.callback(folder.remove)
             for backup in siblings(target, BACKUP):
                 _recover(backup, target)
         except BlockingIOError as error:
@@ -346,7 +343,7 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
         except OSError as error:
             raise _write_error(error, target, None) from error
         try:
-            yield IndexWriter(target, folder.path)
+            yield IndexWriter(target, folder)
         except OSError as error:
             raise _write_error(error, target, None) from error
 
