@@ -66,7 +66,7 @@ def test_a_date_with_an_unknown_name_is_a_warning_and_stops_the_gate(put, audit)
     assert (outcome.code, outcome.out, identified) == (1, "", None)
     assert last_line(outcome) == (
         "standout: the threshold cannot be checked while columns are overlooked: "
-        f"'{name}' looks like a date (--time {name}). Use it, or waive it with --read ignore={name}"
+        f"'{name}' looks like a date (--time {name}). Use or remove it, or waive it with --read ignore={name}"
     )
 
     outcome, identified = audit(path, *GATE, "--time", name)
@@ -107,7 +107,7 @@ def some_facts(draw):
 def test_the_gate_lists_every_overlooked_column_and_an_index_is_no_way_around(put, run, audit, tmp_path):
     path = put(table("user,item,Age,unit price,colour,order_id", some_facts))
     message = (
-        "'Age' is a quasi-identifier, whose risk this audit does not measure; "
+        "'Age' is a quasi-identifier; "
         "'unit price' looks like a number (--value 'unit price'); "
         "'order_id' looks like an id (--record order_id or --item order_id). Use or remove them, or "
         "waive them with --read ignore=Age --read 'ignore=unit price' --read ignore=order_id"

@@ -11,20 +11,17 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import inf, nan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ColumnError, SourceError
 from standout.data.column import Codes, code_dtype
 from standout.data.release import Levels
 from standout.ingest.report import Reason
-
-MANY, CLOSE = 16, 1 << 20
-"""Cells are ranked if there is a distinct one for each MANY rows. CLOSE is the longest table of positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +128,10 @@ def _of_values(column: pl.Series) -> DistinctCells:
         if column.is_infinite().any():
             raise ColumnError(f"column {column.name!r} has infinite numbers: replace them or empty these cells")
     values = column.unique().drop_nulls().sort()
-    if not len(values):
-        return DistinctCells(values, np.zeros(len(column), code_dtype(0)))
-    if len(values) > len(column) // MANY:
-        codes = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-    else:
-        codes = _positions(values.to_physical().to_numpy(), column.fill_null(values[0]).to_physical().to_numpy())
-    codes = np.where(column.is_null().to_numpy(), len(values), codes)
-    return DistinctCells(values, codes.astype(code_dtype(len(values))))
-
-
-def _positions(values: NDArray[Any], cells: NDArray[Any]) -> Ints:
-    """Position of each cell in the values, which ascend; from a table if whole numbers are close together."""
-    if values.dtype.kind in "iu" and int(values[-1]) - int(values[0]) < CLOSE:
-        place = np.zeros(int(values[-1]) - int(values[0]) + 1, np.int64)
-        place[values - values[0]] = np.arange(len(values))
-        return np.asarray(place[cells - values[0]])
-    return np.searchsorted(values, cells)
+    codes = np.full(len(column), len(values), code_dtype(len(values)))
+    known = column.is_not_null().to_numpy()
+    codes[known] = np.searchsorted(values.to_physical().to_numpy(), column.drop_nulls().to_physical().to_numpy())
+    return DistinctCells(values, codes)
 
 
 def _of_lists(column: pl.Series) -> DistinctCells:
@@ -155,8 +139,7 @@ def _of_lists(column: pl.Series) -> DistinctCells:
     lists = column.list.unique().list.drop_nulls()
     counts = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
     members = distinct_cells(lists.filter(counts > 0).explode().cast(pl.String).alias(column.name))
-    owner = np.repeat(np.arange(len(column)), counts)
-    keep = members.codes != members.empty
+    owner, keep = np.repeat(np.arange(len(column)), counts), members.codes != members.empty
     order = np.lexsort((members.codes[keep], owner[keep]))
     starts = np.append(0, np.cumsum(np.bincount(owner[keep], minlength=len(column))))
     return DistinctCells(members.values, members.codes[keep][order], starts.astype(np.int64))
@@ -171,46 +154,34 @@ SIGN = r"^[$€£¥]\s?|\s?[$€£¥%]$"
 LEADING_ZERO, MOST_DIGITS = r"^0\d+$", r"^[+-]?\d{16,}$"
 
 
-class Numbers(NamedTuple):
+def numbers_in(texts: pl.Series) -> tuple[Floats, str]:
     """The numbers of some distinct texts, NaN where a text is none, and how they are written."""
-
-    values: Floats
-    written: str = ""
-
-    @property
-    def fits(self) -> Bools:
-        """Which texts are numbers."""
-        return ~np.isnan(self.values)
-
-
-def numbers_in(texts: pl.Series) -> Numbers:
-    """Read texts as numbers."""
     texts = texts.str.replace("^\u2212", "-")  # a minus sign that is no hyphen
     if not len(texts) or texts.str.contains(LEADING_ZERO).any() or texts.str.contains(MOST_DIGITS).any():
-        return Numbers(np.full(len(texts), np.nan))
+        return np.full(len(texts), np.nan), ""
     plain = _values(texts)
-    if plain.fits.all() or not texts.str.contains(r"[,$€£¥%]").any():
-        return plain
+    if not texts.str.contains(r"[,$€£¥%]").any():
+        return plain, ""
     bare = texts.str.replace(SIGN, "")
     sign = "with a currency or percent sign" if (bare != texts).any() else ""
     without_commas = bare.str.replace_all(",", "", literal=True)
     with_points = bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     is_shaped = bare.str.contains(THOUSANDS) | bare.str.contains(PLAIN)
-    forms = [(_values(bare), ""), (_values(without_commas.set(~is_shaped, None)), "with commas for thousands")]
+    forms = [(bare, ""), (without_commas.set(~is_shaped, None), "with commas for thousands")]
     if not bare.str.contains(r"\d\.\d").any():
-        forms.append((_values(with_points), "with a decimal comma"))
+        forms.append((with_points, "with a decimal comma"))
     points = with_points.set(~bare.str.contains(POINTS), None)
-    forms.append((_values(points), "with points for thousands and a decimal comma"))
-    best, written = max([(plain, ""), *forms], key=lambda form: int(form[0].fits.sum()))
-    return Numbers(best.values, ", ".join(filter(None, (written, "" if best is plain else sign))))
+    forms.append((points, "with points for thousands and a decimal comma"))
+    read = [(plain, ""), *((_values(form), ", ".join(filter(None, (written, sign)))) for form, written in forms)]
+    return max(read, key=lambda form: int((~np.isnan(form[0])).sum()))
 
 
-def _values(texts: pl.Series) -> Numbers:
+def _values(texts: pl.Series) -> Floats:
     """The numbers of the texts that are plain numbers."""
     shaped = texts.set(~texts.str.contains(PLAIN).fill_null(False), None)
     values = shaped.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().copy()
     values[np.isinf(values)] = np.nan
-    return Numbers(values)
+    return values
 
 
 # Values of the entries of a history: levels are numbers in ascending order, or categories in alphabetical order.
@@ -285,7 +256,7 @@ def too_many_values(distinct: int, bin_width: float | None = None) -> SourceErro
 
 # Categories with an evident order: low, medium, high; "1 - never" … "5 - always"; bands such as 20-29.
 
-MOST_BANDS, MOST_LABELS, LONGEST_LABEL = 400, 100, 18
+MOST_LEVELS, LONGEST_LABEL = 400, 18
 SCALES = [
     [names.split("/") for names in scale.split(" < ")]
     for scale in (
@@ -331,7 +302,7 @@ def evident_order(levels: Sequence[str]) -> tuple[list[int], str] | None:
         (_numbered, "the levels are numbered"),
         (_bands, "the levels are bands of numbers"),
     )
-    for find, reason in finders if len(levels) > 1 else ():
+    for find, reason in finders if 2 <= len(levels) <= MOST_LEVELS else ():
         if (ranks := find(levels)) is not None:
             return sorted(range(len(levels)), key=ranks.__getitem__), reason
     return None
@@ -341,31 +312,27 @@ def _on_scale(levels: Sequence[str]) -> list[int] | None:
     folded = [" ".join(level.lower().replace("_", " ").replace("-", " ").split()) for level in levels]
     for scale in SCALES:
         rank = {name: place for place, names in enumerate(scale) for name in names}
-        if all(level in rank for level in folded):
-            ranks = [rank[level] for level in folded]
-            if len(set(ranks)) == len(ranks) and (len(ranks) > 2 or "low" in folded or "niedrig" in folded):
-                return ranks
+        ranks = [rank[level] for level in folded if level in rank]
+        if len(set(ranks)) == len(folded) and (len(ranks) > 2 or "low" in folded or "niedrig" in folded):
+            return ranks
     return None
 
 
 def _numbered(levels: Sequence[str]) -> list[int] | None:
-    if len(levels) > MOST_LABELS:
-        return None
     matches = [LABEL.fullmatch(level) for level in levels]
-    for level, match in zip(levels, matches, strict=True):
-        if match is None and not (level.isdecimal() and len(level) <= LONGEST_LABEL):
-            return None
-    numbers = [int(match[1] if match else level) for level, match in zip(levels, matches, strict=True)]
+    texts = [match[1] if match else level for level, match in zip(levels, matches, strict=True)]
+    if not all(text.isdecimal() and len(text) <= LONGEST_LABEL for text in texts):
+        return None
+    numbers = [int(text) for text in texts]
     return numbers if sum(map(bool, matches)) > 1 and len(set(numbers)) == len(numbers) else None
 
 
 def _bands(levels: Sequence[str]) -> list[tuple[float, float]] | None:
     """The ends of bands that do not overlap; single numbers may be among them."""
-    if len(levels) > MOST_BANDS or all(EXACT.fullmatch(level) for level in levels):
-        return None
     bands = [band for band in map(_band, levels) if band is not None]
     overlap = any(high > low for (_, high), (low, _) in pairwise(sorted(bands)))
-    return None if overlap or len(set(bands)) < len(levels) else bands
+    is_exact = all(low == high for low, high in bands)
+    return None if overlap or is_exact or len(set(bands)) < len(levels) else bands
 
 
 def _band(level: str) -> tuple[float, float] | None:
@@ -392,51 +359,41 @@ USED, REPEATED, SHARED = 0.05, 2.0, 0.5
 """Smallest share of rows with a separator, rows per member, and share of members in several texts."""
 
 
-class Sets(NamedTuple):
-    """The members of some distinct texts: text t has codes[starts[t] : starts[t + 1]], ascending."""
-
-    members: tuple[str, ...]
-    starts: Ints
-    codes: Ints
-
-
 def recognise_separator(texts: pl.Series, counts: Ints) -> str | None:
     """The separator of the members, if the texts are sets: members repeat, and their number varies."""
     for separator in SEPARATORS if 0 < len(texts) <= MOST_TEXTS else ():
-        used = texts.str.contains(separator, literal=True).to_numpy()
-        if counts[used].sum() >= USED * counts.sum() and _are_sets(texts, counts, separator):
+        parts = texts.str.count_matches(separator, literal=True).to_numpy().astype(np.int64) + 1
+        if counts[parts > 1].sum() < USED * counts.sum():
+            continue
+        members, starts, codes = sets_in(texts, separator)
+        sizes = np.diff(starts)
+        if len(members) > MOST_MEMBERS or max(map(len, members), default=0) > LONGEST:
+            continue
+        if (sizes < 1).any() or (sizes < parts - 1).any() or len(set(sizes.tolist())) < 2:
+            continue
+        is_shared = np.bincount(codes, minlength=len(members)) > 1
+        if np.repeat(counts, sizes).sum() >= REPEATED * len(members) and np.mean(is_shared) >= SHARED:
             return separator
     return None
 
 
-def _are_sets(texts: pl.Series, counts: Ints, separator: str) -> bool:
-    sets = sets_in(texts, separator)
-    sizes = np.diff(sets.starts)
-    if len(sets.members) > MOST_MEMBERS or max(map(len, sets.members), default=0) > LONGEST:
-        return False
-    parts = texts.str.count_matches(separator, literal=True).to_numpy().astype(np.int64) + 1
-    if (sizes < 1).any() or (sizes < parts - 1).any() or len(set(sizes.tolist())) < 2:
-        return False
-    texts_of = np.bincount(sets.codes, minlength=len(sets.members))
-    rows = np.repeat(counts, sizes).sum() / max(len(sets.members), 1)
-    return bool(rows >= REPEATED and np.mean(texts_of > 1) >= SHARED)
+def sets_in(texts: pl.Series, separator: str) -> tuple[tuple[str, ...], Ints, Ints]:
+    """The members of some texts, starts and codes: text t has the members codes[starts[t] : starts[t + 1]], ascending.
 
-
-def sets_in(texts: pl.Series, separator: str) -> Sets:
-    """Split texts into their members; a member that repeats in a text counts once."""
+    A member that repeats in a text counts once.
+    """
     parts = (
         pl.DataFrame({"text": np.arange(len(texts), dtype=np.int64), "member": texts.str.split(separator)})
         .explode("member")
         .with_columns(pl.col("member").str.strip_chars())
         .filter(pl.col("member") != "")
         .unique()
+        .sort("text", "member")
     )
     members = parts["member"].unique().sort()
     codes = parts["member"].cast(pl.Enum(members)).to_physical().to_numpy().astype(np.int64)
-    owner = parts["text"].to_numpy()
-    order = np.lexsort((codes, owner))
-    starts = np.append(0, np.cumsum(np.bincount(owner, minlength=len(texts)))).astype(np.int64)
-    return Sets(tuple(members.to_list()), starts, codes[order])
+    starts = np.append(0, np.cumsum(np.bincount(parts["text"].to_numpy(), minlength=len(texts)))).astype(np.int64)
+    return tuple(members.to_list()), starts, codes
 
 
 # Texts that mean that a cell is empty, such as NA or ?.

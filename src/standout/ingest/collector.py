@@ -1,6 +1,5 @@
 """Turn batches of rows from any reader into coded entries, here or on workers, and build a release of them."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -180,7 +179,8 @@ class Collector:
         if self.values is not None:
             levels, level, status = value_levels(self.values.labels(), self.options.value_type, self.options.value_bin)
             self._reject_codes(VALUE, np.append(status, np.uint8(0)))  # the last is for rows without a value
-        check_rejects(self.rejects, self.options.limit, self.unit, provenance, self.times)
+        rivals = () if self.times is None else self.times.rivals
+        check_rejects(self.rejects, self.options.limit, self.unit, provenance, rivals)
         coded = CodedEntries(
             blocks=self.blocks,
             records=self.records.labels(),
@@ -200,7 +200,7 @@ class Collector:
     def _resolve_times(self) -> None:
         """Convert coded times; reject the rows whose time is not valid."""
         assert self.times is not None
-        code, status = self.times.resolve(block[:, TIME] for block in self.blocks)
+        code, status = self.times.resolve()
         self._reject_codes(TIME, status)
         code = code if self.options.bin is None else self.options.bin.round_codes(code)
 
@@ -238,7 +238,7 @@ class Collector:
         new = Collector(self.options, RejectLog(), self.values is not None, self.times is not None, self.unit)
         if self.times is not None:
             new.times = copy(self.times)
-            new.times.texts, new.times.rows_read, new.times.unread = Interner(), 0, Counter()
+            new.times.texts = Interner()
         return new
 
     def packed(self) -> "Collector":
@@ -249,11 +249,9 @@ class Collector:
 
     def merge(self, part: "Collector") -> bool:
         """Add files that another collector has read; False if it reads times in another format than this one."""
-        if self.times is not None and part.times is not None:
-            if (part.times.format, part.times.coded) != (self.times.format, self.times.coded):
-                return False
-            self.times.rows_read += part.times.rows_read
-            self.times.unread.update(part.times.unread)
+        ours, theirs = self.times, part.times
+        if ours is not None and theirs is not None and (theirs.format, theirs.coded) != (ours.format, ours.coded):
+            return False
         self.lines.extend(part.lines, len(self.sources))
         self.sources += part.sources
         self.encodings |= part.encodings

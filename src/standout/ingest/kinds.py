@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from standout.ingest.cells import (
 )
 from standout.ingest.names import default_role, has_id_name, is_category_name, is_code_name, is_person_name
 from standout.ingest.schema import PREFIX, ColumnSchema, with_hierarchy
-from standout.ingest.times import NOT_A_DATE, Dates, are_digit_dates, date_formats, dates_as, dates_in
+from standout.ingest.times import NOT_A_DATE, are_dates, are_digit_dates, dates_in
 
 MISSING = -1
 INFERRED = ColumnSchema()
@@ -56,26 +56,23 @@ class CellLevels:
     kind: ColumnKind
     levels: Levels
     codes: Ints
+    reason: str
+    markers: dict[str, int] = field(default_factory=dict)
     starts: Ints | None = None
-    reason: str = ""
     separator: str = ""
     date_format: str = ""
-    markers: dict[str, int] = field(default_factory=dict)
     doubt: str = ""
 
 
 def levels_of(name: str, cells: DistinctCells, schema: ColumnSchema) -> CellLevels:
     """Decide what a column is, and find its levels."""
-    reader, kind = _Reader(name, cells, schema), schema.kind
-    if kind is None:
-        kind = "ordered" if schema.levels is not None else "set" if schema.separator is not None else None
-        kind = "date" if kind is None and schema.date_format is not None else kind
-        kind = "category" if kind is None and schema.hierarchy == PREFIX else kind
-    if kind is None:
-        return reader.infer()
-    if cells.starts is not None and kind != "set":
+    kinds: dict[ColumnKind, object] = {"ordered": schema.levels, "set": schema.separator, "date": schema.date_format}
+    kind = schema.kind or next((kind for kind, key in kinds.items() if key is not None), None)
+    kind = "category" if kind is None and schema.hierarchy == PREFIX else kind
+    reader = _Reader(name, cells, schema)
+    if kind is not None and cells.starts is not None and kind != "set":
         raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
-    levels: CellLevels = getattr(reader, f"as_{kind}")("the schema says so")
+    levels: CellLevels = reader.infer() if kind is None else getattr(reader, f"as_{kind}")("the schema says so")
     return levels
 
 
@@ -91,9 +88,8 @@ class _Reader:
         """The most telling kind that fits all cells."""
         if self.cells.starts is not None:
             return self.as_set("its cells are lists")
-        return self._infer_text() if self.cells.is_text else self._infer_value()
-
-    def _infer_value(self) -> CellLevels:
+        if self.cells.is_text:
+            return self._infer_text()
         values, texts = self.cells.values, self.cells.texts
         if values.dtype == pl.Boolean:
             return self.as_boolean("its type")
@@ -119,21 +115,31 @@ class _Reader:
             return self.as_boolean("all cells are words for yes or no")
         if are_digit_dates(shown):
             return self.as_date(DIGIT_DATES)
-        numbers = numbers_in(shown)
-        if numbers.fits.all():
+        is_number = ~np.isnan(numbers_in(shown)[0])
+        if is_number.all():
             reason = self._code_reason(shown)
             return self.as_category(reason) if reason else self.as_number("all cells are numbers")
-        dates = dates_in(shown)
-        if dates.fits.all():
+        is_date = dates_in(shown).fits
+        if is_date.all():
             return self.as_date("all cells are dates")
         is_kept = ~self._missing(ALWAYS)
         kept = texts.filter(pl.Series(is_kept))
-        if (order := _order(kept)) is not None:
+        if (order := evident_order(kept.to_list())) is not None:
             return self.as_ordered(order[1])
         if recognise_separator(kept, self.cells.counts[:-1][is_kept]) is not None:
             return self.as_set("its cells have several members")
         reason = "cells have leading zeros" if shown.str.contains(r"^0\d+$").any() else "its cells are texts"
-        return replace(self.as_category(reason), doubt=self._doubt(shown, ~missing, numbers.fits, dates))
+        doubt, counts = "", self.cells.counts[:-1][~missing]
+        for fits, what in ((is_date, "dates"), (is_number, "numbers")):
+            if (odd := int(counts[~fits].sum())) < FEW_ODD * counts.sum():
+                doubt = (
+                    f"{odd:,} of {int(counts.sum()):,} cells are not {what}, so it is read as a category: if they "
+                    "mean that the cell is empty, list them under missing in a schema"
+                )
+        if are_dates(shown.filter(pl.Series(~is_date))):
+            doubt = f"{MIXED_DATES}, so it is read as a category: write them in one format, or set kind and date_format"
+            doubt += " in a schema"
+        return replace(self.as_category(reason), doubt=doubt)
 
     def _code_reason(self, texts: pl.Series) -> str:
         """Why the numbers of a column are codes; "" if they are numbers."""
@@ -143,23 +149,6 @@ class _Reader:
             return "its name is that of a category, and its cells are codes"
         if len(texts) > 1 and texts.str.contains(LONG_CODE).all() and texts.str.len_bytes().n_unique() == 1:
             return "its cells are codes: long numbers of equal length"
-        return ""
-
-    def _doubt(self, texts: pl.Series, shown: Bools, is_number: Bools, dates: Dates) -> str:
-        counts = self.cells.counts[:-1][shown]
-        total = int(counts.sum())
-        if formats := date_formats(texts, counts):
-            return (
-                f"{MIXED_DATES} ({formats}), so it is read as a category: write them in one "
-                "format, or set kind and date_format in a schema"
-            )
-        for fits, what in ((is_number, "numbers"), (dates.fits, "dates")):
-            odd = int(counts[~fits].sum())
-            if odd < FEW_ODD * total:
-                return (
-                    f"{odd:,} of {total:,} cells are not {what}, so it is read as a category: if they mean "
-                    "that the cell is empty, list them under missing in a schema"
-                )
         return ""
 
     def as_number(self, reason: str) -> CellLevels:
@@ -177,19 +166,14 @@ class _Reader:
         """Levels are the distinct days."""
         missing, pattern, has_clock = self._missing(WITH_NUMBERS), "", self.cells.has_clock
         if self.cells.values.dtype == pl.Date:
-            days = self.cells.values.to_physical().cast(pl.Int64).to_numpy().copy()
+            days = self.cells.values.to_physical().cast(pl.Int64).to_numpy()
         else:
-            shown, wished = self.cells.texts.filter(pl.Series(~missing)), self.schema.date_format
-            dates = dates_in(shown) if wished is None else dates_as(shown, wished)
-            days, pattern, has_clock = np.full(len(missing), NOT_A_DATE), dates.format, dates.has_clock
-            days[~missing] = dates.days
-            if not dates.fits.all():
-                formats = date_formats(shown, self.cells.counts[:-1][~missing])
-                what = f"a date in one format ({formats})" if formats else "a date"
-                self._check((days == NOT_A_DATE) & ~missing, what, "date_format")
-        values = np.where(missing, np.nan, days.astype(np.float64))
-        levels = self._ranked("date", values, missing, reason)
-        return replace(levels, date_format=pattern, doubt=CLOCK if has_clock else "")
+            days = np.full(len(missing), NOT_A_DATE)
+            shown = self.cells.texts.filter(pl.Series(~missing))
+            days[~missing], pattern, has_clock = dates_in(shown, self.schema.date_format)
+            self._check((days == NOT_A_DATE) & ~missing, "a date in one format", "date_format")
+        doubt = CLOCK if has_clock else ""
+        return self._ranked("date", days.astype(np.float64), missing, reason, date_format=pattern, doubt=doubt)
 
     def as_boolean(self, reason: str) -> CellLevels:
         """Levels are false and true."""
@@ -204,20 +188,20 @@ class _Reader:
         folded = [word.lower() for word in pair]
         self._check(~texts.is_in(folded).to_numpy() & ~missing, "one of the two levels", "levels")
         codes = np.where(missing, MISSING, (texts == folded[1]).to_numpy()).astype(np.int64)
-        return CellLevels("boolean", ("false", "true"), codes, reason=reason, markers=self._markers(missing))
+        return CellLevels("boolean", ("false", "true"), codes, reason, self._markers(missing))
 
     def as_ordered(self, reason: str) -> CellLevels:
         """Levels are texts in their order."""
         missing, texts, levels = self._missing(ALWAYS), self.cells.texts, self.schema.levels
         if levels is None:
             kept = texts.filter(pl.Series(~missing))
-            numbers, order = numbers_in(kept), _order(kept)
-            if order is None and not numbers.fits.all():
+            numbers, order = numbers_in(kept)[0], evident_order(kept.to_list())
+            if order is None and np.isnan(numbers).any():
                 raise ColumnError(
                     f"column {self.name!r} has no evident order: list its levels in order under levels in "
                     'the schema, or set kind = "category"'
                 )
-            levels = tuple(kept[place] for place in (order[0] if order else np.argsort(numbers.values).tolist()))
+            levels = tuple(kept[place] for place in (order[0] if order else np.argsort(numbers).tolist()))
         place = {level: code for code, level in enumerate(levels)}
         codes = np.array([place.get(text, MISSING) for text in texts.to_list()], np.int64)
         codes[missing] = MISSING
@@ -225,7 +209,7 @@ class _Reader:
         used = np.unique(codes[codes != MISSING])
         codes = np.where(codes == MISSING, MISSING, np.searchsorted(used, codes))
         levels = tuple(levels[code] for code in used.tolist())
-        return CellLevels("ordered", levels, codes, reason=reason, markers=self._markers(missing))
+        return CellLevels("ordered", levels, codes, reason, self._markers(missing))
 
     def as_category(self, reason: str) -> CellLevels:
         """Levels are the distinct texts."""
@@ -233,34 +217,27 @@ class _Reader:
         levels = texts.filter(pl.Series(~missing)).unique().sort()
         codes = texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
         found = np.where(missing, MISSING, codes.to_numpy())
-        return CellLevels("category", tuple(levels.to_list()), found, reason=reason, markers=self._markers(missing))
+        return CellLevels("category", tuple(levels.to_list()), found, reason, self._markers(missing))
 
     def as_set(self, reason: str) -> CellLevels:
         """Levels are the members of the sets."""
         if self.cells.starts is not None:
             levels = tuple(self.cells.values.to_list())
-            return CellLevels("set", levels, np.arange(len(levels)), reason=reason)
+            return CellLevels("set", levels, np.arange(len(levels)), reason)
         missing, texts = self._missing(ALWAYS), self.cells.texts
         kept = texts.filter(pl.Series(~missing))
         separator = self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
         if separator is None:
             raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
-        sets = sets_in(texts.set(pl.Series(missing), ""), separator)
-        return CellLevels(
-            "set",
-            sets.members,
-            sets.codes,
-            sets.starts,
-            reason=f"{reason}, separated by {separator}",
-            separator=separator,
-            markers=self._markers(missing),
-        )
+        members, starts, codes = sets_in(texts.set(pl.Series(missing), ""), separator)
+        reason = f"{reason}, separated by {separator}"
+        return CellLevels("set", members, codes, reason, self._markers(missing), starts, separator)
 
-    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str) -> CellLevels:
+    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str, **more: Any) -> CellLevels:
         levels = np.unique(values[~missing]) + 0.0  # no negative zero
         codes = np.searchsorted(levels, values).astype(np.int64)
         codes[missing] = MISSING
-        return CellLevels(kind, levels, codes, reason=reason, markers=self._markers(missing))
+        return CellLevels(kind, levels, codes, reason, self._markers(missing), **more)
 
     def _missing(self, usual: frozenset[str]) -> Bools:
         """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
@@ -289,10 +266,6 @@ def _pair(texts: pl.Series) -> tuple[str, str] | None:
     """The words for false and true that all texts are."""
     words = {text.lower() for text in texts.to_list()} if 1 <= len(texts) <= 8 else {""}
     return next((pair for pair in PAIRS if words <= {*pair} and (len(words) == 2 or words <= SURE)), None)
-
-
-def _order(texts: pl.Series) -> tuple[list[int], str] | None:
-    return evident_order(texts.to_list()) if 2 <= len(texts) <= 400 else None
 
 
 # Make a column of the cells of a source, and compare it as usual, or as the schema says.
@@ -325,22 +298,27 @@ def make_column(
     column = Column(name, levels.kind, levels.levels, codes, starts)
     if schema.hierarchy is not None:
         column = with_hierarchy(column, schema.hierarchy, folder)
-    similarity, error = _usual(column)
-    column = replace(column, similarity=similarity, error=error)
+    usual, usual_error = _usual(column)
+    error = usual_error if schema.error is None else float(schema.error)
+    if schema.error is not None:
+        if not 0 <= error < math.inf:
+            raise ParameterError(f"schema, column {name!r}: error must be a number from 0, got {schema.error!r}")
+        if error and not column.has_distances:
+            raise ParameterError(
+                f"schema, column {name!r}: error must be 0, because its values have no distances; set a hierarchy"
+            )
     return replace(
         column,
-        similarity=_similarity(column, schema),
-        error=_error(column, schema),
+        similarity=_similarity(column, schema, usual, usual_error),
+        error=error,
         role=default_role(name) if schema.role is None else schema.role,
         attribute=column.attribute if schema.attribute is None else schema.attribute,
     )
 
 
-def _similarity(column: Column, schema: ColumnSchema) -> ColumnSimilarity:
+def _similarity(column: Column, schema: ColumnSchema, usual: ColumnSimilarity, error: float) -> ColumnSimilarity:
     """The similarity that the user names; its scale is the usual one unless the user says otherwise."""
-    usual = column.similarity
-    name = usual.name if schema.similarity is None else schema.similarity
-    where = f"schema, column {column.name!r}"
+    name, where = schema.similarity or usual.name, f"schema, column {column.name!r}"
     if name not in ("within", "decay"):
         if schema.scale is not None:
             raise ParameterError(f"{where}: scale is for within and decay, and the similarity is {name}")
@@ -351,39 +329,25 @@ def _similarity(column: Column, schema: ColumnSchema) -> ColumnSimilarity:
         return ColumnSimilarity(name)
     if column.kind not in ("number", "date"):
         raise ColumnError(f"{where}: similarity {name} needs numbers or dates, and the column is {column.kind}")
-    scale = schema.scale if schema.scale is not None else usual.scale or max(column.error, 1.0)
+    scale = schema.scale if schema.scale is not None else usual.scale or max(error, 1.0)
     if not scale > 0:
         raise ParameterError(f"{where}: scale must be a number > 0, got {scale!r}")
     return ColumnSimilarity(name, float(scale))
 
 
-def _error(column: Column, schema: ColumnSchema) -> float:
-    if schema.error is None:
-        return column.error
-    where = f"schema, column {column.name!r}"
-    if not 0 <= schema.error < math.inf:
-        raise ParameterError(f"{where}: error must be a number from 0, got {schema.error!r}")
-    if schema.error and not column.has_distances:
-        raise ParameterError(f"{where}: error must be 0, because its values have no distances; set a hierarchy")
-    return float(schema.error)
-
-
 def spread(column: Column) -> float:
-    """Distance between the 10th and the 90th percentile of a column of numbers or dates."""
+    """Distance between the 10th and the 90th percentile of a column of numbers or dates.
+
+    If it is 0, that without the commonest level; if this is 0 too, that of the lowest and the highest level.
+    """
     levels, counts = np.asarray(column.levels, np.float64), column.counts[:-1].copy()
-    if not len(levels):
-        return 0.0
-    wide = _between(levels, counts)
-    if wide == 0.0:
+    for _ in range(2 if len(levels) else 0):
+        until = np.cumsum(counts)
+        low, high = np.searchsorted(until, [LOW * until[-1], HIGH * until[-1]])
+        if (wide := float(levels[min(high, len(levels) - 1)] - levels[low])) > 0.0:
+            return wide
         counts[np.argmax(counts)] = 0
-        wide = _between(levels, counts) if counts.any() else 0.0
-    return wide if wide > 0.0 else float(levels[-1] - levels[0])
-
-
-def _between(levels: Floats, counts: Ints) -> float:
-    until = np.cumsum(counts)
-    low, high = np.searchsorted(until, [LOW * until[-1], HIGH * until[-1]])
-    return float(levels[min(high, len(levels) - 1)] - levels[low])
+    return float(levels[-1] - levels[0]) if len(levels) else 0.0
 
 
 def _usual(column: Column) -> tuple[ColumnSimilarity, float]:
@@ -438,9 +402,8 @@ def direct_identifier(name: str, cells: DistinctCells) -> str:
     for form, looks in ((EMAIL, "an e-mail address"), (PHONE, "a telephone number")):
         if texts and sum(form.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
             return looks
-    if not texts or len(cells.values) < DIFFERENT * cells.filled:
-        return ""
-    return "a name or address" if is_person_name(name) else ""
+    may_be_name = texts and len(cells.values) >= DIFFERENT * cells.filled
+    return "a name or address" if may_be_name and is_person_name(name) else ""
 
 
 def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: bool) -> Iterator[Doubt]:
@@ -474,18 +437,15 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
 
 def missing_number_doubts(columns: Iterable[Column]) -> Iterator[Doubt]:
     """Yield one warning for each number that may mark missing answers."""
-    names: dict[str, list[str]] = {}
-    for column in columns:
-        if column.kind == "number" and column.n_levels >= 3:
-            lowest, second = float(column.levels[0]), float(column.levels[1])
-            if lowest in MISSING_NUMBERS and second >= 0:
-                names.setdefault(f"{lowest:g}", []).append(repr(column.name))
-    for marker, own in names.items():
-        others = f" and {len(own) - 1} more" if len(own) > 1 else ""
-        yield Doubt(
-            f"{marker} is the only number below 0 in column {own[0]}{others}. If it means that an answer is "
-            "missing, name it (missing), with all other texts for empty cells, such as NA"
-        )
+    numbers = [column for column in columns if column.kind == "number" and column.n_levels > FEW]
+    for marker in MISSING_NUMBERS:
+        own = [repr(column.name) for column in numbers if column.levels[0] == marker and float(column.levels[1]) >= 0]
+        if own:
+            others = f" and {len(own) - 1} more" if len(own) > 1 else ""
+            yield Doubt(
+                f"{marker} is the only number below 0 in column {own[0]}{others}. If it means that an answer is "
+                "missing, name it (missing), with all other texts for empty cells, such as NA"
+            )
 
 
 def _groups_rows(column: Column) -> bool:

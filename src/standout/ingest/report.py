@@ -7,11 +7,9 @@ This module is light, because it is also used for an index that is opened withou
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +20,6 @@ from standout.data.labels import ColumnKind, Provenance, UnusedColumn
 
 if TYPE_CHECKING:
     from standout.data.release import Release
-    from standout.ingest.times import TimeReader
 
 SHOWN = 5
 """Number of rows that a message lists."""
@@ -124,9 +121,12 @@ ANY_ENCODING = "latin-1"
 
 
 def check_rejects(
-    rejects: RejectLog, limit: tuple[int, float], unit: str, provenance: Provenance, times: "TimeReader | None" = None
+    rejects: RejectLog, limit: tuple[int, float], unit: str, provenance: Provenance, rivals: Sequence[str] = ()
 ) -> None:
-    """Raise one error with all problems, if rows are unusable beyond the limit or the text is not clear."""
+    """Raise one error with all problems, if rows are unusable beyond the limit or the text is not clear.
+
+    `rivals` are the patterns between which the times do not decide: there is one next step for each.
+    """
     if not rejects.rows:
         raise SourceError("the source has no rows: check the file")
     counts, rejected = rejects.counts(), len(rejects)
@@ -143,61 +143,45 @@ def check_rejects(
         listed = (f"{count:,} × {reason.description} ({lines[reason]})" for reason, count in counts.items())
         sentences.append(f"{rejected:,} of {rejects.rows:,} rows are unusable: {'; '.join(listed)}.")
     steps: list[NextStep] = []
-    encoding = {"encoding": ANY_ENCODING} if rejects.invalid_text else {}
-    meanings: list[tuple[str, str]] = [("", "")]  # label and format of times: one step for each meaning
-    if times is not None and any(reason in counts for reason in TIME_REASONS):
-        from standout.ingest.times import list_formats
-
-        formats = times.format_counts()
-        if len(formats) > 1:
-            sentences.append(f"Formats of the times: {list_formats(formats)}.")
-            sentences.append("time_format=… chooses one, and rows in another format are then unusable.")
-        better = times.better_pattern() if times.coded and Reason.UNREADABLE_TIME in counts else None
-        meanings = [(_order(pattern), pattern) for pattern in times.rivals] or [("", better or "")]
-    for label, time_format in meanings:
-        left = sum(count for reason, count in counts.items() if not time_format or reason not in TIME_REASONS)
-        left += times.count_misfits(time_format) if times is not None and label else 0
-        step = encoding | ({"time_format": time_format} if time_format else {})
+    for pattern in rivals or ("",):
+        left = sum(count for reason, count in counts.items() if not pattern or reason not in TIME_REASONS)
+        step = {"encoding": ANY_ENCODING} if rejects.invalid_text else {}
+        step |= {"time_format": pattern} if pattern else {}
         step |= {} if left <= most else {"max_rejects": str(left)}
         if left < rejects.rows and step:
-            steps.append(NextStep(label, step))
+            steps.append(NextStep(_order(pattern) if pattern else "", step))
     settings = provenance.settings
     parts = [f"{name} {settings[name]}" for name in CONCLUDED if name in settings and settings[name] != "dates"]
     parts += [f"{'person' if role == 'record' else role} = {column}" for role, column in provenance.columns.items()]
     sentences += [f"Read as: {', '.join(parts)}."] if parts else []
-    source, first, _ = rejects.batches[0] if rejects.batches else ("", np.zeros(1, np.int64), None)
-    if unit == "line" and not source.endswith((".gz", ".zst", ".zip", ".tar")) and source and Path(source).is_file():
-        sentences.append(f"Show the first one with `sed -n {int(first[0])}p {shlex.quote(source)}`.")
     raise (RejectedRows if rejected else SourceError)(" ".join(sentences), tuple(steps))
 
 
 def _order(pattern: str) -> str:
     """Order of day, month and year in a pattern, in words."""
-    day, month = pattern.find("%d"), max(pattern.find("%m"), pattern.find("%b"), pattern.find("%B"))
-    year = max(pattern.find("%y"), pattern.find("%Y"))
-    return min((day, "day first"), (month, "month first"), (year, "year first"))[1]
+    places = (("day", "%d"), ("month", "%m"), ("month", "%b"), ("month", "%B"), ("year", "%y"), ("year", "%Y"))
+    return min((pattern.index(part), f"{name} first") for name, part in places if part in pattern)[1]
 
 
 # Columns that a release does not use: warnings about them, and what a gate requires.
 
 USES: dict[ColumnKind, tuple[str, ...]] = {"date": ("time",), "number": ("value",), "id": ("record", "item")}
 """Roles that a column of each kind may have; the name of a coordinate says more."""
-LOOKS = {"date": "a date", "number": "a number", "coordinate": "a coordinate", "id": "an id"}
+LOOKS: dict[ColumnKind, str] = {
+    "date": "looks like a date", "number": "looks like a number", "coordinate": "looks like a coordinate",
+    "id": "looks like an id", "quasi-identifier": "is a quasi-identifier", "empty": "is empty in the first rows",
+    "nested": "has nested or binary data",
+}  # fmt: skip
+ADVICE: dict[ColumnKind, str] = {
+    "quasi-identifier": "it helps to identify people, and an audit does not measure that risk. Remove it before you "
+    "publish",
+    "empty": "name it if later rows matter",
+    "nested": "write what matters in it as columns of their own",
+}
 UNIQUE, ENOUGH_ENTRIES, FIRST_ITEMS = 0.9, 100, 100
 """Nearly every item is unique if more than this share of entries has an item of its own."""
 DEGREES = re.compile(r"[+-]?\d{1,3}\.\d{2,}")
 PLACES = "grid=0.01 or geohash=6"
-WARNINGS: dict[ColumnKind, str] = {
-    "quasi-identifier": "is a quasi-identifier: it helps to identify people, and an audit does not measure that risk. "
-    "Remove it before you publish, or add {}",
-    "empty": "is empty in the first rows and is not used: name it if later rows matter, or add {}",
-    "nested": "has nested or binary data and is not used: write what matters in it as columns of their own, or add {}",
-}
-REFUSALS: dict[ColumnKind, str] = {
-    "quasi-identifier": "is a quasi-identifier, whose risk this audit does not measure",
-    "empty": "is empty in the first rows, and later rows were not looked at",
-    "nested": "has nested or binary data, which was not looked at",
-}
 
 
 def column_id(label: str) -> str:
@@ -217,13 +201,13 @@ def _ignore(columns: Sequence[UnusedColumn]) -> str:
 
 
 def _uses(column: UnusedColumn, provenance: Provenance) -> str:
-    """Settings that would use a column, with the column that it would replace."""
+    """Settings that would use a column, with the column that it would replace; "" if there are none."""
     from standout.ingest.names import place_roles
 
     name, settings = _literal(column.name), []
     if column.kind == "coordinate":
         return f"{' or '.join(f'{role}={name}' for role in place_roles(column.name))} with grid=0.01"
-    for role in USES[column.kind]:
+    for role in USES.get(column.kind, ()):
         present = provenance.columns.get(role) if role in ("value", "time") else None
         settings.append(f"{role}={name}" + (f" (instead of {column_id(present)})" if present else ""))
     return " or ".join(settings)
@@ -237,13 +221,10 @@ def overlooked(provenance: Provenance) -> list[UnusedColumn]:
 def reading_warnings(release: "Release") -> Iterator[str]:
     """Yield what a user should know about how a release was read."""
     for column in overlooked(release.provenance):
-        name, ignore = column_id(column.name), _ignore([column])
-        shown = f"column {name if name != column.name else repr(name)}"
-        if column.kind in WARNINGS:
-            yield f"{shown} {WARNINGS[column.kind].format(ignore)}"
-        else:
-            use = _uses(column, release.provenance)
-            yield f"{shown} looks like {LOOKS[column.kind]} and is not used: add {use}, or {ignore}"
+        name, uses = column_id(column.name), _uses(column, release.provenance)
+        shown = name if name != column.name else repr(name)
+        advice = f"add {uses}, or" if uses else f"{ADVICE[column.kind]}, or add"
+        yield f"column {shown} {LOOKS[column.kind]} and is not used: {advice} {_ignore([column])}"
     if release.provenance.format == "synthetic" or release.n_entries < ENOUGH_ENTRIES:
         return
     first = (release.items[item] for item in range(min(release.n_items, FIRST_ITEMS)))
@@ -259,22 +240,17 @@ def reading_warnings(release: "Release") -> Iterator[str]:
 
 def require_no_overlooked(provenance: Provenance) -> None:
     """Raise an error if a column is neither used nor ignored: a gate must not pass because of it."""
-    columns = overlooked(provenance)
-    if not columns:
-        return
-    listed = []
+    columns, listed = overlooked(provenance), []
     for column in columns:
         name = column.name if column_id(column.name) != column.name else repr(column.name)
-        looks = f"looks like {LOOKS.get(column.kind, '')}"
-        uses = "" if column.kind in REFUSALS else f" ({_uses(column, provenance)})"
-        listed.append(f"{name} {REFUSALS.get(column.kind, looks)}{uses}")
-    waive = "it" if len(columns) == 1 else "them"
-    removable = [column.kind == "quasi-identifier" for column in columns]
-    use = "Remove" if all(removable) else "Use or remove" if any(removable) else "Use"
-    raise ColumnError(
-        f"the threshold cannot be checked while columns are overlooked: {'; '.join(listed)}. "
-        f"{use} {waive}, or waive {waive} with {_ignore(columns)}"
-    )
+        uses = _uses(column, provenance)
+        listed.append(f"{name} {LOOKS[column.kind]}" + (f" ({uses})" if uses else ""))
+    if columns:
+        them = "it" if len(columns) == 1 else "them"
+        raise ColumnError(
+            f"the threshold cannot be checked while columns are overlooked: {'; '.join(listed)}. "
+            f"Use or remove {them}, or waive {them} with {_ignore(columns)}"
+        )
 
 
 def waive_columns(release: "Release", columns: Iterable[str | int]) -> "Release":

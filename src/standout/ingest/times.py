@@ -8,10 +8,9 @@ of the release (default: UTC). A time without a zone is taken as written. Then i
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -23,7 +22,7 @@ from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.data.build_kernels import TIME_BIAS
-from standout.data.labels import SECONDS, Labels, TimeUnit
+from standout.data.labels import SECONDS, TimeUnit
 from standout.ingest.interner import Interner, writable
 from standout.ingest.report import Reason
 
@@ -100,31 +99,21 @@ class TimeBin:
 
 SAMPLE, MOST = 500, 8
 """Number of texts from which patterns are proposed, and of patterns that are tried on all texts."""
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-NUMBERS = re.compile(r"(\d{1,4})([-/. ])(\d{1,2})\2(\d{1,4})")
-DAY_NAME_YEAR = re.compile(r"\d{1,2}([-/. ])([A-Za-z]{3,9})\1(\d{4}|\d\d)")
-YEAR_NAME_DAY = re.compile(r"\d{4}([-/. ])([A-Za-z]{3,9})\1\d{1,2}")
-NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) \d{1,2}(,? )\d{4}")
-CLOCK = re.compile(r"(\d{1,2}):\d\d(:\d\d(\.\d{1,6})?)?( ?[AaPp][Mm])?( ?)(Z|[+-]\d\d:?\d\d)?")
-CTIME = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} +\d{1,2} \d\d:\d\d:\d\d( [+-]\d{4})? \d{4}")
-WEEKDAY = re.compile(r"([A-Za-z]{3,9})(,? )(?=\d|[A-Za-z]{3,9} \d)")
-TIME_OF_DAY = re.compile(r"(T|, | |:)(?=\d{1,2}:\d\d)")
+WHOLE = ("%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S")
+DAYS = (
+    "%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d", "%d-%b-%Y", "%d-%B-%Y", "%d-%b-%y",
+    "%d-%B-%y", "%Y-%b-%d", "%Y-%B-%d", "%b-%d,-%Y", "%B-%d,-%Y", "%b-%d-%Y", "%B-%d-%Y",
+)  # fmt: skip
+"""Patterns of a day; the sign between its parts is that of the text."""
+SIGN = re.compile(r"[\dA-Za-z]{1,9}([-/. ])[\dA-Za-z]")
+CLOCK = re.compile(r"(T|, | |:)\d{1,2}:\d\d(:\d\d(\.\d{1,6})?)?( ?[AaPp][Mm])?( ?)(Z|[+-]\d\d:?\d\d)?$")
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?")
 COMPACT_PATTERNS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-MOST_DIGITS, LONGEST = 30, 100
-"""More digits and characters than any time has; Python refuses to convert thousands of digits."""
+MOST_DIGITS = 30
+"""More digits than any time has; Python refuses to convert thousands of digits."""
 LARGEST = 100_000_000_000  # 10¹¹ seconds are in the year 5138, 10¹¹ milliseconds in 1973
-SHOWN = 4
-"""Number of formats that a message lists."""
-
-
-class DatePatterns(NamedTuple):
-    """The pattern that texts prove, or None and the `rivals` between which they do not decide."""
-
-    pattern: str | None = None
-    rivals: tuple[str, ...] = ()
 
 
 def check_pattern(name: str, pattern: str) -> None:
@@ -136,86 +125,58 @@ def check_pattern(name: str, pattern: str) -> None:
             raise ParameterError(f"{name} must be a valid pattern of strptime, got {pattern!r:.100}") from error
 
 
-def moment_of(text: str, pattern: str) -> datetime | None:
-    """The moment of a text in a pattern, or None if it does not fit."""
-    try:
-        return datetime.strptime(text, pattern)
-    except (ValueError, OverflowError, IndexError, re.error):
-        return None
+def _moments(texts: Sequence[str], pattern: str) -> list[datetime | None]:
+    """The moment of each text in a pattern, or None if it does not fit."""
+    moments: list[datetime | None] = []
+    for text in texts:
+        try:
+            moments.append(datetime.strptime(text, pattern))
+        except (ValueError, OverflowError, IndexError, re.error):
+            moments.append(None)
+    return moments
 
 
-def recognise_pattern(texts: Sequence[str]) -> DatePatterns:
-    """Find the pattern of strptime that the texts have in common."""
+def recognise_pattern(texts: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The pattern of strptime that the texts prove, or None and those between which they do not decide."""
     distinct = list(dict.fromkeys(text.strip() for text in texts))
-    forms = Counter(pattern for text in distinct[:SAMPLE] for pattern in dict.fromkeys(_patterns(text)))
-    candidates = [pattern for pattern, _ in forms.most_common(MOST)]
-    moments_of = {pattern: [moment_of(text, pattern) for text in distinct] for pattern in candidates}
+    sample = distinct[:SAMPLE]
+    proposed = dict.fromkeys(pattern for text in sample for pattern in _patterns(text))
+    fits = Counter({pattern: len(sample) - _moments(sample, pattern).count(None) for pattern in proposed})
+    candidates = [pattern for pattern, count in fits.most_common(MOST) if count]
+    moments_of = {pattern: _moments(distinct, pattern) for pattern in candidates}
     counts = {pattern: len(distinct) - moments.count(None) for pattern, moments in moments_of.items()}
     most = max(counts.values(), default=0)
     if 2 * most < len(distinct) or not most:
-        return DatePatterns()
+        return None, ()
     winners = [pattern for pattern, count in counts.items() if count == most]
     first = moments_of[winners[0]]
     if any(moments_of[pattern] != first for pattern in winners[1:]):
-        return DatePatterns(None, tuple(sorted(winners)))
+        return None, tuple(sorted(winners))
     others = [  # some texts fit only the winner, and others only another pattern
         pattern
         for pattern in candidates
         if any(moment and not ours for moment, ours in zip(moments_of[pattern], first, strict=True))
     ]
-    return DatePatterns(None, (winners[0], *sorted(others))) if others else DatePatterns(winners[0])
+    return (None, (winners[0], *sorted(others))) if others else (winners[0], ())
 
 
 def _patterns(text: str) -> Iterator[str]:
-    """Yield the patterns whose form a text has."""
-    if match := CTIME.fullmatch(text):
-        yield "%a %b %d %H:%M:%S %z %Y" if match[1] else "%a %b %d %H:%M:%S %Y"
-        return
-    start = end = ""
-    if (match := WEEKDAY.match(text)) and match[1][:3].lower() not in MONTHS:
-        start, text = ("%a" if len(match[1]) == 3 else "%A") + match[2], text[match.end() :]
-    day, *clock = TIME_OF_DAY.split(text, maxsplit=1)
-    if clock:
-        if not (match := CLOCK.fullmatch(clock[1])):
-            return
+    """Yield the patterns that a text may have."""
+    end = ""
+    if match := CLOCK.search(text):
         seconds = "" if match[2] is None else ":%S" if match[3] is None else ":%S.%f"
         hours = f"%H:%M{seconds}" if match[4] is None else f"%I:%M{seconds}{match[4][:-2]}%p"
-        end = clock[0] + hours + ("" if match[6] is None else f"{match[5]}%z")
-    yield from (start + pattern + end for pattern in _day_patterns(day))
+        end = match[1] + hours + ("" if match[6] is None else f"{match[5]}%z")
+    yield from WHOLE
+    if sign := SIGN.match(text):
+        yield from (day.replace("-", sign[1]) + end for day in DAYS)
 
 
-def _day_patterns(text: str) -> Iterator[str]:
-    if match := NUMBERS.fullmatch(text):
-        first, mark, last = len(match[1]), match[2], len(match[4])
-        if first == 4 and last <= 2:
-            yield mark.join(("%Y", "%m", "%d"))
-        elif first <= 2 and last in (2, 4):
-            year = "%Y" if last == 4 else "%y"
-            yield mark.join(("%d", "%m", year))
-            yield mark.join(("%m", "%d", year))
-        if first == 2 and last <= 2:
-            yield mark.join(("%y", "%m", "%d"))
-    elif match := DAY_NAME_YEAR.fullmatch(text):
-        year = "%Y" if len(match[3]) == 4 else "%y"
-        yield from (f"%d{match[1]}{name}{match[1]}{year}" for name in _month_patterns(match[2]))
-    elif match := YEAR_NAME_DAY.fullmatch(text):
-        yield from (f"%Y{match[1]}{name}{match[1]}%d" for name in _month_patterns(match[2]))
-    elif match := NAME_DAY_YEAR.fullmatch(text):
-        yield from (f"{name} %d{match[2]}%Y" for name in _month_patterns(match[1]))
-
-
-def _month_patterns(name: str) -> list[str]:
-    return ["%b"] * (len(name) == 3) + ["%B"] * (len(name) > 3 or name.lower() == "may")
-
-
-def recognise_format(texts: Iterable[str]) -> str | None:
+def recognise_format(texts: Sequence[str]) -> str | None:
     """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d…" or None."""
-    numbers: list[str] = []
-    for text in texts:
-        if ISO.fullmatch(text):
-            return "iso"
-        if NUMBER.fullmatch(text):
-            numbers.append(text)
+    if any(ISO.fullmatch(text) for text in texts):
+        return "iso"
+    numbers = [text for text in texts if NUMBER.fullmatch(text)]
     if not numbers:
         return None
     if all(COMPACT.fullmatch(text) for text in numbers) and len({len(text) for text in numbers}) == 1:
@@ -224,44 +185,15 @@ def recognise_format(texts: Iterable[str]) -> str | None:
     return "ms" if int(whole or "0") >= LARGEST else "s"
 
 
-@lru_cache(maxsize=10_000)
-def fitting_formats(text: str) -> tuple[str, ...]:
-    """All formats in which a text is a time."""
-    text = text.strip()
-    name = recognise_format([text]) if len(text) <= LONGEST else ""
-    if name == "iso" and moment_of(text[:10], "%Y-%m-%d") is None:
-        return ()
-    if name is None:
-        return tuple(pattern for pattern in dict.fromkeys(_patterns(text)) if moment_of(text, pattern))
-    return (name,) if name else ()
-
-
-def count_formats(rows_of: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Number of rows that each format fits, given texts and how many rows have each."""
-    counts: Counter[str] = Counter()
-    for text, rows in rows_of:
-        for name in fitting_formats(text):
-            counts[name] += int(rows)
-    return counts
-
-
-def list_formats(counts: Counter[str], unit: str = "row") -> str:
-    """The formats in words, the most frequent first."""
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    parts = [f"{name} fits {rows:,} {unit}{'s' * (rows != 1)}" for name, rows in ordered[:SHOWN]]
-    more = len(ordered) - SHOWN
-    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
-
-
 # Dates in the distinct cells of a table: ISO 8601, year and month, eight digits, or a pattern that the texts prove.
 
-DAYS = {
+FORMS = {
     "iso": r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$",
     "%Y-%m": r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])$",
     "%Y%m%d": r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$",
 }
 PROBABLE = r"^\D{0,12}\d{1,4}[-/. ]\s?(\d{1,2}|[A-Za-z]{3,9}\.?)[-/. ,]\s?\d{1,4}|^[A-Za-z]{3,9},? "
-MOSTLY, ENOUGH, MOST_TEXTS = 0.9, 3, 2_000
+MOSTLY, ENOUGH, MOST_TEXTS, FEW_TEXTS = 0.9, 3, 2_000, 50
 NOT_A_DATE = np.iinfo(np.int64).min
 
 
@@ -270,7 +202,6 @@ class Dates(NamedTuple):
 
     days: Ints
     format: str = ""
-    rivals: tuple[str, ...] = ()
     has_clock: bool = False
 
     @property
@@ -279,59 +210,58 @@ class Dates(NamedTuple):
         return np.asarray(self.days != NOT_A_DATE)
 
 
-def dates_in(texts: pl.Series) -> Dates:
-    """Read texts as dates, in the format that they prove."""
-    for name, form in DAYS.items():
-        if texts.str.contains(form).sum() >= MOSTLY * len(texts):
-            return dates_as(texts, name)
-    found, sample = DatePatterns(), _sample(texts)
-    if sample.str.contains(PROBABLE).sum() >= MOSTLY * len(sample):
-        found = recognise_pattern(sample.to_list())
-    none = Dates(np.full(len(texts), NOT_A_DATE), rivals=found.rivals)
-    return none if found.pattern is None else dates_as(texts, found.pattern)
-
-
-def _sample(texts: pl.Series) -> pl.Series:
-    return texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), MOST_TEXTS)).astype(np.uint32))
-
-
-def dates_as(texts: pl.Series, pattern: str) -> Dates:
-    """Read texts as dates in a format: iso, or a pattern of strptime. Times of day are left out."""
+def dates_in(texts: pl.Series, pattern: str | None = None) -> Dates:
+    """Read texts as dates, in a format or in the one that they prove. Times of day are left out."""
+    if pattern is None:
+        pattern = next((name for name, form in FORMS.items() if _mostly(texts, form)), None)
+    if pattern is None:
+        sample = _sample(texts, MOST_TEXTS)
+        pattern = recognise_pattern(sample.to_list())[0] if _mostly(sample, PROBABLE) else None
+    if pattern is None:
+        return Dates(np.full(len(texts), NOT_A_DATE))
     has_clock = "%H" in pattern or "%I" in pattern
     if pattern == "iso":
         has_clock = bool(texts.str.slice(10).str.contains("[1-9]").any())
         days = texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
     else:
-        moments = (moment_of(text, pattern) for text in texts.to_list())
+        moments = _moments(texts.to_list(), pattern)
         days = pl.Series([None if moment is None else moment.date() for moment in moments], dtype=pl.Date)
-    return Dates(days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock=has_clock)
+    return Dates(days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock)
 
 
-def date_formats(texts: pl.Series, counts: Ints) -> str:
-    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all."""
-    sample = _sample(texts).to_list()
-    if sum(bool({*fitting_formats(text)} - {"s", "ms"}) for text in sample) < MOSTLY * len(sample):
-        return ""
-    formats = count_formats(zip(texts.to_list(), counts.tolist(), strict=True))
-    return list_formats(formats, "cell") if len(formats) > 1 else ""
+def _sample(texts: pl.Series, most: int) -> pl.Series:
+    return texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), most)).astype(np.uint32))
+
+
+def _mostly(texts: pl.Series, form: str) -> bool:
+    return bool(texts.str.contains(form).sum() >= MOSTLY * len(texts))
 
 
 def are_digit_dates(texts: pl.Series) -> bool:
     """Whether texts are dates of eight digits, such as 20101231: several of them, and no other number."""
-    has_form = len(texts) >= ENOUGH and bool(texts.str.contains(DAYS["%Y%m%d"]).all())
+    has_form = len(texts) >= ENOUGH and bool(texts.str.contains(FORMS["%Y%m%d"]).all())
     return has_form and bool(dates_in(texts).fits.all())
+
+
+def are_dates(texts: pl.Series) -> bool:
+    """Whether most texts are dates, each in some format."""
+    sample = _sample(texts, FEW_TEXTS).to_list()
+    fit = sum(
+        ISO.fullmatch(text) is not None
+        or COMPACT.fullmatch(text) is not None
+        or any(_moments([text], pattern)[0] for pattern in _patterns(text))
+        for text in sample
+    )
+    return bool(sample) and fit >= MOSTLY * len(sample)
 
 
 # Times of the entries of a history.
 
 UNIX = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-MOST_COUNTED = 1_000_000
-"""Number of unreadable times whose formats are counted, because that is slow."""
+UNIX_NAMES = {"s": "Unix seconds", "ms": "Unix milliseconds", "iso": "ISO 8601", None: "dates"}
 NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
 UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
-RULES_END, QUARTER, LAST_MOMENT = 4_102_444_800, 900, HIGHEST - 2 * 86_400
-"""The year 2100 in seconds; clocks change at a quarter of an hour; a moment that is no later in any zone."""
 
 
 @dataclass(slots=True)
@@ -349,9 +279,6 @@ class TimeReader:
     guessed: bool = field(init=False, default=False)
     rivals: tuple[str, ...] = field(init=False, default=())
     texts: Interner = field(init=False, default_factory=Interner)
-    rows_of_text: Ints = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
-    rows_read: int = field(init=False, default=0)
-    unread: Counter[str] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.coded = self.format is not None and "%" in self.format
@@ -365,7 +292,7 @@ class TimeReader:
             )
         try:
             ZoneInfo(self.zone)
-            self.from_seconds(np.zeros(1, np.int64), local=False)
+            self.to_codes(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1, np.uint8))
         except (ValueError, OSError, LookupError, pl.exceptions.PolarsError) as error:
             raise ParameterError(f"zone must be a name such as Europe/Berlin, got {self.zone!r}") from error
 
@@ -376,7 +303,8 @@ class TimeReader:
         _trim(buffer, starts, ends)
         used = (status == 0) & (ends > starts)
         if self.format is None and not self.coded and used.any():
-            self.format = recognise_format(_texts(buffer, starts, ends, np.flatnonzero(used)[:100]))
+            spans = (buffer[starts[i] : ends[i]] for i in np.flatnonzero(used)[:100])
+            self.format = recognise_format([span.tobytes().decode("utf-8", "replace").strip() for span in spans])
             self.guessed = self.format is not None
             self.coded = self.format is None or "%" in self.format
         if self.coded:
@@ -386,107 +314,50 @@ class TimeReader:
             _read_iso(buffer, starts, ends, status, seconds, is_local)
         elif self.format is not None:
             _read_unix(buffer, starts, ends, UNIX[self.format], self.guessed, status, seconds)
-        out = self.to_codes(seconds, is_local, status)
-        self.rows_read += int(np.count_nonzero(out))
-        odd = np.flatnonzero(used & ((status == UNREADABLE) | (status == Reason.OTHER_TIME_FORMAT)))
-        odd = odd[: max(MOST_COUNTED - self.unread.total(), 0)]
-        self.unread.update(_texts(buffer, starts, ends, odd))
-        return out
+        return self.to_codes(seconds, is_local, status)
 
     def to_codes(self, seconds: Ints, is_local: Bools, status: Array) -> NDArray[np.uint32]:
         """Seconds since 1970 as time + TIME_BIAS; 0 for NO_TIME, and for what is out of range, whose status is set."""
-        units, missing = np.empty(len(seconds), np.int64), seconds == NO_TIME
-        for local in (True, False):
-            chosen = is_local == local
-            units[chosen] = self.from_seconds(np.where(missing, 0, seconds)[chosen], local)
+        missing = seconds == NO_TIME
+        inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
+        if self.zone != "UTC" and not is_local.all():  # local seconds need no zone
+            moments = pl.Series(np.where(inside, seconds, 0) * 1_000).cast(pl.Datetime("ms", "UTC"))
+            wall = moments.dt.convert_time_zone(self.zone).dt.replace_time_zone(None).to_physical().to_numpy()
+            seconds = np.where(is_local | ~inside, seconds, wall // 1_000)
+            inside &= (seconds >= LOWEST) & (seconds <= HIGHEST)
+        units = np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
         outside = (np.abs(units) >= TIME_BIAS) & ~missing
         status[outside] = OUT_OF_RANGE
         return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)
-
-    def from_seconds(self, seconds: Ints, local: bool) -> Ints:
-        """Convert seconds since 1970 to units on the wall clock; local seconds need no zone."""
-        inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
-        if not local and self.zone != "UTC":
-            moments = pl.Series(np.where(inside, seconds, 0) * 1_000).cast(pl.Datetime("ms", "UTC"))
-            wall = moments.dt.convert_time_zone(self.zone).dt.replace_time_zone(None)
-            shift = wall.to_physical().to_numpy() // 1_000 - np.where(inside, seconds, 0)
-            if (far := inside & (seconds >= RULES_END)).any():
-                quarters, place = np.unique(seconds[far] // QUARTER, return_inverse=True)
-                shift[far] = _far_shifts(quarters, ZoneInfo(self.zone))[place]
-            seconds = seconds + np.where(inside, shift, 0)
-            inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
-        return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
-
-    def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
-        """Return the times of a list of texts (None if missing) and their status."""
-        labels, status = Labels.of(texts), np.zeros(len(texts), np.uint8)
-        codes = self.read(labels.data, labels.offsets[:-1], labels.offsets[1:], status)
-        if self.coded:
-            time, of_code = self.resolve()
-            status, codes = np.maximum(status, of_code[codes]), time[codes]
-        return np.array([int(code) - TIME_BIAS if code else None for code in codes], object), status
 
     def decide(self) -> None:
         """Choose the format of coded times from all their texts."""
         if self.coded and self.format is None and not self.rivals:
             self.format, self.rivals = recognise_pattern(list(self.texts.labels()))
 
-    def resolve(self, codes: Iterable[NDArray[np.uint32]] = ()) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Time + TIME_BIAS (0 if missing) and status of each code of coded times; `codes`: of all rows."""
+    def resolve(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Time + TIME_BIAS (0 if missing) and status of each code of coded times."""
         self.decide()
         texts = list(self.texts.labels())
-        counts = [np.bincount(part, minlength=len(texts) + 1)[1:] for part in codes]
-        self.rows_of_text = np.sum([np.zeros(len(texts), np.int64), *counts], axis=0)
-        if self.format is None:
-            status = np.full(len(texts), Reason.AMBIGUOUS_TIME if self.rivals else UNREADABLE, np.uint8)
-            times = np.zeros(len(texts), np.uint32)
-        else:
-            moments = [moment_of(text, self.format) for text in texts]
-            seconds, is_local = np.full(len(texts), NO_TIME), np.ones(len(texts), np.bool_)
-            for row, moment in enumerate(moments):
-                if moment is not None:
-                    shift = moment.utcoffset()
-                    wall = (moment.replace(tzinfo=None) - datetime(1970, 1, 1)) // timedelta(seconds=1)
-                    seconds[row], is_local[row] = wall - (shift.total_seconds() if shift else 0), shift is None
-            status = np.where(seconds == NO_TIME, UNREADABLE, 0).astype(np.uint8)
-            times = self.to_codes(seconds, is_local, status)
+        seconds, is_local = np.full(len(texts), NO_TIME), np.ones(len(texts), np.bool_)
+        for row, moment in enumerate(_moments(texts, self.format) if self.format is not None else ()):
+            if moment is not None:
+                shift = moment.utcoffset()
+                wall = (moment.replace(tzinfo=None) - datetime(1970, 1, 1)) // timedelta(seconds=1)
+                seconds[row], is_local[row] = wall - (shift.total_seconds() if shift else 0), shift is None
+        bad = Reason.AMBIGUOUS_TIME if self.rivals else UNREADABLE
+        status = np.where(seconds == NO_TIME, bad, 0).astype(np.uint8)
+        times = self.to_codes(seconds, is_local, status)
         return np.append(np.uint32(0), times), np.append(np.uint8(0), status)
 
     def settings(self) -> dict[str, str]:
         """Return how times were interpreted, for the provenance."""
         self.decide()
-        names = {"s": "Unix seconds", "ms": "Unix milliseconds", "iso": "ISO 8601", None: "dates"}
         return {
-            "time format": names.get(self.format, str(self.format)),
+            "time format": UNIX_NAMES.get(self.format, str(self.format)),
             "time unit": self.unit,
             "zone": f"{self.zone} (times without a zone are taken as written)",
         }
-
-    def format_counts(self) -> Counter[str]:
-        """Number of rows that each format fits."""
-        if self.coded:
-            return count_formats(zip(self.texts.labels(), self.rows_of_text, strict=True))
-        return Counter({str(self.format): self.rows_read}) + count_formats(self.unread.items())
-
-    def count_misfits(self, pattern: str) -> int:
-        """Number of rows whose coded time does not fit a pattern."""
-        texts = zip(self.texts.labels(), self.rows_of_text, strict=True)
-        return sum(int(rows) for text, rows in texts if moment_of(text, pattern) is None)
-
-    def better_pattern(self) -> str | None:
-        """Pattern that fits all times of a column whose given pattern does not, or None."""
-        found = recognise_pattern(list(self.texts.labels())).pattern
-        return found if found is not None and found != self.format and not self.count_misfits(found) else None
-
-
-def _far_shifts(quarters: Ints, zone: ZoneInfo) -> Ints:
-    """Offsets of a zone in seconds, by its rule for the future: Polars knows no daylight saving from 2100 on."""
-    moments = (datetime.fromtimestamp(min(quarter * QUARTER, LAST_MOMENT), zone) for quarter in quarters.tolist())
-    return np.array([(moment.utcoffset() or timedelta()).total_seconds() for moment in moments], np.int64)
-
-
-def _texts(buffer: Array, starts: Array, ends: Array, rows: Iterable[int]) -> list[str]:
-    return [buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace").strip() for i in rows]
 
 
 # Compiled loops that read Unix times and ISO 8601 from bytes.
