@@ -11,8 +11,7 @@ import standout as so
 import standout.attack.scoreboard as scoreboard
 from auditing.audit_samples import ACQUAINTANCE, valid
 from standout.auditing.exposure import risk_table
-from standout.auditing.findings_checks import check_facts
-from standout.auditing.selfcheck import planted_release
+from standout.auditing.selfcheck import check_facts, planted_release
 from standout.auditing.sentences import describe_adversary
 from standout.know.observation import Observer
 

@@ -6,7 +6,8 @@ the code that the audit computes its outcomes with.
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -30,7 +31,6 @@ from standout.attack.reference_arrays import (
 )
 from standout.attack.scoreboard import ExactMatch, ScoreboardRH
 from standout.core.arrays import Bools, Floats, Ints
-from standout.data.build import subset
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts
@@ -122,51 +122,48 @@ class Recomputation:
         Nothing if rounding decides which record is the best.
         """
         record, removed = (-1, record) if absent else (record, -1)
-        if self.release.columns:
-            return self._outcomes_of_columns(query, record, removed, absent)
-        scores, highest_possible = self._scores(query, removed)
-        # records that fit what is known about length and first date
-        (shortest, longest), (earliest, latest) = self.known.length[query], self.known.joined[query]
-        is_candidate = np.ones(self.release.n_records, np.bool_)
-        if (shortest, longest) != ANY_LENGTH:
-            is_candidate &= (self.release.lengths >= shortest) & (self.release.lengths <= longest)
-        if (earliest, latest) != ANY_TIME and self.release.by_record.time is not None:
-            time = self.release.by_record.time.astype(np.int64)
-            first = np.minimum.reduceat(time, self.release.by_record.start[:-1])
-            is_candidate &= (first == self.release.span) | ((first >= earliest) & (first <= latest))
+        attack, release, nobody = self.attack, self.release, None
+        if release.columns:
+            scores, highest_possible = column_scores(release, attack, self.known, query, absent), 1.0
+            is_candidate = scores >= 1.0 if isinstance(attack, ExactMatch) else np.isfinite(scores)
+            scores = np.zeros(len(scores)) if isinstance(attack, ExactMatch) else scores
+        else:
+            scores, highest_possible = self._scores(query, removed)
+            # records that fit what is known about length and first date
+            (shortest, longest), (earliest, latest) = self.known.length[query], self.known.joined[query]
+            is_candidate = np.ones(release.n_records, np.bool_)
+            if (shortest, longest) != ANY_LENGTH:
+                is_candidate &= (release.lengths >= shortest) & (release.lengths <= longest)
+            if (earliest, latest) != ANY_TIME and release.by_record.time is not None:
+                time = release.by_record.time.astype(np.int64)
+                first = np.minimum.reduceat(time, release.by_record.start[:-1])
+                is_candidate &= (first == release.span) | ((first >= earliest) & (first <= latest))
         is_candidate[removed if removed >= 0 else []] = False
-        scores = np.where(is_candidate, scores, -np.inf)
-        scale, nobody = 1.0, None
-        if isinstance(self.attack, Likelihood):
-            nobody = self._nobody(query, int(is_candidate.sum()))
-        elif not (isinstance(self.attack, Attack) and self.attack.log_likelihood):
+        scores, scale = np.where(is_candidate, scores, -np.inf), 1.0
+        if isinstance(attack, ScoreboardRH) or (isinstance(attack, Attack) and not attack.log_likelihood):
             scale = float(scores[is_candidate].std()) if is_candidate.any() else 0.0
+        elif isinstance(attack, (Likelihood, ExactMatch)):
+            nobody = -math.inf if release.columns else self._nobody(query, int(is_candidate.sum()))
+        if release.columns:
+            return self._of_columns(_Scored(scores, max(scale, EQUAL), nobody, True), record, absent)
         scored = _Scored(scores, scale, nobody)
         results = [_judged(scored, record, self.top, width * highest_possible) for width in TIE_WIDTHS]
         for broken in self._broken_ties(query, scores, record, highest_possible):
             results.append(_judged(scored._replace(scores=broken), record, self.top, TIE_WIDTHS[0] * highest_possible))
         return results
 
-    def _outcomes_of_columns(self, query: int, record: int, removed: int, absent: bool) -> list[Reported]:
-        scores, scale = column_scores(self.release, self.attack, self.known, query, absent), 1.0
-        if removed >= 0:
-            scores[removed] = -np.inf
-        if isinstance(self.attack, ScoreboardRH):
-            scale = max(float(scores[np.isfinite(scores)].std()), EQUAL)
-        elif isinstance(self.attack, ExactMatch):
-            scores = np.where(scores >= 1.0, 0.0, -np.inf)
-        best = float(scores.max())
+    def _of_columns(self, scored: _Scored, record: int, absent: bool) -> list[Reported]:
+        """The outcome of columns, unless rounding decides it; whoever fails an exact match is somewhere at the end."""
+        scores, best, to_own = scored.scores, float(scored.scores.max()), np.empty(0)
+        if record >= 0 and scores[record] > -np.inf:
+            to_own = np.abs(scores - scores[record])
         if np.count_nonzero(scores >= best - EQUAL) != np.count_nonzero(scores >= best - NEARLY):
             return []
-        nobody = None if isinstance(self.attack, ScoreboardRH) else -math.inf
-        result = _judged(_Scored(scores, scale, nobody, True), record, self.top, EQUAL)
-        n, own = float(self.release.n_records - absent), -np.inf if record < 0 else scores[record]
-        distance = np.abs(scores[np.isfinite(scores)] - own) if own > -np.inf else np.empty(0)
-        in_top = result.in_top
-        if np.count_nonzero(distance <= EQUAL) != np.count_nonzero(distance <= NEARLY):
+        result = _judged(scored, record, self.top, EQUAL)
+        n, passed, in_top = float(self.release.n_records - absent), np.count_nonzero(np.isfinite(scores)), result.in_top
+        if np.count_nonzero(to_own <= EQUAL) != np.count_nonzero(to_own <= NEARLY):
             in_top = math.nan
-        elif isinstance(self.attack, ExactMatch) and record >= 0 and own == -np.inf:  # somewhere among those that fail
-            passed = np.count_nonzero(np.isfinite(scores))
+        elif isinstance(self.attack, ExactMatch) and record >= 0 and scores[record] == -np.inf:
             in_top = min(max((self.top - passed) / max(n - passed, 1), 0.0), 1.0)
         return [result._replace(in_top=in_top, bits_left=min(result.bits_left, math.log2(max(n, 1))), candidates=n)]
 
@@ -189,11 +186,8 @@ class Recomputation:
         is_best = scores >= scores.max() - TIE_WIDTHS[1] * highest_possible
         if is_best.sum() < 2:
             return []
-        supports = sorted(
-            {n for item in self._known_items(query) for n in (_support(item), _support(item) - 1) if n > 1}
-        )
-        pairs = [(low, high) for at, low in enumerate(supports) for high in supports[at + 1 :]]
-        if not any(low**power == high for low, high in pairs for power in range(2, 32)):
+        supports = {_support(item) - less for item in self._known_items(query) for less in (0, 1)} - {0, 1}
+        if not any(low**power in supports for low in supports for power in range(2, 32)):
             return []
         tied, ahead = np.flatnonzero(is_best), 2 * TIE_WIDTHS[1] * highest_possible
         chosen = {int(tied[0]), int(tied[-1]), *([record] if record >= 0 and is_best[record] else [])}
@@ -225,15 +219,13 @@ class Recomputation:
             found = np.asarray(given)[0].astype(np.float64)
             found = found - np.min(found, where=np.isfinite(found), initial=np.inf)
         else:
-            assert isinstance(attack, ScoreboardRH)
+            assert isinstance(attack, ScoreboardRH) and isinstance(attack.similarity, (Decay, Within))
             items, similarity = self._known_items(query, removed), attack.similarity
-            assert isinstance(similarity, (Decay, Within))
-            function = decay if isinstance(similarity, Decay) else within
-            by_value, by_time = (
-                (similarity.value_scale, similarity.time_scale)
-                if isinstance(similarity, Decay)
-                else (similarity.value, similarity.time)
-            )
+            function: Callable[..., Floats] = decay if isinstance(similarity, Decay) else within
+            if isinstance(similarity, Decay):
+                by_value, by_time = similarity.value_scale, similarity.time_scale
+            else:
+                by_value, by_time = similarity.value, similarity.time
             compared = [
                 KnownItem(record, None if by_value is None else value, None if by_time is None else days)
                 for record, value, days in items
@@ -288,23 +280,6 @@ def _judged(scored: _Scored, record: int, top: int, tie: float) -> Reported:
         bits_left=-math.log2(share) if share > 0 else (highest - own) / scale / math.log(2),
         candidates=float(len(candidates)),
     )
-
-
-def without_record(release: Release, known: KnownFacts, record: int) -> tuple[Release, KnownFacts]:
-    """The release rebuilt without a record, and the known facts in its codes."""
-    keep = np.ones(release.n_records, np.bool_)
-    keep[record] = False
-    rebuilt = subset(release, keep)
-    codes = {-1: -1}
-    for code in np.unique(known.item[known.item >= 0]).tolist():
-        new_code = rebuilt.items.find(release.items[code])
-        codes[code] = -1 if new_code is None else new_code
-    shift = 0
-    if release.clock is not None and rebuilt.clock is not None:
-        shift = release.clock.origin - rebuilt.clock.origin
-    joined = np.where((known.joined == ANY_TIME).all(axis=1)[:, None], known.joined, known.joined + shift)
-    item = np.array([codes[int(item)] for item in known.item], np.int64)
-    return rebuilt, replace(known, item=item, time=known.time + shift, joined=joined, names={})
 
 
 def _support(item: KnownItem) -> int:
@@ -373,114 +348,86 @@ class _CellFact:
 
     def chances(self, wrong: float) -> Floats:
         """1 − c + c · P(v | cell) / P(v) of each row, if the fact is wrong with this probability."""
-        if self.original.starts is not None:
-            return self._chances_by_member(wrong)
-        near = self._is_near(self.code)
-        given = self._given(near, wrong)
+        column, channel, released = self.original, self.channel, self.released
+        replaced, suppressed = (0.0, 0.0) if channel is None else (channel.replaced, channel.suppressed)
+        if column.starts is not None:  # a known member of a set, row by row
+            if (became := self._became()) == released.n_levels:
+                return np.ones(released.n_rows)
+            given, sizes = self._given_members(released, became, wrong, 254)
+            owned, counted = self._given_members(column, self.code, self.wrong, column.n_levels)
+            counted = (counted > 0) & (np.arange(column.n_rows) != (-1 if self.absent is None else self.absent))
+            total, n = float(owned[counted].sum()), int(counted.sum())
+            mean = total / n if total > 0 else 1.0 / (n + 1.0)
+            missing = int(column.is_missing.sum())
+            emptied = suppressed * (column.n_rows - missing)
+            empty = emptied / (emptied + missing) if emptied else 0.0
+            ratio = np.where(sizes == 0, empty, (1.0 - replaced) * given / mean + replaced)
+            return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)
+        near, n_near = self._near_levels()
+        usual, given = (
+            (np.where(near, (1.0 - p) / n_near, p / max(int((~near).sum()), 1))) for p in (self.wrong, wrong)
+        )
         if wrong != self.wrong:  # where all levels are near, no fact is wrong
-            levels = np.flatnonzero(near)
-            given[levels[self._number_near(levels) == len(near)]] = 1.0 / len(near)
-        usual, column = self._given(near, self.wrong), self.original
-        counts = np.bincount(column.codes, minlength=column.n_levels + 1).astype(float)
+            given[near & (n_near == len(near))] = 1.0 / len(near)
+        every = np.bincount(column.codes, minlength=column.n_levels + 1).astype(float)
+        counts = every.copy()
         if self.absent is not None:
             counts[int(column.codes[self.absent])] -= 1.0
-        total, cells = float((usual * counts[:-1]).sum()), float(counts[:-1].sum())
-        mean = total / cells if total > 0 else float(usual[near].max()) / (cells + 1.0)
+        total, n_cells = float((usual * counts[:-1]).sum()), float(counts[:-1].sum())
+        mean = total / n_cells if total > 0 else float(usual[near].max()) / (n_cells + 1.0)
         ratio = np.append(given / mean, 0.0)
-        if self.channel is not None:
-            ratio = self._through(self.channel, given, mean)
-        return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)[self.released.codes]
+        if channel is not None:  # averages over the levels that a released cell may come from
+            mass, sums = self._released_sums(given)
+            average = np.where(mass > 0, sums / np.maximum(mass, 1e-300), given.min(initial=np.inf))
+            ratio = (1.0 - replaced) * average / mean + replaced
+            n_cells = float(every[:-1].sum())
+            empties = every[-1] + suppressed * n_cells + (1.0 - suppressed) * mass[-1]
+            explained = suppressed * n_cells * mean + (1.0 - suppressed) * sums[-1]
+            ratio[-1] = explained / empties / mean if empties else 0.0
+        return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)[released.codes]
 
-    def _is_near(self, level: int) -> Bools:
-        """Which levels are near a level."""
-        column, codes = self.original, np.arange(self.original.n_levels)
-        if column.kind in ("number", "date"):
-            levels = np.asarray(column.levels, np.float64)
-            return np.asarray(np.abs(levels - levels[level]) <= self.error * (1.0 + 1e-9))
-        if column.kind == "ordered":
-            return np.asarray(np.abs(codes - level) <= int(self.error))
+    def _near_levels(self) -> tuple[Bools, Ints]:
+        """Which levels are near the known one, and how many are near each level."""
+        column, groups = self.original, np.arange(self.original.n_levels)
+        if column.kind in ("number", "date", "ordered"):
+            is_number = column.kind != "ordered"
+            levels = np.asarray(column.levels if is_number else groups, np.float64)
+            reach = self.error * (1.0 + 1e-9) if is_number else int(self.error)
+            n_near = np.searchsorted(levels, levels + reach, "right") - np.searchsorted(levels, levels - reach)
+            return np.abs(levels - levels[self.code]) <= reach, n_near
         if column.hierarchy is not None and self.error >= 1:
-            group = column.hierarchy.groups[min(int(self.error), column.hierarchy.height) - 1]
-            return np.asarray(group == group[level])
-        return np.asarray(codes == level)
+            groups = column.hierarchy.groups[min(int(self.error), column.hierarchy.height) - 1]
+        return groups == groups[self.code], np.bincount(groups)[groups]
 
-    def _number_near(self, levels: Ints) -> Ints:
-        """Number of levels that are near each of these."""
-        if self.original.kind not in ("number", "date"):
-            return np.array([int(self._is_near(level).sum()) for level in levels.tolist()])
-        values, reach = np.asarray(self.original.levels, np.float64), self.error * (1.0 + 1e-9)
-        below = np.searchsorted(values, values[levels] - reach, "left")
-        return np.asarray(np.searchsorted(values, values[levels] + reach, "right") - below)
+    def _given_members(self, column: Column, code: int, wrong: float, most: int) -> tuple[Floats, Ints]:
+        """P(member | set) of each row, where larger sets count as `most`, and the size of its set."""
+        sizes, has = _members(column, code)
+        is_sure = (sizes == self.original.n_levels) & (wrong != self.wrong)
+        inside = np.where(is_sure, 1.0, 1.0 - wrong) / np.clip(sizes, 1, most)
+        return np.where(has, inside, wrong / max(self.original.n_levels - 1, 1)), sizes
 
-    def _given(self, near: Bools, wrong: float) -> Floats:
-        """P(v | level) of each level of the original."""
-        rest = len(near) - int(near.sum())
-        given = np.full(len(near), wrong / rest if rest else 0.0)
-        given[near] = (1.0 - wrong) / self._number_near(np.flatnonzero(near))
-        return given
-
-    def _through(self, channel: Channel, given: Floats, mean: float) -> Floats:
-        """P(v | released cell) / P(v): averages over the levels that the cell may come from."""
-        column, n = self.original, self.released.n_levels
-        counts = np.bincount(column.codes, minlength=column.n_levels + 1).astype(float)
-        never, counts = counts[-1], counts[:-1]
-        mass = np.bincount(channel.released, counts, n + 1)
-        sums = np.bincount(channel.released, counts * given, n + 1)
-        lowest = float(given.min()) if len(given) else 0.0
-        average = np.where(mass > 0, sums / np.maximum(mass, 1e-300), lowest)
-        ratio = (1.0 - channel.replaced) * average / mean + channel.replaced
-        suppressed, cells = channel.suppressed, float(counts.sum())
-        empties = never + suppressed * cells + (1.0 - suppressed) * mass[n]
-        explained = suppressed * cells * mean + (1.0 - suppressed) * sums[n]
-        ratio[n] = explained / empties / mean if empties else 0.0
-        return np.asarray(ratio)
-
-    def _chances_by_member(self, wrong: float) -> Floats:
-        """The same for a known member of a set, row by row."""
-        column, released, became = self.original, self.released, self._became()
-        if became == released.n_levels:
-            return np.ones(released.n_rows)
-        sizes, has = _members(released, became)
-        has_all = (sizes == column.n_levels) & (wrong != self.wrong)
-        inside = np.where(has_all, 1.0, 1.0 - wrong) / np.clip(sizes, 1, 254)
-        given = np.where(has, inside, wrong / max(column.n_levels - 1, 1)) / self._member_mean()
-        replaced, empty = 0.0, 0.0
-        if self.channel is not None:
-            replaced, missing = self.channel.replaced, int(column.is_missing.sum())
-            emptied = self.channel.suppressed * (column.n_rows - missing)
-            empty = emptied / (emptied + missing) if emptied else 0.0
-        ratio = np.where(sizes == 0, empty, (1.0 - replaced) * given + replaced)
-        return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)
-
-    def _member_mean(self) -> float:
-        """P(v) of a known member: the mean of P(v | set) over all sets."""
-        owned, has = _members(self.original, self.code)
-        counts = owned > 0
-        if self.absent is not None:
-            counts[self.absent] = False
-        outside = self.wrong / max(self.original.n_levels - 1, 1)
-        given = np.where(has, (1.0 - self.wrong) / np.maximum(owned, 1), outside)[counts]
-        total, n = float(given.sum()), int(counts.sum())
-        return total / n if total > 0 else 1.0 / (n + 1.0)
+    def _released_sums(self, numbers: Floats) -> tuple[Floats, Floats]:
+        """By released code, how many original cells it comes from, and the sum of a number of their levels."""
+        assert self.channel is not None
+        counts = np.bincount(self.original.codes, minlength=self.original.n_levels + 1)[:-1].astype(float)
+        codes, n = self.channel.released, self.released.n_levels + 1
+        mass, sums = (np.bincount(codes, of, n).astype(np.float64) for of in (counts, counts * numbers))
+        return mass, sums
 
     def _became(self) -> int:
         return self.code if self.channel is None else int(self.channel.released[self.code])
 
     def similarity(self, is_exact: bool) -> Floats:
         """The paper's Sim of the known level and each row, divided by ln of the support; or whether they are equal."""
-        released, missing = self.released, self.released.n_levels
+        released, missing, became = self.released, self.released.n_levels, self._became()
         support = released.n_rows - int(released.is_missing.sum()) - (self.absent is not None)
         weight = 1.0 if is_exact else 1.0 / math.log(max(support, 2))
         if self.original.starts is not None:
-            became = self._became()
-            sizes, has = (
-                _members(released, became) if became < missing else (np.zeros(released.n_rows), np.bool_(False))
-            )
-            return np.where((sizes > 0) & has, weight, 0.0)
+            return np.where(_members(released, became)[1], weight, 0.0)
         if not is_exact:
             return weight * self._similar_levels()[released.codes]
         equal = np.zeros(missing + 1)
-        equal[self._became()] = 1.0
+        equal[became] = 1.0
         if self.channel is not None and (self.channel.suppressed > 0 or bool((self.channel.released == missing).any())):
             equal[missing] = 1.0
         return equal[released.codes]
@@ -503,18 +450,13 @@ class _CellFact:
         else:
             levels = np.asarray(column.levels, np.float64)
             distance = np.abs(levels - levels[self.code])
-            if name == "within":
-                sim = (distance <= scale + 1e-9).astype(float)
-            else:
+            sim = (distance <= scale + 1e-9).astype(float)
+            if name != "within":
                 sim = np.where(distance <= 15 * scale + 1e-9, np.exp(-distance / scale), 0.0)
         if self.channel is None:
             return np.append(sim, 0.0)
-        counts = np.bincount(column.codes, minlength=column.n_levels + 1)[:-1].astype(float)
-        mass = np.bincount(self.channel.released, counts, self.released.n_levels + 1)
-        sums = np.bincount(self.channel.released, counts * sim, self.released.n_levels + 1)
-        average = sums / np.maximum(mass, 1.0)
-        average[-1] = 0.0
-        return np.asarray(average)
+        mass, sums = self._released_sums(sim)
+        return np.append((sums / np.maximum(mass, 1.0))[:-1], 0.0)
 
 
 def _members(column: Column, code: int) -> tuple[Ints, Bools]:
