@@ -9,13 +9,16 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
 import naive
 import standout as so
 from standout.cli.main import main
+from standout.data.labels import Labels
 from standout.ingest.options import Options
+from standout.ingest.places import PlaceReader
 from standout.ingest.read import SourceReader
 
 EXAMPLES = int(os.environ.get("STANDOUT_EXAMPLES", "25"))
@@ -107,6 +110,16 @@ def _units(time, unit):
     if time is None:
         return None
     return naive.units(time if isinstance(time, datetime) else datetime(*time.timetuple()[:3]), unit)
+
+
+def place_ids(cells, latitudes, longitudes):
+    """The ids of the places of some texts, None without a place."""
+    reader, status = PlaceReader(cells), np.zeros(len(latitudes), np.uint8)
+    reader.checked = True  # swapped columns have their own test
+    columns = [(own.data, own.offsets[:-1], own.offsets[1:]) for own in map(Labels.of, (latitudes, longitudes))]
+    out, starts, ends = reader.read(*columns, status)
+    spans = zip(starts, ends, status, strict=True)
+    return [None if bad else out[start:end].tobytes().decode() for start, end, bad in spans]
 
 
 def outcome(source, **options):

@@ -3,7 +3,6 @@
 import gzip
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ import naive
 import standout as so
 from conftest import content
 from standout.ingest import frames
-from standout.ingest.frames import ArraySplitter
 from standout.ingest.sources import zstd
 
 ROWS = [
@@ -119,13 +117,3 @@ def test_a_damaged_line_is_named_and_its_content_is_not(put):
 
 def test_braces_in_csv_are_no_json(put):
     assert so.read(put("{3F25-04E0},x\n{3F25-04E1},y\n"), header=False, record=1, item=2).n_records == 2
-
-
-@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.lists(st.integers())), max_size=5))
-def test_an_array_is_split_into_its_objects(made):
-    text = np.frombuffer(json.dumps(made, indent=2).encode(), np.uint8)
-    for size in (1, 7, 1000):
-        splitter = ArraySplitter("x")
-        parts = [splitter.split(text[at : at + size]).tobytes() for at in range(0, len(text), size)]
-        splitter.finish()
-        assert [json.loads(line) for line in b"".join(parts).split(b"\n") if line] == made

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from conftest import content
+from conftest import content, place_ids
 from standout.core.errors import RejectedRows
-from standout.ingest.places import Geohash, Grid, PlaceReader
+from standout.ingest.places import Geohash, Grid
 from standout.ingest.report import Reason
 
 STEPS = ["0.01", "0.1", "0.001", "0.25", "0.0005", "1", "5", "0.7", "0.0000001", "0.03", "90"]
@@ -31,9 +31,7 @@ def degrees(limit):
 @example([("89.999999999999999999", "1"), ("90.0000000000000000000001", "1"), ("1e1", "-1.8E2")], "0.01")
 @example([("1" * 400, "1"), ("1", "0" * 400 + "1"), ("0." + "0" * 400 + "1", "1e-999")], "0.01")
 def test_a_square_is_that_of_exact_fractions(places, step):
-    reader = PlaceReader(Grid(step))
-    reader.checked = True  # swapped columns have their own test
-    found = reader.read_texts(*map(list, zip(*places, strict=True)))
+    found = place_ids(Grid(step), *zip(*places, strict=True))
     assert found == [naive.square(*place, step) for place in places]
 
 
@@ -50,7 +48,7 @@ def test_a_square_is_that_of_exact_fractions(places, step):
 )
 def test_published_geohashes_are_found(latitude, longitude, published):
     for letters in range(1, len(published) + 1):
-        assert PlaceReader(Geohash(letters)).read_texts([latitude], [longitude]) == [published[:letters]]
+        assert place_ids(Geohash(letters), [latitude], [longitude]) == [published[:letters]]
 
 
 @given(
@@ -60,21 +58,21 @@ def test_published_geohashes_are_found(latitude, longitude, published):
 @example([(9000, 18000), (-9000, -18000), (0, 0), (4500, 9000)], 12)
 def test_a_geohash_is_that_of_exact_bisection(places, letters):
     texts = [(f"{north / 100}", f"{east / 100}") for north, east in places]
-    found = PlaceReader(Geohash(letters)).read_texts(*map(list, zip(*texts, strict=True)))
+    found = place_ids(Geohash(letters), *zip(*texts, strict=True))
     assert found == [naive.geohash(*text, letters) for text in texts]
 
 
 @pytest.mark.parametrize("step", ["0.0000001", "0.000001", "0.01"])
 def test_numbers_of_squares_ascend_with_latitude_then_longitude(step):
     grid, ends = Grid(step), [(-90, -180), (-90, "179.9999999"), ("-1e-9", 0), (0, 0), (90, -180), (90, "179.9999999")]
-    ids = PlaceReader(grid).read_texts(*(list(map(str, column)) for column in zip(*ends, strict=True)))
+    ids = place_ids(grid, *(list(map(str, column)) for column in zip(*ends, strict=True)))
     numbers = grid.cell_numbers(ids, grid).tolist()
     assert numbers == sorted(set(numbers))
 
 
 def test_both_ends_of_the_longitudes_are_one_meridian():
     for cells in (Grid("0.01"), Geohash(8)):
-        west, east = PlaceReader(cells).read_texts(["10", "10"], ["-180", "180"])
+        west, east = place_ids(cells, ["10", "10"], ["-180", "180"])
         assert west == east
 
 

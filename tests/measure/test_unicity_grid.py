@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
+from conftest import place_ids
 from standout.core.rng import generator
 from standout.evaluate.estimates import rate
 from standout.ingest.places import Geohash, Grid
@@ -113,13 +114,11 @@ def test_visits_at_other_times_are_points_of_their_own():
 
 @pytest.mark.parametrize("cells", [Grid("0.01"), Grid("0.7"), Geohash(1), Geohash(5), Geohash(8)])
 def test_the_centre_of_a_place_is_in_the_place(cells):
-    from standout.ingest.places import PlaceReader
-
     generate = np.random.default_rng(0)
     latitudes, longitudes = generate.uniform(-89, 89, 50), generate.uniform(-179, 179, 50)
-    ids = PlaceReader(cells).read_texts(list(map(repr, latitudes.tolist())), list(map(repr, longitudes.tolist())))
+    ids = place_ids(cells, list(map(repr, latitudes.tolist())), list(map(repr, longitudes.tolist())))
     centres = cells.centres(ids)
-    assert PlaceReader(cells).read_texts(*(list(map(repr, column)) for column in centres.T.tolist())) == ids
+    assert place_ids(cells, *(list(map(repr, column)) for column in centres.T.tolist())) == ids
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, ParameterError, SourceError, install_command
 from standout.core.files import temporary_folder
-from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
 from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
-from standout.ingest.formats import Kind, SourceFile, has_long_number, is_object
+from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.options import Options
 from standout.ingest.roles import NESTED, Roles
-from standout.ingest.sources import PACKED, Stream, first_bytes, open_stream
+from standout.ingest.sources import PACKED, Stream, first_bytes, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
 from standout.ingest.tokens import without_marks
 
@@ -41,20 +40,20 @@ SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
     "or an object with the Arrow C stream interface"
 )
+Batches = Callable[[Sequence[int], int | None], Iterator[pl.DataFrame]]
 
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
     """A source with named columns.
 
-    `batches` reads the columns at some positions, each named after its position: "0", "3", …; `first` returns
-    the first rows of all columns. `rows` is the number of rows, or 0 if it is not known before they are read.
-    `position` returns how much was read and the total, if it is not the number of rows.
+    `batches` reads the columns at some positions, each named after its position: "0", "3", …; the second argument is
+    the number of rows, if only the first ones are wanted. `rows` is the number of rows, or 0 if it is not known before
+    they are read. `position` returns how much was read and the total, if it is not the number of rows.
     """
 
     names: tuple[str, ...]
-    batches: Callable[[list[int]], Iterator[pl.DataFrame]]
-    first: Callable[[], pl.DataFrame]
+    batches: Batches
     rows: int = 0
     position: Callable[[], tuple[int, int]] | None = None
     name: str = "the frame"
@@ -65,14 +64,15 @@ class FrameSource:
     def sample(self) -> list[tuple[str, ...]]:
         """A few rows, as text."""
         with polars_errors(self.name):
-            return list(zip(*map(_sample_texts, self.first().get_columns()), strict=True))
+            first = next(self.batches(range(len(self.names)), SAMPLE_ROWS), pl.DataFrame())
+            return list(zip(*map(_sample_texts, first.get_columns()), strict=True))
 
     def read(self, roles: Roles, record: str, collector: Collector, progress: Progress) -> None:
         """Pass every row of a history to the collector; `record` is the id of all rows if each file is one record."""
         collector.sources.append(self.name)
         row = 0
         with polars_errors(self.name):
-            for batch in self.batches(roles.wanted):
+            for batch in self.batches(roles.wanted, None):
                 collector.add(_to_batch(batch, roles, row, collector.times, record))
                 row += len(batch)
                 progress("reading", *(self.position() if self.position else (row, max(row, self.rows))))
@@ -87,7 +87,7 @@ def cells_of_frames(parts: Sequence[FrameSource], kind: str, wanted: Sequence[in
         positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
         for part in parts:
             with polars_errors(part.name):
-                own = list(part.batches(positions))
+                own = list(part.batches(positions, None))
             if not any(map(len, own)):
                 raise SourceError(f"{part.name} has no rows: check the source")
             batches += own
@@ -119,9 +119,8 @@ def open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) 
 
 
 def _open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
-    name = str(file.path)
     if kind in ("JSON lines", "JSON array"):
-        return _json_source(name, lambda: open_stream(file.path, file.member, options.encoding), kind)
+        return _json_source(file, options.encoding, kind)
     path = file.path
     if not isinstance(path, Path) or file.member is not None or first_bytes(path).startswith(PACKED):
         path = stack.enter_context(temporary_folder()) / "source"
@@ -135,36 +134,30 @@ def _open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack)
     if kind == "Arrow":
         if first_bytes(path, len(IPC_FILE)) == IPC_FILE:
             return _lazy_source(pl.scan_ipc(path, glob=False, hive_partitioning=False))
-        stream_frame = pl.read_ipc_stream(path)  # Polars reads a stream as a whole
-        return _lazy_source(stream_frame.lazy(), len(stream_frame))
-    return (_sqlite_source if kind == "SQLite" else _duckdb_source)(path, options.sql_table, name)
+        return open_frame(pl.read_ipc_stream(path))  # Polars reads a stream as a whole
+    return (_sqlite_source if kind == "SQLite" else _duckdb_source)(path, options.sql_table, str(file.path))
 
 
 def _lazy_source(frame: pl.LazyFrame, rows: int = 0) -> FrameSource:
     names = tuple(frame.collect_schema().names())
 
-    def select(positions: Sequence[int]) -> pl.LazyFrame:
-        return frame.select(pl.col(names[i]).alias(str(i)) for i in positions)
-
-    def batches(positions: list[int]) -> Iterator[pl.DataFrame]:
-        for batch in select(positions).collect_batches(chunk_size=ROWS, maintain_order=True):
+    def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
+        chosen = frame.select(pl.col(names[i]).alias(str(i)) for i in positions)
+        if most is not None:
+            yield chosen.head(most).collect()
+            return
+        for batch in chosen.collect_batches(chunk_size=ROWS, maintain_order=True):
             yield from batch.iter_slices(ROWS)
 
-    return FrameSource(names, batches, lambda: select(range(len(names))).head(SAMPLE_ROWS).collect(), rows)
+    return FrameSource(names, batches, rows)
 
 
 def _pandas_source(frame: "pd.DataFrame") -> FrameSource:
-    names = tuple(str(name) for name in frame.columns)
+    def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
+        part = frame if most is None else frame.head(most)
+        return pl.DataFrame([_from_pandas_column(part.iloc[:, i], str(i)) for i in positions]).iter_slices(ROWS)
 
-    def select(part: "pd.DataFrame", positions: Sequence[int]) -> pl.DataFrame:
-        return pl.DataFrame([_from_pandas_column(part.iloc[:, i], str(i)) for i in positions])
-
-    return FrameSource(
-        names,
-        lambda positions: select(frame, positions).iter_slices(ROWS),
-        lambda: select(frame.head(SAMPLE_ROWS), range(len(names))),
-        len(frame),
-    )
+    return FrameSource(tuple(map(str, frame.columns)), batches, len(frame))
 
 
 def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
@@ -184,8 +177,7 @@ def _arrow_source(source: Any) -> FrameSource:
     try:
         import pyarrow as pa
     except ImportError:
-        frame = pl.DataFrame(source)
-        return _lazy_source(frame.lazy(), len(frame))
+        return open_frame(pl.DataFrame(source))
     reader, rows = pa.RecordBatchReader.from_stream(source), getattr(source, "num_rows", 0)
     names = tuple(reader.schema.names)
     if len(set(names)) < len(names):
@@ -193,17 +185,11 @@ def _arrow_source(source: Any) -> FrameSource:
     frames = (pl.DataFrame(pl.from_arrow(batch)) for batch in reader)  # they can be read only once
     first = list(next(frames, pl.DataFrame()).iter_slices(ROWS))
 
-    def select(frame: pl.DataFrame, positions: Sequence[int]) -> pl.DataFrame:
-        return frame.select(pl.nth(i).alias(str(i)) for i in positions)
+    def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
+        for frame in chain(first, frames) if most is None else (part.head(most) for part in first[:1]):
+            yield from frame.select(pl.nth(i).alias(str(i)) for i in positions).iter_slices(ROWS)
 
-    def batches(positions: list[int]) -> Iterator[pl.DataFrame]:
-        for frame in chain(first, frames):
-            yield from select(frame, positions).iter_slices(ROWS)
-
-    def sample() -> pl.DataFrame:
-        return select(first[0].head(SAMPLE_ROWS), range(len(names))) if first else pl.DataFrame()
-
-    return FrameSource(names, batches, sample, rows if isinstance(rows, int) else 0)
+    return FrameSource(names, batches, rows if isinstance(rows, int) else 0)
 
 
 def _sqlite_source(path: Path, table: str | None, name: str) -> FrameSource:
@@ -212,27 +198,22 @@ def _sqlite_source(path: Path, table: str | None, name: str) -> FrameSource:
 
     with _database_errors(name, sqlite3.Error), connect() as database:
         listed = database.execute(
-            "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+            "SELECT name, type = 'table' FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
             "AND type IN ('table', 'view') ORDER BY name"
         ).fetchall()
-        chosen = _quoted(_choose(table, [row[0] for row in listed if row[1] == "table"], [r[0] for r in listed], name))
+        chosen = _chosen(table, listed, name)
         names = tuple(column[0] for column in database.execute(f"SELECT * FROM {chosen} LIMIT 0").description)
         rows = int(database.execute(f"SELECT count(*) FROM {chosen}").fetchone()[0])
 
-    def select(positions: Sequence[int], is_sample: bool) -> Iterator[pl.DataFrame]:
-        columns, limit = ", ".join(_quoted(names[i]) for i in positions), SAMPLE_ROWS if is_sample else -1
+    def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
+        columns = ", ".join(_quoted(names[i]) for i in positions)
         with _database_errors(name, sqlite3.Error), connect() as database:
-            cursor = database.execute(f"SELECT {columns} FROM {chosen} LIMIT {limit}")
+            cursor = database.execute(f"SELECT {columns} FROM {chosen} LIMIT {-1 if most is None else most}")
             while fetched := cursor.fetchmany(FETCH):
                 cells = zip(positions, zip(*fetched, strict=True), strict=True)
-                yield pl.DataFrame([_sqlite_series(names[i], str(i), column, is_sample) for i, column in cells])
+                yield pl.DataFrame([_sqlite_series(names[i], str(i), own, most is not None) for i, own in cells])
 
-    return FrameSource(
-        names,
-        lambda positions: select(positions, False),
-        lambda: next(select(range(len(names)), True), pl.DataFrame()),
-        rows,
-    )
+    return FrameSource(names, batches, rows)
 
 
 def _sqlite_series(column: str, name: str, cells: Sequence[Any], is_sample: bool) -> pl.Series:
@@ -256,24 +237,24 @@ def _duckdb_source(path: Path, table: str | None, name: str) -> FrameSource:
         database = duckdb.connect(str(path), read_only=True)
         database.execute("SET enable_external_access = false")  # so that a view cannot read other files
         listed = database.execute(
-            "SELECT table_name, table_type FROM information_schema.tables "
+            "SELECT table_name, table_type = 'BASE TABLE' FROM information_schema.tables "
             "WHERE table_schema = 'main' ORDER BY table_name"
         ).fetchall()
-        chosen = _choose(table, [row[0] for row in listed if row[1] == "BASE TABLE"], [row[0] for row in listed], name)
-        return _arrow_source(database.sql(f"SELECT * FROM {_quoted(chosen)}"))
+        return _arrow_source(database.sql(f"SELECT * FROM {_chosen(table, listed, name)}"))
 
 
-def _choose(table: str | None, tables: list[str], tables_and_views: list[str], name: str) -> str:
-    """Return the table that the user named, or the only one."""
-    listed = ", ".join(tables_and_views[:SHOWN]) + (", …" if len(tables_and_views) > SHOWN else "")
-    if table is not None and table not in tables_and_views:
-        raise ParameterError(f"sql_table must be one of {listed}, got {table!r}: {name} has no such table")
-    candidates = [table] if table is not None else tables or tables_and_views
+def _chosen(table: str | None, listed: Sequence[tuple[str, bool]], name: str) -> str:
+    """The table or view that the user named, or the only table, in quotes; `listed` says which are tables."""
+    names = [each for each, _ in listed]
+    shown = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    if table is not None and table not in names:
+        raise ParameterError(f"sql_table must be one of {shown}, got {table!r}: {name} has no such table")
+    candidates = [table] if table is not None else [each for each, is_table in listed if is_table] or names
     if not candidates:
         raise SourceError(f"{name} has no tables: check the file")
     if len(candidates) > 1:
-        raise SourceError(f"{name} has {len(candidates)} tables: choose one with sql_table=… ({listed})")
-    return candidates[0]
+        raise SourceError(f"{name} has {len(candidates)} tables: choose one with sql_table=… ({shown})")
+    return _quoted(candidates[0])
 
 
 def _quoted(name: str) -> str:
@@ -290,21 +271,16 @@ def _database_errors(name: str, kind: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def polars_errors(name: str) -> Iterator[None]:
-    """Turn errors of Polars into a SourceError of one line."""
-    try:
-        yield
-    except pl.exceptions.PolarsError as error:
-        # the first line, without quotes and brackets, which may contain data
-        shown = " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
-        raise SourceError(f"{name} cannot be read: {shown}") from error
-    except UnicodeError as error:
-        raise SourceError(f"{name} cannot be read: it contains text that is not Unicode") from error
-    except pl.exceptions.PanicException as error:  # a damaged file can make Polars panic
-        raise SourceError(f"{name} cannot be read: it is damaged") from error
-    except FileNotFoundError as error:
-        raise SourceError(f"{name} cannot be read: no such file") from error
-    except OSError as error:
-        raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
+    """Turn errors of Polars and of files into a SourceError of one line."""
+    with read_errors(name):
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            # the first line, without quotes and brackets, which may contain data
+            shown = " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
+            raise SourceError(f"{name} cannot be read: {shown}") from error
+        except pl.exceptions.PanicException as error:  # a damaged file can make Polars panic
+            raise SourceError(f"{name} cannot be read: it is damaged") from error
 
 
 def _sample_texts(column: pl.Series) -> list[str]:
@@ -378,187 +354,85 @@ def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> 
     return reader.to_codes(seconds, is_local, status)
 
 
-# JSON: one object for each line, or an array of objects, in blocks of constant memory.
+# JSON: one object for each line, in blocks of constant memory, or an array of objects as a whole.
 
-BLOCK = 1 << 23
-LARGEST_OBJECT = 1 << 28
-NEWLINE, QUOTE, BACKSLASH, COMMA = ord("\n"), ord('"'), ord("\\"), ord(",")
-OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = ord("{"), ord("}"), ord("["), ord("]")
-# States between the objects of an array.
-START, FIRST, NEXT, INSIDE, AFTER, END, BAD = range(7)
+BLOCK, LARGEST = 1 << 23, 1 << 31
+"""Bytes that are read at a time, and the largest array or object."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Json:
-    """A JSON source that can be read several times."""
-
-    name: str
-    open: Callable[[], AbstractContextManager[Stream]]
-    kind: Kind
-
-    def blocks(self) -> Iterator[tuple[int, bytes, Stream]]:
-        """Yield blocks of complete lines, the number of lines before them, and the stream."""
-        with self.open() as stream:
-            stream.head = without_marks(stream.peek())
-            before, rest = 0, b""
-            splitter = ArraySplitter(self.name) if self.kind == "JSON array" else None
-            buffer = np.empty(BLOCK, np.uint8)
-            while count := stream.fill(buffer.data):
-                part = buffer[:count] if splitter is None else splitter.split(buffer[:count])
-                content = rest + part.tobytes()
-                cut = content.rfind(b"\n") + 1
-                rest = content[cut:]
-                if len(rest) > LARGEST_OBJECT:
-                    raise SourceError(f"{self.name} has an object of more than {LARGEST_OBJECT >> 20} MB")
-                if cut:
-                    yield before, content[:cut], stream
-                    before += content.count(b"\n", 0, cut)
-            if splitter is not None:
-                splitter.finish()
-            if rest.strip():
-                yield before, rest, stream
-
-    def damaged(self, before: int, block: bytes) -> SourceError:
-        """Error that names the first bad line, or the object of an array, and never its content."""
-        unit = "line" if self.kind == "JSON lines" else "object"
-        for number, line in enumerate(block.split(b"\n"), start=before + 1):
-            if line.strip() and not is_object(line):
-                return SourceError(f"{self.name} {unit} {number} is not a JSON object: check the file")
-            if line.strip() and has_long_number(line):
-                return SourceError(
-                    f"{self.name} {unit} {number} has a number with more digits than a number can have: put "
-                    "it in quotes if it is an id"
-                )
-        lines = block.rstrip().count(b"\n") + 1
-        return SourceError(f"{self.name} is not valid JSON in {unit}s {before + 1} to {before + lines}")
-
-
-def _json_source(name: str, opens: Callable[[], AbstractContextManager[Stream]], kind: Kind) -> FrameSource:
+def _json_source(file: SourceFile, encoding: str, kind: Kind) -> FrameSource:
     """Open a JSON source; it is read once for its fields, and once for its rows."""
-    source = _Json(name, opens, kind)
-    fields: dict[str, bool] = {}
-    for before, block, _ in source.blocks():
-        for field, is_nested in _json_fields(source, before, block).items():
+    name, is_array = str(file.path), kind == "JSON array"
+    fields, position = dict[str, bool](), [0, 0]
+    for before, block, _ in _json_blocks(file, encoding, is_array):
+        for field, is_nested in _json_fields(name, before, block, is_array).items():
             fields[field] = fields.get(field, False) or is_nested
     names = tuple(fields)
-    state = [0, 0]
 
-    def batches(positions: list[int]) -> Iterator[pl.DataFrame]:
-        for position in positions:
-            if fields[names[position]]:
-                raise ColumnError(
-                    f"column {names[position]!r} has nested fields: choose another column, "
-                    "or write the fields that you need as columns of their own"
-                )
-        for before, block, stream in source.blocks():
-            yield _read_json(source, before, block, {names[i]: str(i) for i in positions})
-            state[:] = stream.done, stream.total
+    def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
+        if most is None and (nested := [names[i] for i in positions if fields[names[i]]]):
+            raise ColumnError(
+                f"column {nested[0]!r} has nested fields: choose another column, "
+                "or write the fields that you need as columns of their own"
+            )
+        columns = [(pl.lit(NESTED) if fields[names[i]] else pl.col(names[i])).alias(str(i)) for i in positions]
+        schema = {names[i]: pl.String for i in positions if not fields[names[i]]}  # so 007 and 7 stay different ids
+        for before, whole, stream in _json_blocks(file, encoding, is_array):
+            block = whole if most is None or is_array else b"\n".join(whole.split(b"\n", most)[:most])
+            try:
+                frame = (pl.read_json if is_array else pl.read_ndjson)(io.BytesIO(block), schema=schema)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                _json_objects(name, before, block, is_array)  # names the first that is none
+                raise SourceError(f"{name} is not valid JSON: check the file") from error
+            position[:] = stream.done, stream.total
+            yield frame.head(most or len(frame)).select(columns)
 
-    def sample() -> pl.DataFrame:
-        for before, block, _ in source.blocks():
-            lines = b"\n".join(block.split(b"\n", SAMPLE_ROWS)[:SAMPLE_ROWS])
-            return _read_json(source, before, lines, {name: str(i) for i, name in enumerate(names)})
-        return pl.DataFrame()
-
-    return FrameSource(names, batches, sample, position=lambda: (state[0], state[1]))
+    return FrameSource(names, batches, position=lambda: (position[0], position[1]))
 
 
-def _json_fields(source: _Json, before: int, block: bytes) -> dict[str, bool]:
+def _json_blocks(file: SourceFile, encoding: str, is_array: bool) -> Iterator[tuple[int, bytes, Stream]]:
+    """Yield blocks of complete lines, or the whole array, with the number of lines before, and the stream."""
+    with open_stream(file.path, file.member, encoding) as stream:
+        stream.head = without_marks(stream.peek())
+        before, rest, room = 0, bytearray(), memoryview(bytearray(BLOCK))
+        while count := stream.fill(room):
+            rest += room[:count]
+            cut = 0 if is_array else rest.rfind(b"\n") + 1
+            if len(rest) - cut > LARGEST:
+                raise SourceError(f"{stream.name} has an object or array of more than {LARGEST >> 30} GB")
+            if cut:
+                yield before, bytes(rest[:cut]), stream
+                before += rest.count(b"\n", 0, cut)
+                del rest[:cut]
+        if rest.strip():
+            yield before, bytes(rest), stream
+
+
+def _json_fields(name: str, before: int, block: bytes, is_array: bool) -> dict[str, bool]:
     """Return the fields of all objects, and whether they are nested."""
     try:
-        schema = pl.scan_ndjson(io.BytesIO(block), infer_schema_length=None).collect_schema()
-        return {field: dtype.is_nested() for field, dtype in schema.items()}
-    except pl.exceptions.SchemaError:  # a field is a list in one object and an object in another
-        return _fields_one_by_one(source, before, block)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise source.damaged(before, block) from error
+        frame = pl.read_json(io.BytesIO(block), infer_schema_length=None).lazy() if is_array else None
+        frame = pl.scan_ndjson(io.BytesIO(block), infer_schema_length=None) if frame is None else frame
+        return {field: dtype.is_nested() for field, dtype in frame.collect_schema().items()}
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # a list in one object, an object in another
+        fields: dict[str, bool] = {}
+        for found in _json_objects(name, before, block, is_array):
+            for field, cell in found.items():
+                fields[field] = fields.get(field, False) or isinstance(cell, (list, dict))
+        return fields
 
 
-def _fields_one_by_one(source: _Json, before: int, block: bytes) -> dict[str, bool]:
-    fields: dict[str, bool] = {}
-    for line in block.split(b"\n"):
-        if not line.strip():
-            continue
-        if not is_object(line):
-            raise source.damaged(before, block)
-        for field, cell in json.loads(line, parse_int=str).items():
-            fields[field] = fields.get(field, False) or isinstance(cell, (list, dict))
-    return fields
-
-
-def _read_json(source: _Json, before: int, block: bytes, columns: dict[str, str]) -> pl.DataFrame:
-    """Read some fields of all objects as text, so that 007 and 7 stay different ids."""
-    try:
-        schema = dict.fromkeys(columns, pl.String)
-        return pl.read_ndjson(io.BytesIO(block), schema=schema).select(
-            pl.col(name).alias(alias) for name, alias in columns.items()
-        )
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise source.damaged(before, block) from error
-
-
-class ArraySplitter:
-    """Turns an array of objects into one object for each line, part by part."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.state = np.array([START, 0, 0, 0])  # state, depth, inside a string, after a backslash
-
-    def split(self, part: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the objects in a part of the text, with a line end after each."""
-        out = np.empty(len(part), np.uint8)
-        count = _split_array(part, out, self.state)
-        if self.state[0] == BAD:
-            raise SourceError(f"{self.name} is not a valid JSON array of objects: check the file")
-        return out[:count]
-
-    def finish(self) -> None:
-        """Check that the array is complete."""
-        if self.state[0] != END:
-            raise SourceError(f"{self.name} is truncated: the JSON array does not end; copy or download it again")
-
-
-@kernel
-def _split_array(part: Array, out: Array, state: Array) -> Int:
-    """Copy the objects of an array, with line ends instead of commas; return the number of bytes."""
-    where, depth, in_string, escaped = state[0], state[1], state[2], state[3]
-    n = 0
-    for i in range(len(part)):
-        byte = part[i]
-        if where == INSIDE:
-            out[n] = 32 if byte == NEWLINE else byte
-            n += 1
-            if in_string:
-                if escaped:
-                    escaped = 0
-                elif byte == BACKSLASH:
-                    escaped = 1
-                elif byte == QUOTE:
-                    in_string = 0
-            elif byte == QUOTE:
-                in_string = 1
-            elif byte == OPEN or byte == OPEN_LIST:  # noqa: SIM109
-                depth += 1
-            elif byte == CLOSE or byte == CLOSE_LIST:  # noqa: SIM109
-                depth -= 1
-                if depth == 0:
-                    where = AFTER
-        elif byte == 32 or byte == NEWLINE or byte == 13 or byte == 9:
-            continue
-        elif where == START and byte == OPEN_LIST:
-            where = FIRST
-        elif (where == FIRST or where == NEXT) and byte == OPEN:  # noqa: SIM109
-            where, depth = INSIDE, 1
-            out[n] = byte
-            n += 1
-        elif where == AFTER and byte == COMMA:
-            where = NEXT
-            out[n] = NEWLINE
-            n += 1
-        elif (where == FIRST or where == AFTER) and byte == CLOSE_LIST:  # noqa: SIM109
-            where = END
-        else:
-            where = BAD
-            break
-    state[0], state[1], state[2], state[3] = where, depth, in_string, escaped
-    return n
+def _json_objects(name: str, before: int, block: bytes, is_array: bool) -> list[dict[str, Any]]:
+    """Parse objects one by one; an error names the line of the first that is none, and never its content."""
+    objects: list[dict[str, Any]] = []
+    for number, line in enumerate([block] if is_array else block.split(b"\n"), start=before + 1):
+        try:
+            found = json.loads(line, parse_int=str) if line.strip() else []  # int() refuses 4,301 digits
+        except (ValueError, RecursionError):
+            found = None
+        found = [found] if isinstance(found, dict) and not is_array else found
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            where = "is not a JSON array of objects" if is_array else f"line {number} is not a JSON object"
+            raise SourceError(f"{name} {where}: check the file")
+        objects += found
+    return objects

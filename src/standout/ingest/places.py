@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
-from standout.data.labels import Labels
 from standout.ingest.report import Reason
 
 # Resolutions of places: squares of a grid in degrees, or geohashes of some length.
@@ -145,7 +144,7 @@ def _bits(name: str) -> int:
 
 DEGREE = 10**UNIT
 LATITUDES, LONGITUDES = 90 * DEGREE, 180 * DEGREE
-TOO_LARGE = 9 * 10**17  # one more digit still fits into 64 bits
+FULL = 9 * 10**16  # one more digit still fits, and then one more power of ten below the limit
 MOST_EXPONENT = 9_999
 NO_COORDINATE, NOT_A_COORDINATE = Reason.NO_COORDINATE, Reason.NOT_A_COORDINATE
 OUT_OF_RANGE = Reason.COORDINATE_OUT_OF_RANGE
@@ -186,35 +185,10 @@ class PlaceReader:
             _write_geohashes(degrees, status, cells.letters, out, ends)
         return out, starts, ends
 
-    def read_texts(self, latitudes: list[str], longitudes: list[str]) -> list[str | None]:
-        """Return the ids of lists of texts, None without a place; for tests and examples."""
-        status = np.zeros(len(latitudes), np.uint8)
-        north, east = Labels.of(latitudes), Labels.of(longitudes)
-        spans_of = [(own.data, own.offsets[:-1], own.offsets[1:]) for own in (north, east)]
-        out, starts, ends = self.read(spans_of[0], spans_of[1], status)
-        spans = zip(starts, ends, status, strict=True)
-        return [None if bad else out[start:end].tobytes().decode() for start, end, bad in spans]
-
-
-@inline
-def _exponent(buffer: Array, at: Int, end: Int) -> tuple[Int, Int]:
-    """Exponent of a number such as 1e-5, from its e on, and 1 if it is one, else 0."""
-    at += 1
-    negative = at < end and buffer[at] == DASH
-    if at < end and (negative or buffer[at] == PLUS):
-        at += 1
-    number, digits = np.int64(0), 0
-    while at < end and ZERO <= buffer[at] <= NINE:
-        if number <= MOST_EXPONENT:
-            number = number * 10 + (np.int64(buffer[at]) - ZERO)
-        digits += 1
-        at += 1
-    return (-number if negative else number), np.int64(digits > 0 and at == end)
-
 
 @inline
 def _degrees(buffer: Array, start: Int, end: Int, limit: Int) -> tuple[Int, Int]:
-    """Whole units of a number, rounded down, and the reason why it is no coordinate (0: it is one)."""
+    """Whole units of a number such as -1.5 or 1e-5, rounded down, and the reason why it is no coordinate (0: it is)."""
     while start < end and buffer[start] == SPACE:
         start += 1
     while end > start and buffer[end - 1] == SPACE:
@@ -222,42 +196,42 @@ def _degrees(buffer: Array, start: Int, end: Int, limit: Int) -> tuple[Int, Int]
     if start == end:
         return np.int64(0), np.int64(NO_COORDINATE)
     negative = buffer[start] == DASH
-    first = start + (negative or buffer[start] == PLUS)
-    at, digits, before = first, np.int64(0), np.int64(-1)  # `before`: digits before the point
-    while at < end and (ZERO <= buffer[at] <= NINE or (buffer[at] == DOT and before < 0)):
+    at = start + (negative or buffer[start] == PLUS)
+    number, shift, digits = np.int64(0), np.int64(UNIT), 0  # number · 10^shift whole units
+    point, rest = False, False
+    while at < end and (ZERO <= buffer[at] <= NINE or (buffer[at] == DOT and not point)):
         if buffer[at] == DOT:
-            before = digits
+            point = True
         else:
             digits += 1
+            if number < FULL:
+                number = number * 10 + (np.int64(buffer[at]) - ZERO)
+                shift -= point
+            else:  # more digits than matter
+                rest = rest or buffer[at] != ZERO
+                shift += not point
         at += 1
-    before = digits if before < 0 else before
-    exponent, valid, last = np.int64(0), np.int64(digits > 0), at
-    if at < end and valid == 1:
-        valid = np.int64(0)
-        if buffer[at] == UPPER_E or buffer[at] == LOWER_E:
-            exponent, valid = _exponent(buffer, at, end)
-    if valid == 0:
+    if digits > 0 and at < end and (buffer[at] == UPPER_E or buffer[at] == LOWER_E):
+        at += 1
+        below = at < end and buffer[at] == DASH
+        at += below or (at < end and buffer[at] == PLUS)
+        exponent, digits = np.int64(0), 0
+        while at < end and ZERO <= buffer[at] <= NINE:
+            exponent = min(exponent * 10 + (np.int64(buffer[at]) - ZERO), MOST_EXPONENT)
+            digits += 1
+            at += 1
+        shift += -exponent if below else exponent
+    if digits == 0 or at < end:
         return np.int64(0), np.int64(NOT_A_COORDINATE)
-    wanted = before + exponent + UNIT  # digits of the number of whole units
-    number, taken, rest = np.int64(0), np.int64(0), False
-    for i in range(first, last):
-        if buffer[i] == DOT:
-            continue
-        digit = np.int64(buffer[i]) - ZERO
-        if taken < wanted:
-            number = number * 10 + digit
-            taken += 1
-            if number >= TOO_LARGE:
-                return np.int64(0), np.int64(OUT_OF_RANGE)
-        else:
-            rest = rest or digit != 0
-    while taken < wanted and number != 0:
+    while shift > 0 and 0 < number <= limit:
         number *= 10
-        taken += 1
-        if number >= TOO_LARGE:
-            return np.int64(0), np.int64(OUT_OF_RANGE)
+        shift -= 1
+    while shift < 0 and number > 0:
+        rest = rest or number % 10 != 0
+        number //= 10
+        shift += 1
     if number > limit or (number == limit and rest):
-        return (-number if negative else number), np.int64(OUT_OF_RANGE)
+        return np.int64(0 if shift > 0 else -number if negative else number), np.int64(OUT_OF_RANGE)
     return (-number - rest if negative else number), np.int64(0)
 
 
