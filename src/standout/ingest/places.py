@@ -217,7 +217,7 @@ def _degrees(buffer: Array, start: Int, end: Int, limit: Int) -> tuple[Int, Int]
         at += below or (at < end and buffer[at] == PLUS)
         exponent, digits = np.int64(0), 0
         while at < end and ZERO <= buffer[at] <= NINE:
-            exponent = min(exponent * 10 + (np.int64(buffer[at]) - ZERO), MOST_EXPONENT)
+            exponent = min(exponent * 10 + (np.int64(buffer[at]) - ZERO), np.int64(MOST_EXPONENT))
             digits += 1
             at += 1
         shift += -exponent if below else exponent
