@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.build import drop_unused_codes, pack_by_item
 from standout.data.entries import unpack_item
 from standout.data.labels import SECONDS, Clock, TimeUnit
 from standout.data.release import Levels, RecordEntries
@@ -61,11 +61,11 @@ def _repacked(
     )
     return replace(
         release,
-        levels=read_only_levels(used_levels),
+        levels=used_levels,
         clock=clock,
-        by_record=read_only_entries(by_record),
+        by_record=by_record,
         by_item=pack_by_item(by_record, release.n_items, used_levels, clock),
-        stored_fingerprint=None,
+        stored=None,
     )
 
 

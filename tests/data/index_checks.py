@@ -52,7 +52,7 @@ def write_column(path, name, array):
 def forge_column(path, name, array):
     """Replace the file of a column, and let the manifest match it."""
     write_column(path, name, array)
-    column = {"sha256": hashlib.sha256(array.tobytes()).hexdigest(), "length": len(array), "bytes": array.nbytes}
+    column = {"sha256": hashlib.sha256(array.tobytes()).hexdigest(), "length": len(array)}
     edit_manifest(path, lambda manifest: manifest["columns"][name].update(column))
 
 

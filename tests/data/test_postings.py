@@ -15,7 +15,6 @@ from standout.data.entries import (
     BLOCK_BITS,
     block_starts,
     mismatched_column,
-    stored_runs,
     unpack_item,
     word_bits,
     word_type,
@@ -26,7 +25,6 @@ from standout.data.release import RecordEntries, code_type
 
 SIZE = 1 << BLOCK_BITS
 MOST_LEVELS, MOST_UNITS = 65_536, 2**32 - 1
-RUNS = ("start", "run", "block", "end")
 
 
 def by_record(entries, n_records, n_items, n_levels, span):
@@ -153,41 +151,42 @@ def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
 @given(tables(), st.data())
 def test_contradictory_runs_are_detected(table, data):
     packed, n_blocks = pack(*table), len(block_starts(table[1]))
-    stored = stored_runs(packed)
-    assert mismatched_column(stored, n_blocks) is None
-    name = data.draw(st.sampled_from(["run", "block", "end"]))
-    column = getattr(stored, name).copy()
+    assert mismatched_column(packed, n_blocks) is None
+    name = data.draw(st.sampled_from(["run", "block", "edge"]))
+    column = np.append(packed.begin, packed.end[-1:]) if name == "edge" else getattr(packed, name).copy()
     index = data.draw(st.integers(0, len(column) - 1))
     limit = int(np.iinfo(column.dtype).max) if name != "run" else len(packed.block)
     column[index] = data.draw(st.integers(0, min(limit, 4)) | st.sampled_from([n_blocks % 256, limit]))
-    changed = stored._replace(**{name: column})
-    if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(packed.block)):
-        return  # store.py finds those, as in any column of offsets
-    parts = [getattr(changed, part).tolist() for part in RUNS]
+    if name != "block" and (
+        (np.diff(column) < 0).any() or (column[0] != 0) or (name == "run" and column[-1] != len(packed.block))
+    ):
+        return  # the manifest finds those, as in any column of offsets
+    changed = packed._replace(**({"begin": column[:-1], "end": column[1:]} if name == "edge" else {name: column}))
+    ends = changed.end - np.repeat(changed.start[:-1], np.diff(changed.run))
+    parts = [part.tolist() for part in (changed.start, changed.run, changed.block, ends)]
     assert (mismatched_column(changed, n_blocks) is None) == naive.runs_fit(*parts, n_blocks)
 
 
 def test_a_column_of_runs_that_contradicts_the_others_is_named():
     for name, column, named in [
-        ("run", [0, 3, 3], "run"),  # an item with words but no run
-        ("run", [0, 1, 3], "block"),  # the same runs, cut elsewhere
+        ("run", [0, 3, 3], "edge"),  # an item with words but no run
+        ("run", [0, 1, 3], "edge"),  # the same runs, cut elsewhere
         ("block", [0, 0, 0], "block"),
         ("block", [1, 0, 0], "block"),
         ("block", [0, 2, 0], "block"),
-        ("end", [0, 2, 1], "end"),
-        ("end", [2, 2, 1], "end"),
-        ("end", [1, 1, 1], "end"),
-        ("end", [1, 2, 2], "end"),
-        ("end", [3, 2, 1], "end"),
-        ("end", [1, 2, 1, 1], "end"),
-        ("end", [1, 2], "end"),
+        ("end", [0, 2, 3], "edge"),
+        ("end", [2, 2, 3], "edge"),
+        ("end", [1, 1, 3], "edge"),
+        ("end", [1, 2, 4], "edge"),
+        ("end", [3, 2, 3], "edge"),
+        ("end", [1, 2, 3, 4], "edge"),
+        ("end", [1, 2], "edge"),
     ]:
-        stored = stored_runs(
-            pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
-        )
-        assert [part.tolist() for part in stored[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
-        changed = stored._replace(**{name: np.array(column, getattr(stored, name).dtype)})
-        assert (mismatched_column(stored, 2), mismatched_column(changed, 2)) == (None, named)
+        packed = pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
+        assert [part.tolist() for part in packed[:5]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [0, 1, 2], [1, 2, 3]]
+        edges = {"begin": np.array([0, *column[:-1]])} if name == "end" else {}
+        changed = packed._replace(**{name: np.array(column, getattr(packed, name).dtype)}, **edges)
+        assert (mismatched_column(packed, 2), mismatched_column(changed, 2)) == (None, named)
 
 
 @settings(max_examples=150)
@@ -267,7 +266,7 @@ def test_a_large_release_holds_the_same_entries_by_item():
     parts = [unpack_item(packed, item, 5, span) for item in range(release.n_items)]
     for column, unpacked in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
         assert (np.concatenate(unpacked) == column[order]).all()
-    assert mismatched_column(stored_runs(packed), len(block_starts(release.n_records))) is None
+    assert mismatched_column(packed, len(block_starts(release.n_records))) is None
     assert words_are_valid(packed, release.n_records, 5, span)
 
 

@@ -13,7 +13,7 @@ from index_checks import arrays_of, forge_column
 import naive
 import standout as so
 from standout.data.build import subset
-from standout.data.entries import BLOCK_BITS, mismatched_column, stored_runs, unpack_item
+from standout.data.entries import BLOCK_BITS, mismatched_column, unpack_item
 from standout.data.manifest import release_columns
 
 FIRST = date(2005, 3, 1)
@@ -77,7 +77,7 @@ def test_repeated_entries_by_item_equal_their_slow_twin_and_come_back(block_bits
         patch.setattr("standout.data.entries.BLOCK_BITS", block_bits)
         release = read(rows, repeats="keep")
         columns = [unpack_item(release.by_item, i, n_levels, span) for i in range(release.n_items)]
-        assert mismatched_column(stored_runs(release.by_item), -(-release.n_records // 2**block_bits)) is None
+        assert mismatched_column(release.by_item, -(-release.n_records // 2**block_bits)) is None
     expected = naive.postings(coded, release.n_items, n_levels, span, block_bits)
     found = {name: np.array(part).tolist() for name, part in release.by_item._asdict().items()}
     assert found == expected

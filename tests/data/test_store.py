@@ -113,15 +113,15 @@ def test_runs_that_contradict_each_other_are_named_and_refused(wide, copy_index,
         ("by-item-block", 1, 1),
         ("by-item-block", 1, -1),
         ("by-item-block", 3, 200),
-        ("by-item-end", 0, 4),
-        ("by-item-end", 0, 2**31),
-        ("by-item-end", 1, 1),
-        ("by-item-end", 3, -1),
+        ("by-item-edge", 1, 4),
+        ("by-item-edge", 1, 2**40),
+        ("by-item-edge", 2, 1),
+        ("by-item-edge", 4, -1),
     ]:
         path, array = copy_index(wide, tmp_path / "index"), release_columns(wide)[name].copy()
         array[position] = int(array[position]) + change
         forge_column(path, name, array)
-        message = r"damaged: by-item-(run|block|end)\.bin contradicts the other files; run standout verify"
+        message = r"damaged: by-item-(run|block|edge)\.bin contradicts the other files; run standout verify"
         with pytest.raises(so.StoreError, match=message) as caught:
             so.open(path)
         assert name in str(caught.value) or name in ("by-item-start", "by-item-run")

@@ -133,7 +133,7 @@ def then_die(function):
     return run
 if moment == "while writing":
     import standout.data.export as export, standout.data.store as store
-    export.to_frame = store.IndexWriter._write_column = die
+    export.to_frame = store.array_bytes = die
 elif moment == "after writing":
     writer.write_table, writer.save = then_die(writer.write_table), then_die(writer.save)
 elif moment == "before publishing":

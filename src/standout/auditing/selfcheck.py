@@ -114,7 +114,7 @@ def planted_release(release: Release, seed: int) -> tuple[Release, Ints, KnownFa
 
     start = read_only(offsets(np.where(unchanged, lengths, length)))
     parts = column_of(side.item, item.ravel()), column_of(side.value, value), column_of(side.time, time)
-    draft = replace(release, by_record=RecordEntries(start, *parts), stored_fingerprint=None)
+    draft = replace(release, by_record=RecordEntries(start, *parts), stored=None)
     planted = subset(draft, np.ones(release.n_records, np.bool_))
     knows = min(PLANTED_FACTS, length)
     at = [begin + draw.permutation(length)[:knows] for begin, draw in zip(start[rows], draws, strict=True)]

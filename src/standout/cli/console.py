@@ -145,7 +145,7 @@ def show_reading(release: "Release", sources: list[str]) -> None:
     for title, text in (rows := list(lines)) if verbose else ():
         width = max(len(title) for title, _ in rows)
         print_line(f"  {title:{width}}  {text}", err=True)
-    if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
+    if release.stored is None and release.n_entries >= LARGE and sys.stderr.isatty():
         data = public_url(sources[0])
         print_line(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)
 
@@ -157,7 +157,7 @@ def _entry_lines(release: "Release", names: str) -> Iterator[Any]:
 
     reading, known = reading_of(release), options_of()
     files = _source_names(reading.files)
-    is_index = release.stored_fingerprint is not None
+    is_index = release.stored is not None
     about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
     shown = printable_texts(reading)
     yield as_options(printable_texts(f"Read {about}: ").strip() + f" {reading_sentence(shown)}", known)

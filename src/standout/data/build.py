@@ -10,34 +10,32 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from standout.core.arrays import Ints, offsets, slices_of
-from standout.core.errors import ParameterError
+from standout.core.arrays import Ints, offsets, slices_of, take_rows
+from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import drop_pages, file_array, size_text
 from standout.data import build_kernels
 from standout.data.column import Codes, Levels, read_only
 from standout.data.entries import (
-    NO_ENDS,
+    KEPT_FROM,
     NO_NUMBERS,
     PIECE,
     Postings,
     RecordEntries,
     Repeats,
-    StoredRuns,
     apply_rule,
     block_starts,
-    chosen_rule,
     code_columns,
     code_type,
     count_distinct,
+    entries_at,
     has_repeats,
-    run_positions,
     word_bits,
     word_type,
 )
@@ -97,14 +95,6 @@ class MemoryPlan:
 
 IN_MEMORY = MemoryPlan(sys.maxsize, Path())
 """All arrays in memory."""
-
-
-class CodeCounts(NamedTuple):
-    """Number of entries of each record and item, and [lowest time, highest time] of those with one."""
-
-    per_record: Ints
-    per_item: Ints
-    time_bounds: Ints
 
 
 @dataclass(slots=True)
@@ -172,14 +162,6 @@ class CodeBlocks:
             changed.take(len(rows))
         return changed
 
-    def counts(self, records: int, items: int) -> CodeCounts:
-        """Count all entries, for this many ids of records and items."""
-        times = np.array([np.iinfo(np.int64).max, -1])
-        counts = CodeCounts(np.zeros(records, np.int64), np.zeros(items, np.int64), times)
-        for block in self:
-            build_kernels.count(block, *counts)
-        return counts
-
     def _close(self) -> None:
         if self.used:
             self.full.append(self.open[: self.used])
@@ -209,48 +191,61 @@ def build_release(
     """Build the release of coded entries; takes the blocks out of `coded` one by one, to save memory."""
     if repeats not in get_args(Repeats):
         raise ParameterError(f"repeats must be {', '.join(get_args(Repeats)[:-1])} or error, got {repeats!r}")
-    memory, levels = coded.blocks.memory, coded.levels
-    counts = coded.blocks.counts(len(coded.records), len(coded.items))
-    records, record_rank, order = _rank_used(coded.records, counts.per_record)
-    items, item_rank, _ = _rank_used(coded.items, counts.per_item)
-    clock = None
+    memory, levels, clock = coded.blocks.memory, coded.levels, None
+    per_record, per_item = np.zeros(len(coded.records), np.int64), np.zeros(len(coded.items), np.int64)
+    time_bounds = np.array([np.iinfo(np.int64).max, -1])
+    for block in coded.blocks:
+        build_kernels.count(block, per_record, per_item, time_bounds)
+    records, record_rank, order = _rank_used(coded.records, per_record)
+    items, item_rank, _ = _rank_used(coded.items, per_item)
+    low, high = (int(time) for time in time_bounds) if time_bounds[1] >= 0 else (build_kernels.TIME_BIAS, -1)
     if coded.zone is not None:
-        low, high = (int(time) for time in counts.time_bounds)
-        origin = low - build_kernels.TIME_BIAS if high >= 0 else 0
-        clock = Clock(coded.unit, origin, high - low + 1 if high >= 0 else 0, coded.zone)
+        clock = Clock(coded.unit, low - build_kernels.TIME_BIAS, max(high - low + 1, 0), coded.zone)
     missing = np.array([0 if levels is None else len(levels), 0 if clock is None else clock.span])
     level = np.append(np.empty(0, np.uint32) if coded.level is None else coded.level, missing[0]).astype(np.uint32)
-    start = offsets(counts.per_record[order])
+    start = offsets(per_record[order])
+    n_entries = int(start[-1])
     by_record = RecordEntries(
         start,
-        memory.empty(int(start[-1]), code_type(len(items))),
-        None if levels is None else memory.empty(int(start[-1]), code_type(missing[0] + 1)),
-        None if clock is None else memory.empty(int(start[-1]), code_type(missing[1] + 1)),
+        memory.empty(n_entries, code_type(len(items))),
+        None if levels is None else memory.empty(n_entries, code_type(missing[0] + 1)),
+        None if clock is None else memory.empty(n_entries, code_type(missing[1] + 1)),
     )
-    first_time = 0 if clock is None else clock.origin + build_kernels.TIME_BIAS
-    ranks = record_rank, item_rank, level, np.array([first_time, missing[1]])
+    ranks = record_rank, item_rank, level, np.array([low, missing[1]])
     repeated = _group_by_record(coded.blocks, ranks, by_record, progress)
-    repeats = chosen_rule(repeats, repeated, int(start[-1]))
+    if repeats == "error" and repeated:
+        raise SourceError(
+            f"{repeated:,} rows repeat the record and item of an earlier row: keep all with repeats='keep', or one of "
+            "them with repeats='last', repeats='first' or repeats='max'"
+        )
+    if repeats == "auto":
+        repeats = "keep" if repeated > KEPT_FROM * n_entries else "last"
     if repeated:
         by_record = apply_rule(by_record, repeats, missing)
-    used = _used_codes(by_record, levels, clock, memory)
+    by_record, levels, clock = drop_unused_codes(by_record, levels, clock, memory)
     return Release(
         records=records,
         items=items,
         titles=None,
-        levels=read_only_levels(used.levels),
-        clock=used.clock,
-        by_record=read_only_entries(used.by_record),
-        by_item=pack_by_item(used.by_record, len(items), used.levels, used.clock, progress, memory),
+        levels=levels,
+        clock=clock,
+        by_record=by_record,
+        by_item=pack_by_item(by_record, len(items), levels, clock, progress, memory),
         provenance=replace(
             provenance,
-            repeats=int(repeated),
-            merged=0 if repeats == "keep" else int(repeated),
+            repeats=repeated,
+            merged=0 if repeats == "keep" else repeated,
             settings=provenance.settings | {"repeats": repeats},
-            without_value=used.without_value,
-            without_time=used.without_time,
+            without_value=0 if levels is None else _number_of(len(levels), by_record.value),
+            without_time=0 if clock is None else _number_of(clock.span, by_record.time),
         ),
     )
+
+
+def _number_of(code: int, codes: Codes | None) -> int:
+    """How often a code occurs, counted in pieces."""
+    assert codes is not None
+    return sum(int(np.count_nonzero(codes[at : at + PIECE] == code)) for at in range(0, len(codes), PIECE))
 
 
 def _group_by_record(
@@ -281,30 +276,13 @@ def _group_by_record(
     return repeated
 
 
-# Drop levels and times that no entry has, so that the content alone decides the codes.
-
-
-class _UsedCodes(NamedTuple):
-    by_record: RecordEntries
-    levels: Levels | None
-    clock: Clock | None
-    without_value: int
-    without_time: int
-
-
 def drop_unused_codes(
-    groups: RecordEntries, levels: Levels | None, clock: Clock | None, memory: MemoryPlan = IN_MEMORY
+    by_record: RecordEntries, levels: Levels | None, clock: Clock | None, memory: MemoryPlan = IN_MEMORY
 ) -> tuple[RecordEntries, Levels | None, Clock | None]:
     """Drop levels and times that no entry has, so that the content alone decides the codes."""
-    return _used_codes(groups, levels, clock, memory)[:3]
-
-
-def _used_codes(by_record: RecordEntries, levels: Levels | None, clock: Clock | None, memory: MemoryPlan) -> _UsedCodes:
-    """The entries with codes of the used levels and times, these, and how many entries have none."""
-    value, time, without_value, without_time = by_record.value, by_record.time, 0, 0
+    value, time = by_record.value, by_record.time
     if value is not None and levels is not None:
-        counts = count_codes(value, len(levels) + 1)
-        used, without_value = np.flatnonzero(counts[:-1]), int(counts[-1])
+        used = np.flatnonzero(count_codes(value, len(levels) + 1)[:-1])
         if len(used) < len(levels):
             code = np.full(len(levels) + 1, len(used))
             code[used] = np.arange(len(used))
@@ -314,16 +292,13 @@ def _used_codes(by_record: RecordEntries, levels: Levels | None, clock: Clock | 
         old, low, high = clock.span, clock.span, -1
         for at in range(0, len(time), PIECE):
             known = time[at : at + PIECE]
-            if int(known.max()) == old:
-                without_time += len(known)
-                known = known[known != old]
-                without_time -= len(known)
+            known = known[known != old] if int(known.max()) == old else known
             if len(known):
                 low, high = min(low, int(known.min())), max(high, int(known.max()))
         if (span := max(high - low + 1, 0)) != old:
             clock = replace(clock, origin=clock.origin + low if span else 0, span=span)
             time = _recoded(time, lambda codes: np.where(codes == old, span, codes - low), span + 1, memory)
-    return _UsedCodes(by_record._replace(value=value, time=time), levels, clock, without_value, without_time)
+    return by_record._replace(value=value, time=time), levels, clock
 
 
 def _recoded(codes: Codes, change: Callable[[Ints], Ints], count: int, memory: MemoryPlan) -> Codes:
@@ -376,8 +351,8 @@ def select_labels(labels: Labels, order: NDArray[np.integer]) -> Labels:
     """Return some labels in the given order."""
     text_offsets = offsets(np.diff(labels.offsets)[order])
     data = np.empty(text_offsets[-1], np.uint8)
-    build_kernels.copy_texts(read_only(labels.offsets), read_only(labels.data), np.asarray(order, np.int64), data)
-    return Labels(read_only(text_offsets), read_only(data))
+    build_kernels.copy_texts(labels.offsets, labels.data, np.asarray(order, np.int64), data)
+    return Labels(text_offsets, data)
 
 
 # Group entries by item.
@@ -415,63 +390,32 @@ def pack_by_item(
             progress("grouping by item", low, n)
             inside = by_record.start[low : low + block_starts(n).step + 1]
             columns = code_columns(by_record, int(inside[0]), int(inside[-1]))
-            items = np.array([part.start, part.stop], np.int64)
+            bounds = np.array([part.start, part.stop], np.int64)
             count = build_kernels.pack(
-                inside - inside[0], columns, items, layout, first, cursor, in_part, touched, end, single
+                inside - inside[0], columns, bounds, layout, first, cursor, in_part, touched, end, single
             )
             runs.append((number, touched[:count].copy(), end[:count].copy(), single[:count].copy()))
             drop_pages()
         if memory.on_disk:
             word[words] = in_part
-    run, columns_of_runs = _group_runs(runs, n_items, len(block_starts(n)), repeats)
-    stored = StoredRuns(start, run, *columns_of_runs)
-    begin, ends, singles = run_positions(stored)
-    return Postings(
-        start=read_only(start),
-        run=read_only(run),
-        block=read_only(stored.block),
-        begin=begin,
-        end=ends,
-        word=read_only(word),
-        value_bits=value_bits,
-        time_bits=time_bits,
-        single=singles,
-        support=read_only(count_distinct(by_record, n_items)[1]) if repeats else NO_NUMBERS,
-    )
-
-
-def _group_runs(
-    runs: list[tuple[int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]],
-    n_items: int,
-    n_blocks: int,
-    repeats: bool,
-) -> tuple[Ints, tuple[Codes, NDArray[np.uint32], NDArray[np.uint32]]]:
-    """Where the runs of each item begin, and (block, end, single) of all; blocks arrive in ascending order."""
-    counts = np.zeros(n_items, np.int64)
+    per_item = np.zeros(n_items, np.int64)
     for _, items, _, _ in runs:
-        counts[items] += 1
-    run = offsets(counts)
-    block, end = np.empty(run[-1], code_type(n_blocks)), np.empty(run[-1], np.uint32)
-    single = np.empty(run[-1], np.uint32) if repeats else NO_ENDS
+        per_item[items] += 1
+    run = offsets(per_item)
+    block, edge = np.empty(run[-1], code_type(len(block_starts(n)))), np.zeros(run[-1] + 1, np.int64)
+    single_end = np.empty(run[-1] if repeats else 0, np.int64)
     cursor = run[:-1].copy()
-    for number, items, ends, single_ends in runs:
+    for number, items, ends, singles in runs:  # blocks arrive in ascending order
         at = cursor[items]
         cursor[items] += 1
-        block[at], end[at] = number, ends
+        block[at], edge[at + 1] = number, start[items] + ends
         if repeats:
-            single[at] = single_ends
-    return run, (block, end, single)
-
-
-def read_only_entries(groups: RecordEntries) -> RecordEntries:
-    """Return the entries with read-only arrays."""
-    value, time = (None if column is None else read_only(column) for column in groups[2:])
-    return RecordEntries(read_only(groups.start), read_only(groups.item), value, time)
-
-
-def read_only_levels(levels: Levels | None) -> Levels | None:
-    """Return the levels with a read-only array."""
-    return read_only(levels) if isinstance(levels, np.ndarray) else levels
+            single_end[at] = start[items] + singles
+    support = count_distinct(by_record, n_items)[1] if repeats else NO_NUMBERS
+    start, run, block, edge, word, single_end, support = map(
+        read_only, (start, run, block, edge, word, single_end, support)
+    )
+    return Postings(start, run, block, edge[:-1], edge[1:], word, value_bits, time_bits, single_end, support)
 
 
 # Select some records of a release.
@@ -483,23 +427,19 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
         raise ParameterError(
             f"keep must be {release.n_records:,} truth values with at least one True, one for each record"
         )
-    entries, lengths = release.check().by_record, release.lengths
-    selected = np.repeat(keep, lengths)
-    items, item = np.unique(entries.item[selected], return_inverse=True)
-    groups = RecordEntries(
-        offsets(lengths[keep]),
-        item.astype(code_type(len(items))),
-        *(None if codes is None else codes[selected] for codes in entries[2:]),
-    )
-    groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
+    entries = release.check().by_record
+    part = entries_at(entries, np.repeat(keep, release.lengths), offsets(release.lengths[keep]))
+    items, item = np.unique(part.item, return_inverse=True)
+    part = part._replace(item=item.astype(code_type(len(items))))
+    part, levels, clock = drop_unused_codes(part, release.levels, release.clock)
     return Release(
         records=select_labels(release.records, np.flatnonzero(keep)),
         items=select_labels(release.items, items),
         titles=None if release.titles is None else select_labels(release.titles, items),
-        levels=read_only_levels(levels),
+        levels=levels,
         clock=clock,
-        by_record=read_only_entries(groups),
-        by_item=pack_by_item(groups, len(items), levels, clock),
+        by_record=part,
+        by_item=pack_by_item(part, len(items), levels, clock),
         provenance=release.provenance,
     )
 
@@ -509,20 +449,15 @@ def arrange(release: Release, position: Ints) -> Release:
 
     Columns are left out, and ids are row numbers.
     """
-    old, there = release.by_record, position >= 0
-    lengths = np.where(there, release.lengths[position], 0)
-    start = offsets(lengths)
-    source = np.arange(start[-1]) + np.repeat(np.where(there, old.start[position], 0) - start[:-1], lengths)
-    item, value, time = (None if codes is None else codes[source] for codes in old[1:])
-    assert item is not None
-    entries = read_only_entries(RecordEntries(start, item, value, time))
+    starts = np.append(release.by_record.start, release.n_entries)  # a record without entries after the last one
+    start, source = take_rows(starts, np.where(position < 0, release.n_records, position))
+    entries = entries_at(release.by_record, source, start)
     return replace(
         release,
         records=Labels.of(map(str, range(1, len(position) + 1))),
         by_record=entries,
         by_item=pack_by_item(entries, release.n_items, release.levels, release.clock),
-        stored_fingerprint=None,
-        stored_columns=None,
+        stored=None,
         columns=(),
         has_ids=False,
     )

@@ -1,14 +1,14 @@
 """Entries by record and by item, several entries of one record and item, and the blocks of records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Ints, offsets, slices_of
+from standout.core.arrays import Bools, Ints, offsets, slices_of, take_rows
 from standout.core.threads import Part, drop_pages
-from standout.data.column import Codes, read_only
+from standout.data.column import Codes
 
 if TYPE_CHECKING:
     from standout.data.release import Release
@@ -107,11 +107,6 @@ def unpack_item(
     return (block << BLOCK_BITS) + position, *unpack_attributes(postings, word, n_levels, span)
 
 
-def locate(postings: Postings, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (run, position of the word) of entries: the k-th of item i has the rank start[i] + k."""
-    return np.searchsorted(postings.end, rank, side="right").astype(np.int64), rank
-
-
 def unpack_attributes(
     postings: Postings, word: Words, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,142 +117,78 @@ def unpack_attributes(
     return np.where(timed, kind, kind - n_levels - 1), np.where(timed, time, span)
 
 
+# Whether the entries of an index point somewhere: a kernel reads outside its arrays otherwise.
+
+
+def mismatched_column(postings: Postings, n_blocks: int) -> str | None:
+    """Name of a column of runs that contradicts the others, or None; start and run must be offsets."""
+    start, run, block, begin, end = postings[:5]
+    edges = np.append(begin, end[-1:])
+    if len(end) != len(block) or (end <= begin).any() or not np.array_equal(edges[run], start):
+        return "edge"
+    ascends = np.append(True, block[1:] > block[:-1])
+    ascends[run[:-1][np.diff(run) > 0]] = True
+    if not ascends.all() or int(block.max(initial=0)) >= n_blocks:
+        return "block"
+    single, support, entries = postings.single, postings.support, np.diff(start)
+    if len(single) and (len(single) != len(block) or (single < begin).any() or (single > end).any()):
+        return "single"
+    is_count = len(support) == len(entries) and ((support > 0) == (entries > 0)).all() and (support <= entries).all()
+    return None if is_count or not len(single) else "support"
+
+
 def words_are_valid(postings: Postings, n_records: int, n_levels: int, span: int) -> bool:
     """Whether every word has a record, a value and a time that exist; the columns must match."""
-    pieces = range(0, len(postings.word), PIECE)
-    return all(
-        _attributes_are_valid(postings, slice(low, low + PIECE), n_levels, span) for low in pieces
-    ) and _records_are_valid(postings, n_records)
-
-
-def _attributes_are_valid(postings: Postings, positions: slice, n_levels: int, span: int) -> bool:
-    """Whether the kinds and times of some words exist."""
-    time_bits, bank = postings.time_bits, n_levels + 1
-    gaps = (postings.value_bits, time_bits) == word_bits(n_levels, span, gaps=True)
-    low = postings.word[positions] & ((1 << (postings.value_bits + time_bits)) - 1)
-    time = low & ((1 << time_bits) - 1)
-    if (int(low.max()) >> time_bits) >= bank * (1 + gaps) or int(time.max()) >= max(span, 1):
-        return False
-    return not gaps or not time[low >= bank << time_bits].any()
-
-
-def _records_are_valid(postings: Postings, n_records: int) -> bool:
-    """Whether the records of all words exist and the bits above them are 0."""
-    for low in range(0, len(postings.begin), PIECE):
+    value_bits, time_bits, bank = postings.value_bits, postings.time_bits, n_levels + 1
+    gaps = (value_bits, time_bits) == word_bits(n_levels, span, gaps=True)
+    for at in range(0, len(postings.word), PIECE):
+        word = postings.word[at : at + PIECE] & ((1 << (value_bits + time_bits)) - 1)
+        time = word & ((1 << time_bits) - 1)
+        if (int(word.max()) >> time_bits) >= bank * (1 + gaps) or int(time.max()) >= max(span, 1):
+            return False
+        if gaps and time[word >= bank << time_bits].any():
+            return False
+    for low in range(0, len(postings.begin), PIECE):  # records exist, and the bits above them are 0
         begin, end = postings.begin[low : low + PIECE], postings.end[low : low + PIECE]
         highest = np.maximum.reduceat(postings.word[begin[0] : end[-1]], begin - begin[0])
         first = postings.block[low : low + PIECE].astype(np.int64) << BLOCK_BITS
         room = np.minimum(n_records - first, 1 << BLOCK_BITS).astype(np.uint64)
-        if ((highest >> (postings.value_bits + postings.time_bits)) >= room).any():
+        if ((highest >> (value_bits + time_bits)) >= room).any():
             return False
     return True
 
 
-# The runs of the entries by item, as an index stores them: their ends are relative to their item.
-#
-# In memory, positions are absolute (see `Postings`). They are computed when an index is opened, and those on
-# disk when it is written.
+def items_ascend(by_record: RecordEntries, may_repeat: bool) -> bool:
+    """Whether the items of each record ascend, and are distinct if nothing repeats."""
+    compare = np.greater_equal if may_repeat else np.greater
+    for _, part in record_pieces(by_record):
+        ascends = np.append(True, compare(part.item[1:], part.item[:-1]))
+        ascends[part.start[:-1][np.diff(part.start) > 0]] = True
+        if not ascends.all():
+            return False
+    return True
 
 
-Ends = NDArray[np.uint32]
-NO_ENDS: Ends = np.empty(0, np.uint32)
-
-
-class StoredRuns(NamedTuple):
-    """The columns by item without the words. `end` and `single` count from the first word of the item."""
-
-    start: Ints
-    run: Ints
-    block: Codes
-    end: Ends
-    single: Ends = NO_ENDS
-    support: Ints = NO_NUMBERS
-
-
-def stored_runs(postings: Postings) -> StoredRuns:
-    """Return the columns to store."""
-    owner = np.repeat(postings.start[:-1], np.diff(postings.run))
-    end = (postings.end - owner).astype(np.uint32)
-    single = (postings.single - owner).astype(np.uint32) if len(postings.single) else NO_ENDS
-    return StoredRuns(postings.start, postings.run, postings.block, end, single, postings.support)
-
-
-def run_positions(stored: StoredRuns) -> tuple[Ints, Ints, Ints]:
-    """Return (begin, end, single) of all runs, whose words follow one another; all read-only."""
-    owner = np.repeat(stored.start[:-1], np.diff(stored.run))
-    edges = np.zeros(len(stored.end) + 1, np.int64)
-    np.add(owner, stored.end, out=edges[1:])
-    single = NO_NUMBERS if not len(stored.single) else owner + stored.single
-    for array in (edges, single):
-        array.flags.writeable = False
-    return edges[:-1], edges[1:], single
-
-
-def mismatched_column(stored: StoredRuns, n_blocks: int) -> str | None:
-    """Name of a column of runs that contradicts the others, or None; start and run must be valid."""
-    support, runs = np.diff(stored.start), np.diff(stored.run)
-    used = runs > 0
-    if not np.array_equal(used, support > 0):
-        return "run"
-    first, last = stored.run[:-1][used], stored.run[1:][used] - 1
-    if int(stored.block.max(initial=0)) >= n_blocks or not _ascends(stored.block, first):
-        return "block"
-    if len(stored.end) != len(stored.block):
-        return "end"
-    ends = stored.end[first].all() and np.array_equal(stored.end[last], support[used])
-    if not ends or not _ascends(stored.end, first):
-        return "end"
-    return _mismatched_repeats(stored, first) if len(stored.single) else None
-
-
-def _mismatched_repeats(stored: StoredRuns, first: Ints) -> str | None:
-    """Name of a column about repeats that contradicts the others, or None; first = each item's first run."""
-    begin = np.append(np.uint32(0), stored.end[:-1])
-    begin[first] = 0
-    single, entries = stored.single, np.diff(stored.start)
-    if len(single) != len(begin) or not ((begin <= single) & (single <= stored.end)).all():
-        return "single"
-    support = stored.support
-    if len(support) != len(entries) or not ((support <= entries) & ((support > 0) == (entries > 0))).all():
-        return "support"
-    return None
-
-
-def _ascends(column: NDArray[Any], first: Ints) -> bool:
-    """Whether a column of runs ascends within each item; first = the first run of each item."""
-    steps = np.empty(len(column), np.bool_)
-    np.greater(column[1:], column[:-1], out=steps[1:])
-    steps[first] = True
-    return bool(steps.all())
+# Several entries of one record and item.
 
 
 Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
-POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
 KEPT_FROM = 0.01
 """Repeated rows are kept if more than this share of the rows repeat and the user has not chosen."""
 
 
-def chosen_rule(repeats: Repeats, repeated: int, rows: int) -> Repeats:
-    """The rule for repeated rows, chosen by their number if it is "auto"."""
-    if repeats != "auto":
-        return repeats
-    return "keep" if repeated > KEPT_FROM * rows else "last"
-
-
-def repeated_rows(count: int, places: str = "") -> str:
-    """Message about rows that repeat, if the user wants none; `places` lists the first ones."""
-    return (
-        f"{count:,} rows repeat the record and item of an earlier row{places}: "
-        "keep all with repeats='keep', or one of them with repeats='last', repeats='first' or repeats='max'"
-    )
+def entries_at(by_record: RecordEntries, positions: Any, start: Ints) -> RecordEntries:
+    """The entries at some positions (a slice, numbers or truth values), which begin at `start` by record."""
+    item, value, time = (None if column is None else column[positions] for column in by_record[1:])
+    assert item is not None
+    return RecordEntries(start, item, value, time)
 
 
 def record_pieces(by_record: RecordEntries) -> Iterator[tuple[slice, RecordEntries]]:
     """Ranges of records, and their entries alone, with about PIECE entries each."""
     for records in slices_of(np.diff(by_record.start), PIECE):
         start = by_record.start[records.start : records.stop + 1]
-        columns = (None if column is None else column[start[0] : start[-1]] for column in by_record[1:])
-        yield records, RecordEntries(start - start[0], *columns)  # type: ignore[arg-type]
+        yield records, entries_at(by_record, slice(start[0], start[-1]), start - start[0])
         drop_pages()
 
 
@@ -283,24 +214,20 @@ def apply_rule(by_record: RecordEntries, repeats: Repeats, missing: Ints) -> Rec
         if repeats == "keep":
             build_kernels.sort_repeats(part.start, columns)
         else:
-            build_kernels.merge_repeats(part.start, columns, POLICY[repeats], missing)
+            build_kernels.merge_repeats(part.start, columns, ("last", "first", "max").index(repeats), missing)
         count = int(part.start[-1])
         for column, codes in zip(by_record[1:], columns, strict=True):
             if column is not None:
                 column[total : total + count] = codes[:count]
         kept_start[records.start + 1 : records.stop + 1] = part.start[1:] + total
         total += count
-    item, value, time = (None if column is None else column[:total] for column in by_record[1:])
-    assert item is not None
-    return RecordEntries(kept_start, item, value, time)
+    return entries_at(by_record, slice(total), kept_start)
 
 
 def sort_repeats(by_record: RecordEntries) -> RecordEntries:
     """Sort the entries of each (record, item) by time, then by value: the canonical order."""
-    value, time = (None if column is None else column.copy() for column in by_record[2:])
-    return apply_rule(
-        by_record._replace(item=by_record.item.copy(), value=value, time=time), "keep", np.zeros(2, np.int64)
-    )
+    everything = np.arange(len(by_record.item))
+    return apply_rule(entries_at(by_record, everything, by_record.start), "keep", np.zeros(2, np.int64))
 
 
 def has_repeats(by_record: RecordEntries) -> bool:
@@ -318,21 +245,11 @@ def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[Ints, Ints]:
     return per_record, per_item
 
 
-# What each record has at least once: its distinct items, and its distinct entries.
-
-
 class DistinctItems(NamedTuple):
     """Distinct items of each record: record r has item[start[r]:start[r + 1]], in ascending order."""
 
     start: Ints
     item: Codes
-
-
-class DistinctEntries(NamedTuple):
-    """Entries that differ in record, item, value or time, and how often each occurs."""
-
-    entries: RecordEntries
-    number: NDArray[np.int32]
 
 
 def first_entries(by_record: RecordEntries) -> Bools:
@@ -352,38 +269,16 @@ def distinct_items(by_record: RecordEntries) -> DistinctItems:
     return DistinctItems(offsets(is_first)[by_record.start], by_record.item[is_first])
 
 
-def distinct_entries(release: "Release") -> DistinctEntries:
-    """Return the distinct entries of a release, computed once."""
-    kept: dict[str, DistinctEntries] = vars(release)
-    if "_distinct_entries" not in kept:
-        by_record = release.by_record
-        is_new = first_entries(by_record)
-        is_new[1:] |= _differ(by_record[2:])
-        value, time = (None if column is None else read_only(column[is_new]) for column in by_record[2:])
-        start = read_only(offsets(is_new)[by_record.start])
-        number = np.diff(np.append(np.flatnonzero(is_new), len(is_new))).astype(np.int32)
-        entries = RecordEntries(start, read_only(by_record.item[is_new]), value, time)
-        kept["_distinct_entries"] = DistinctEntries(entries, read_only(number))
-    return kept["_distinct_entries"]
-
-
 def distinct_positions(release: "Release", records: Ints) -> tuple[Ints, Ints]:
     """Positions of these records' distinct entries among the entries by record; where each record's begin."""
-    by_record, counts = release.by_record, release.lengths[records]
-    first = offsets(counts)
-    position = np.arange(first[-1]) + np.repeat(by_record.start[records] - first[:-1], counts)
+    first, position = take_rows(release.by_record.start, records)
     if not release.has_repeats:
         return position, first
     is_new = np.zeros(len(position), np.bool_)
-    is_new[first[:-1][counts > 0]] = True
-    is_new[1:] |= _differ([None if column is None else column[position] for column in by_record[1:]])
+    is_new[first[:-1][np.diff(first) > 0]] = True
+    for codes in (column[position] for column in release.by_record[1:] if column is not None):
+        is_new[1:] |= codes[1:] != codes[:-1]  # equal entries of a record are neighbours
     return position[is_new], offsets(is_new)[first]
-
-
-def _differ(columns: Sequence[Codes | None]) -> Bools | np.bool_:
-    """Whether each entry but the first differs from the one before; equal ones of a record are neighbours."""
-    differences = [column[1:] != column[:-1] for column in columns if column is not None]
-    return np.logical_or.reduce(differences) if differences else np.bool_(False)
 
 
 def repeat_numbers(by_record: RecordEntries) -> Ints:

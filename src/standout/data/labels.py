@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.json_files import JsonObject
+from standout.data.column import read_only
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -30,6 +31,10 @@ class Labels:
     offsets: Offsets
     data: Bytes
     ordered: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", read_only(self.offsets))
+        object.__setattr__(self, "data", read_only(self.data))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Labels":

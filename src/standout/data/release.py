@@ -20,15 +20,16 @@ from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record,
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "StoredColumns", "code_type", "read_only"]
+__all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "StoredIndex", "code_type", "read_only"]
 
 INVALID_CODE = "the index is damaged: an entry points nowhere; run standout verify"
 
 
-class StoredColumns(NamedTuple):
-    """The columns of an index as they were mapped, and their SHA-256, by name."""
+class StoredIndex(NamedTuple):
+    """The index that a release was opened from: its columns as they were mapped, and their SHA-256, by name."""
 
     path: Path
+    fingerprint: str
     arrays: dict[str, NDArray[Any]]
     sha256: dict[str, str]
 
@@ -55,10 +56,8 @@ class Release(ResultView, FrameExport):
         The same entries grouped by item.
     provenance : Provenance
         How the source was read.
-    stored_fingerprint : str or None
-        Fingerprint in the manifest, if the release comes from an index.
-    stored_columns : StoredColumns or None
-        Columns and checksums of the index, if the release comes from one.
+    stored : StoredIndex or None
+        The index, if the release comes from one.
     columns : tuple of Column
         Attributes with one cell for each record; empty for a history.
     has_ids : bool
@@ -84,8 +83,7 @@ class Release(ResultView, FrameExport):
     by_record: RecordEntries
     by_item: Postings
     provenance: Provenance
-    stored_fingerprint: str | None = None
-    stored_columns: StoredColumns | None = None
+    stored: StoredIndex | None = None
     columns: tuple[Column, ...] = ()
     has_ids: bool = True
 
@@ -94,6 +92,9 @@ class Release(ResultView, FrameExport):
             raise ParameterError("columns must have one cell for each record")
         if len(set(self.column_names)) < len(self.columns):
             raise ParameterError("columns must have different names")
+        levels, entries = self.levels, [None if codes is None else read_only(codes) for codes in self.by_record]
+        object.__setattr__(self, "levels", read_only(levels) if isinstance(levels, np.ndarray) else levels)
+        object.__setattr__(self, "by_record", RecordEntries(*entries))  # type: ignore[arg-type]
 
     @classmethod
     def of_columns(
@@ -105,10 +106,9 @@ class Release(ResultView, FrameExport):
         if not columns:
             raise ParameterError("columns must have at least one column")
         n_rows = columns[0].n_rows
-        records = Labels.of(map(str, range(1, n_rows + 1))) if ids is None else replace(ids, ordered=False)
-        entries = RecordEntries(read_only(np.zeros(n_rows + 1, np.int64)), read_only(np.empty(0, np.uint8)), None, None)
+        entries = RecordEntries(np.zeros(n_rows + 1, np.int64), np.empty(0, np.uint8), None, None)
         return cls(
-            records=records,
+            records=Labels.of(map(str, range(1, n_rows + 1))) if ids is None else replace(ids, ordered=False),
             items=Labels.of(()),
             titles=None,
             levels=None,
@@ -235,7 +235,7 @@ class Release(ResultView, FrameExport):
         from standout.data.manifest import fingerprint
 
         if not self.columns:
-            return self.stored_fingerprint or fingerprint(self)
+            return fingerprint(self) if self.stored is None else self.stored.fingerprint
         digest = hashlib.blake2b(digest_size=16)
         for column in self.columns:
             levels = column.levels
@@ -264,19 +264,24 @@ class Release(ResultView, FrameExport):
         if not 0 <= index < self.n_records:
             raise NotFoundError(f"index must be from 0 to {self.n_records - 1:,}, got {index:,}")
         positions = slice(*self.by_record.start[index : index + 2])
-        items = self._labels(self.items, self.by_record.item[positions])
-        values = self._values(self.by_record.value, positions)
-        times = self._times(self.by_record.time, positions)
-        entries = tuple(map(Entry, items, values, times))
-        return Record(self.records[index], index, entries)
+        items, value, time = (None if codes is None else codes[positions] for codes in self.by_record[1:])
+        assert items is not None
+        values: list[float | str | None] = [None] * len(items)
+        times: list[date | None] = [None] * len(items)
+        if value is not None and self.levels is not None:
+            levels = self.levels if isinstance(self.levels, tuple) else self.levels.tolist()
+            values = [levels[code] if code < len(levels) else None for code in value]
+        if time is not None and self.clock is not None:
+            times = [self.clock.decode(int(code)) for code in time]
+        return Record(self.records[index], index, tuple(map(Entry, self._texts(self.items, items), values, times)))
 
     def item(self, item_id: str | int) -> Item:
         """Find an item by its id, with the records that have it."""
         index = position_of_id(self.items, item_id, "item")
         title = "" if self.titles is None else self.titles[index]
         codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
-        records = self._labels(self.records, np.unique(codes))
-        return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
+        records = tuple(self._texts(self.records, np.unique(codes)))
+        return Item(self.items[index], index, title, int(self.rank[index]), records)
 
     def check(self) -> "Release":
         """Check a release from disk: the checksums of its columns, the order of ids, and every code.
@@ -291,7 +296,7 @@ class Release(ResultView, FrameExport):
     def _damage(self) -> str | None:
         from standout.data.manifest import problem
 
-        return None if self.stored_fingerprint is None else problem(self)
+        return None if self.stored is None else problem(self, self.stored)
 
     def to_frame(self) -> "pl.DataFrame":
         """Return all entries as a Polars frame."""
@@ -322,18 +327,8 @@ class Release(ResultView, FrameExport):
         parts.append("no times" if times is None else f"{times[0]} to {times[1]}")
         return f"<Release: {', '.join(parts)}>"
 
-    def _labels(self, labels: Labels, codes: NDArray[np.integer[Any]]) -> list[str]:
+    @staticmethod
+    def _texts(labels: Labels, codes: NDArray[np.integer[Any]]) -> list[str]:
         if len(codes) and int(codes.max()) >= len(labels):
             raise StoreError(INVALID_CODE)
         return [labels[code] for code in codes]
-
-    def _values(self, column: Codes | None, positions: slice) -> list[float | str | None]:
-        if column is None or self.levels is None:
-            return [None] * (positions.stop - positions.start)
-        levels = self.levels if isinstance(self.levels, tuple) else tuple(self.levels.tolist())
-        return [levels[code] if code < len(levels) else None for code in column[positions]]
-
-    def _times(self, column: Codes | None, positions: slice) -> list[date | None]:
-        if column is None or self.clock is None:
-            return [None] * (positions.stop - positions.start)
-        return [self.clock.decode(int(code)) for code in column[positions]]

@@ -145,7 +145,7 @@ class Catalogue:
     @cached_property
     def _by_title(self) -> dict[str, list[int]]:
         """Items of each title, normalised and without the year."""
-        groups = defaultdict(list)
+        groups = defaultdict[str, list[int]](list)
         for code, title in enumerate(self.release.titles or ()):
             groups[_split_year(title)[0]].append(code)
         groups.pop("", None)
@@ -154,7 +154,7 @@ class Catalogue:
     @cached_property
     def _by_alias(self) -> dict[str, list[int]]:
         """Items of each part of a title with brackets: the text outside them, and the texts inside."""
-        groups = defaultdict(list)
+        groups = defaultdict[str, list[int]](list)
         for title, codes in self._by_title.items():
             parts = (BRACKETS.sub(" ", title), *BRACKETS.findall(title)) if "(" in title else ()
             for alias in {_article_first(part.removeprefix("a.k.a. ")) for part in parts} - {""}:

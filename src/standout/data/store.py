@@ -21,7 +21,6 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -49,12 +48,12 @@ from standout.data.manifest import (
     Column,
     Manifest,
     array_bytes,
-    damage_message,
+    damage,
     damaged_column,
     fingerprint_from_digests,
     release_columns,
 )
-from standout.data.release import Release, StoredColumns
+from standout.data.release import Release
 
 T = TypeVar("T")
 PIECE = 1 << 24
@@ -117,22 +116,16 @@ def open_index(path: str | Path) -> Release:
     standout.core.errors.StoreError: nowhere.index is not an index: no such file or directory
     """
     path = Path(path)
-    return _read_folder(path, lambda folder: _open(folder, path))
 
+    def read(folder: int) -> Release:
+        manifest = _read_manifest(folder, path)
+        stored = {name: _map_column(folder, path, name, column) for name, column in manifest.columns.items()}
+        small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
+        if name := damaged_column(small, {name: manifest.columns[name].sha256 for name in small}):
+            raise damage(path, f"{name}.bin does not match its checksum")
+        return manifest.release(path, stored)
 
-def _open(folder: int, path: Path) -> Release:
-    manifest = _read_manifest(folder, path)
-    stored = {name: _map_column(folder, path, column) for name, column in manifest.columns.items()}
-    origin = StoredColumns(path, stored, {name: column.sha256 for name, column in manifest.columns.items()})
-    small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
-    if name := damaged_column(small, origin.sha256):
-        raise _damaged(path, f"{name}.bin does not match its checksum")
-    try:
-        if problem := manifest.contradiction(stored):
-            raise _damaged(path, problem)
-        return manifest.release(origin)
-    except (KeyError, ValueError) as error:
-        raise _damaged(path, "a column is missing or contradicts the others") from error
+    return _read_folder(path, read)
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
@@ -156,27 +149,26 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     path = Path(path)
     with ExitStack() as opened:
 
-        def open_all(folder: int) -> tuple[Manifest, list[BufferedReader | None]]:
+        def open_all(folder: int) -> tuple[Manifest, dict[str, BufferedReader | None]]:
             """Open every file before the first is read: the index may be replaced in the meantime."""
-            manifest, files = _read_manifest(folder, path), list[BufferedReader | None]()
-            for column in manifest.columns.values():
+            manifest, files = _read_manifest(folder, path), dict[str, BufferedReader | None]()
+            for name in manifest.columns:
                 try:
-                    files.append(opened.enter_context(os.fdopen(_open_file(folder, column.file), "rb")))
+                    files[name] = opened.enter_context(os.fdopen(_open_file(folder, f"{name}.bin"), "rb"))
                 except OSError:
-                    files.append(None)
-            if None in files and not _leads_to(path, folder):
+                    files[name] = None
+            if None in files.values() and not _leads_to(path, folder):
                 raise StoreError("replaced")
             return manifest, files
 
         manifest, files = _read_folder(path, open_all)
         done, total = 0, sum(column.bytes for column in manifest.columns.values())
-        for column, file in zip(manifest.columns.values(), files, strict=True):
+        for name, column in manifest.columns.items():
             progress("checking", done, total)
-            try:
+            is_intact, file = False, files[name]
+            with suppress(OSError):
                 is_intact = file is not None and hashlib.file_digest(file, "sha256").hexdigest() == column.sha256
-            except OSError:
-                is_intact = False
-            yield column.file, is_intact
+            yield f"{name}.bin", is_intact
             done += column.bytes
         digests = {name: column.sha256 for name, column in manifest.columns.items()}
         yield MANIFEST, fingerprint_from_digests(digests, manifest.clock) == manifest.fingerprint
@@ -234,32 +226,28 @@ def _read_manifest(folder: int, path: Path) -> Manifest:
     return Manifest.from_json(content, path)
 
 
-def _map_column(folder: int, path: Path, column: Column) -> NDArray[Any]:
+def _map_column(folder: int, path: Path, name: str, column: Column) -> NDArray[Any]:
     """Map a column read-only, after a check of its size."""
     try:
-        file = _open_file(folder, column.file)
+        file = _open_file(folder, f"{name}.bin")
     except OSError as error:
-        raise _damaged(path, f"{column.file} is missing or cannot be read") from error
+        raise damage(path, f"{name}.bin is missing or cannot be read") from error
     try:
-        size, dtype = os.fstat(file).st_size, np.dtype(column.type).newbyteorder("<")
+        size = os.fstat(file).st_size
         if size != column.bytes:
-            raise _damaged(path, f"{column.file} has {size:,} bytes instead of {column.bytes:,}")
-        return np.frombuffer(mmap.mmap(file, size, access=mmap.ACCESS_READ) if size else b"", dtype)
+            raise damage(path, f"{name}.bin has {size:,} bytes instead of {column.bytes:,}")
+        content = mmap.mmap(file, size, access=mmap.ACCESS_READ) if size else b""
+        return np.frombuffer(content, np.dtype(column.type).newbyteorder("<"))
     except OSError as error:
-        raise StoreError(f"cannot map {column.file} of {path} into memory: {error.strerror}") from error
+        raise StoreError(f"cannot map {name}.bin of {path} into memory: {error.strerror}") from error
     finally:
         os.close(file)
-
-
-def _damaged(path: Path, problem: str) -> StoreError:
-    return StoreError(damage_message(path, problem))
 
 
 # Write an index.
 
 
-@dataclass(slots=True)
-class IndexWriter:
+class IndexWriter(NamedTuple):
     """An index being written in a folder of its own, which then moves to its target."""
 
     target: Path
@@ -267,16 +255,24 @@ class IndexWriter:
 
     def write(self, release: Release, progress: Progress = no_progress) -> None:
         """Write the columns and the manifest, then move the index to its target."""
-        columns = release_columns(release)
+        columns, written, done = release_columns(release), dict[str, Column](), 0
         total = sum(column.nbytes for column in columns.values())
         try:
             for name, column in columns.items():  # reserve the disk space before anything is written
                 with open_private(self.folder / f"{name}.bin") as file:
                     if column.nbytes and hasattr(os, "posix_fallocate"):
                         os.posix_fallocate(file, 0, column.nbytes)
-            written, done = dict[str, Column](), 0
             for name, column in columns.items():
-                written[name] = self._write_column(name, column, done, total, progress)
+                checksum, content = hashlib.sha256(), array_bytes(column)
+                with open_private(self.folder / f"{name}.bin") as file:
+                    for position in range(0, len(content), PIECE):
+                        piece = content[position : position + PIECE]
+                        checksum.update(piece)
+                        write_all(file, piece)
+                        progress("writing", done + position, total)
+                        drop_pages()
+                    os.fsync(file)
+                written[name] = Column(column.dtype.name, len(column), checksum.hexdigest())
                 done += column.nbytes
         except OSError as error:
             raise _write_error(error, self.target, total) from error
@@ -288,24 +284,12 @@ class IndexWriter:
         _sync_folder(self.folder)
         PUBLISHED.append((self.target, self.folder.lstat()))
         if _exists(self.target):
-            self._replace()
+            self._exchange()
         else:
             self.folder.rename(self.target)
         _sync_folder(self.target.parent)
 
-    def _write_column(self, name: str, array: NDArray[Any], done: int, total: int, progress: Progress) -> Column:
-        checksum, content = hashlib.sha256(), array_bytes(array)
-        with open_private(self.folder / f"{name}.bin") as file:
-            for position in range(0, len(content), PIECE):
-                piece = content[position : position + PIECE]
-                checksum.update(piece)
-                write_all(file, piece)
-                progress("writing", done + position, total)
-                drop_pages()
-            os.fsync(file)
-        return Column(f"{name}.bin", array.dtype.name, len(array), array.nbytes, checksum.hexdigest())
-
-    def _replace(self) -> None:
+    def _exchange(self) -> None:
         """Exchange the folder with the old index, which is locked, and remove that."""
         _check_target(self.target)  # again: it may have appeared in the meantime
         old = os.open(self.target, FOLDER)
@@ -336,8 +320,12 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
             folder = stack.enter_context(new_folder(target))
             if folder is None:
                 raise running
-            for backup in siblings(target, BACKUP):
-                _recover(backup, target)
+            for backup in siblings(target, BACKUP):  # of a build that was killed between three renames
+                with suppress(FileNotFoundError):
+                    lock = os.open(backup, FOLDER)
+                    stack.callback(os.close, lock)
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(backup) if _exists(target) else backup.rename(target)
         except BlockingIOError as error:
             raise running from error
         except OSError as error:
@@ -346,17 +334,6 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
             yield IndexWriter(target, folder)
         except OSError as error:
             raise _write_error(error, target, None) from error
-
-
-def _recover(backup: Path, target: Path) -> None:
-    """Repair what a build left that was killed between three renames."""
-    with suppress(FileNotFoundError):
-        lock = os.open(backup, FOLDER)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(backup) if _exists(target) else backup.rename(target)
-        finally:
-            os.close(lock)
 
 
 def _exists(path: Path) -> bool:
@@ -414,17 +391,15 @@ class SharedIndex(NamedTuple):
     @classmethod
     def of(cls, release: Release) -> "SharedIndex | None":
         """The index that a release was opened from; None if it is in memory only or was changed since."""
-        stored = release.stored_columns
-        if type(release) is not Release or release.stored_fingerprint is None or stored is None:
+        if type(release) is not Release or release.stored is None:
             return None
-        path = str(Path(stored.path).absolute())
-        return cls(path, release.stored_fingerprint, _file_identity(path))
+        path = str(release.stored.path.absolute())
+        return cls(path, release.stored.fingerprint, _file_identity(path))
 
     @staticmethod
     def size(release: Release) -> int:
         """Bytes of the columns of an open index."""
-        columns = release.stored_columns
-        return 0 if columns is None else sum(column.nbytes for column in columns.arrays.values())
+        return 0 if release.stored is None else sum(column.nbytes for column in release.stored.arrays.values())
 
     def open(self) -> Release:
         """The release. A process opens it once, and checks it unless it is the very files checked before.

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, kernel
 from standout.core.progress import Progress
 from standout.data.build import IN_MEMORY, CodeBlocks, CodedEntries, MemoryPlan, build_release
 from standout.data.build_kernels import NONE
-from standout.data.entries import repeated_rows
 from standout.data.labels import Provenance
 from standout.data.release import Release
 from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
@@ -192,10 +190,7 @@ class Collector:
         )
         provenance = replace(provenance, **self.rejects.provenance(self.unit))
         self.blocks = CodeBlocks()  # the build frees them
-        release = build_release(coded, self.options.repeats, provenance, progress)
-        if self.options.repeats == "error" and release.provenance.repeats:
-            raise SourceError(repeated_rows(release.provenance.repeats))
-        return release
+        return build_release(coded, self.options.repeats, provenance, progress)
 
     def _resolve_times(self) -> None:
         """Convert coded times; reject the rows whose time is not valid."""

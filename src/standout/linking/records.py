@@ -39,7 +39,7 @@ from standout.attack.verdict import VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, take_rows
 from standout.core.rng import generator
-from standout.data.entries import BLOCK_BITS, locate, unpack_attributes
+from standout.data.entries import BLOCK_BITS, unpack_attributes
 from standout.data.release import Release
 from standout.findings.links import Dates
 from standout.know.facts import KnownFacts
@@ -121,8 +121,7 @@ class Agreement:
             second = (first + offset) % release.support[item]
             pairs = postings.start[item] + first, postings.start[item] + second
         (value, time), (other_value, other_time) = (
-            unpack_attributes(postings, postings.word[locate(postings, rank)[1]], release.n_levels, release.span)
-            for rank in pairs
+            unpack_attributes(postings, postings.word[rank], release.n_levels, release.span) for rank in pairs
         )
         one_row = np.zeros(len(value), np.int64)
         if release.n_levels:
@@ -158,8 +157,8 @@ def _entries_of_strangers(release: Release, item: Ints, draw: np.random.Generato
 def _records_of(release: Release, rank: Ints) -> Ints:
     """The records of entries, by their ranks in the postings."""
     postings = release.by_item
-    run, position = locate(postings, rank)
-    place = postings.word[position].astype(np.int64) >> (postings.value_bits + postings.time_bits)
+    run = np.searchsorted(postings.end, rank, side="right")
+    place = postings.word[rank].astype(np.int64) >> (postings.value_bits + postings.time_bits)
     return (postings.block[run].astype(np.int64) << BLOCK_BITS) + place
 
 

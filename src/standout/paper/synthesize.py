@@ -14,17 +14,9 @@ from standout.core.errors import ParameterError, not_one_of
 from standout.core.jit import Array, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import memory_limit, thread_count
-from standout.data.build import (
-    IN_MEMORY,
-    MemoryPlan,
-    count_codes,
-    drop_unused_codes,
-    pack_by_item,
-    read_only_entries,
-    read_only_levels,
-)
+from standout.data.build import IN_MEMORY, MemoryPlan, count_codes, drop_unused_codes, pack_by_item
 from standout.data.labels import Clock, Labels, Provenance
-from standout.data.release import RecordEntries, Release, read_only
+from standout.data.release import RecordEntries, Release
 from standout.data.store import is_index, open_index, open_index_writer, save
 from standout.paper.netflix import (
     CLOCK,
@@ -90,11 +82,7 @@ def _item_ranks(items: int, first_ones: bool) -> Floats:
 
 def _number_labels(count: int) -> Labels:
     """The ids 1 … count."""
-    return _read_only(Labels.of(map(str, range(1, count + 1))))
-
-
-def _read_only(labels: Labels) -> Labels:
-    return Labels(read_only(labels.offsets), read_only(labels.data))
+    return Labels.of(map(str, range(1, count + 1)))
 
 
 # Flat: a release without any structure, as a control in tests.
@@ -362,10 +350,10 @@ def _made(
     return Release(
         records=_number_labels(n_records),
         items=_number_labels(n_items),
-        titles=_read_only(invented_titles(n_items, seed)) if like == "netflix" else None,
-        levels=read_only_levels(levels),
+        titles=invented_titles(n_items, seed) if like == "netflix" else None,
+        levels=levels,
         clock=clock,
-        by_record=read_only_entries(by_record),
+        by_record=by_record,
         by_item=pack_by_item(by_record, n_items, levels, clock, progress, memory),
         provenance=Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=n_entries),
     )

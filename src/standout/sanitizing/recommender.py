@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
-from standout.data.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.data.build import drop_unused_codes, pack_by_item
 from standout.data.entries import first_entries
 from standout.data.release import RecordEntries, Release
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
@@ -247,11 +247,11 @@ def _without(release: Release, keep: Any) -> Release:
     rest, levels, clock = drop_unused_codes(rest, release.levels, release.clock)
     return replace(
         release,
-        levels=read_only_levels(levels),
+        levels=levels,
         clock=clock,
-        by_record=read_only_entries(rest),
+        by_record=rest,
         by_item=pack_by_item(rest, release.n_items, levels, clock),
-        stored_fingerprint=None,
+        stored=None,
     )
 
 

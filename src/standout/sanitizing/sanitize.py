@@ -10,7 +10,7 @@ from standout.core.arrays import Bools
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
-from standout.data.build import pack_by_item, read_only_entries, read_only_levels, select_labels
+from standout.data.build import pack_by_item, select_labels
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
@@ -184,7 +184,7 @@ def same_cells(old: Column, new: Column) -> Bools:
 
 def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, renumber: bool) -> Sanitized:
     """Make the release that a draft describes, in canonical form."""
-    source, by_record, clock = draft.source, read_only_entries(draft.by_record), draft.clock
+    source, by_record, clock = draft.source, draft.by_record, draft.clock
     earlier = source if isinstance(source, Sanitized) else None
     columns, channels = _released_columns(draft, reports)
     record = source.provenance.columns.get("record") if columns else None
@@ -201,7 +201,7 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
         else select_labels(source.records, draft.source_records),
         items=select_labels(source.items, draft.source_items),
         titles=None if source.titles is None else select_labels(source.titles, draft.source_items),
-        levels=read_only_levels(draft.levels),
+        levels=draft.levels,
         clock=clock,
         by_record=by_record,
         by_item=pack_by_item(by_record, draft.n_items, draft.levels, clock),

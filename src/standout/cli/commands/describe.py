@@ -210,7 +210,7 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
                     write_index(reader, list(sources), output, memory, source.settings.get("titles"))
                 finally:
                     source.write_rejects(reader)
-            release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
+            release = replace(open_index(output), stored=None)  # what was read is no index
         source.report(release, list(sources))
     release, size = open_index(output), sum(file.stat().st_size for file in output.iterdir())
     if as_json:
