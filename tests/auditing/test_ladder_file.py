@@ -4,8 +4,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import DOCS, small_audit, valid
-from standout.auditing.ladder import LADDER, RelativeError, RelativeErrors, Rung, fit_ladder, resolve_ladder
-from standout.auditing.ladder_file import read_ladder
+from standout.auditing.ladder import LADDER, RelativeError, Rung, fit_ladder, read_ladder, resolve_ladder
 
 pytestmark = pytest.mark.once
 
@@ -52,12 +51,12 @@ def test_a_file_defines_a_ladder(put, release):
 
 def test_errors_may_be_numbers_durations_or_shares_of_the_data(put):
     spellings = {
-        "value_error = '33 %'": RelativeErrors(RelativeError(0.33)),
-        "value_error = '12.5%, at most 2'": RelativeErrors(RelativeError(0.125, 2)),
-        "time_error = '2 %,  at most 14 Days'": RelativeErrors(time_error=RelativeError(0.02, 14)),
-        "time_error = '2 %, at most 14'": RelativeErrors(time_error=RelativeError(0.02, 14)),
-        "time_error = '2 %, at most 6 hours'": RelativeErrors(time_error=RelativeError(0.02, 0.25)),
-        "joined_error = '.5 %'": RelativeErrors(joined_error=RelativeError(0.005)),
+        "value_error = '33 %'": {"value_error": RelativeError(0.33)},
+        "value_error = '12.5%, at most 2'": {"value_error": RelativeError(0.125, 2)},
+        "time_error = '2 %,  at most 14 Days'": {"time_error": RelativeError(0.02, 14)},
+        "time_error = '2 %, at most 14'": {"time_error": RelativeError(0.02, 14)},
+        "time_error = '2 %, at most 6 hours'": {"time_error": RelativeError(0.02, 0.25)},
+        "joined_error = '.5 %'": {"joined_error": RelativeError(0.005)},
         "time_error = '14 days'": so.Adversary(time_error=14),
         "time_error = '1 hour'": so.Adversary(time_error=1 / 24),
         "joined_error = '30 minutes'": so.Adversary(joined_error=1 / 48),
@@ -67,8 +66,8 @@ def test_errors_may_be_numbers_durations_or_shares_of_the_data(put):
     }
     for text, wanted in spellings.items():
         (rung,) = read_ladder(put(A + text, "ladder.toml")).rungs
-        relative = isinstance(wanted, RelativeErrors)
-        assert rung.relative == (wanted if relative else RelativeErrors()), text
+        relative = isinstance(wanted, dict)
+        assert rung.relative == (wanted if relative else {}), text
         assert rung.adversary == (so.Adversary() if relative else wanted), text
 
 

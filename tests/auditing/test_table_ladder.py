@@ -28,7 +28,7 @@ def test_an_adversary_knows_fewer_attributes_if_hardly_any_row_has_enough_cells(
     empty = Column("empty", "category", ("a", "b"), codes)
     fitted = fit_ladder(resolve_ladder({"x": so.Adversary(knows=2)}), so.Release.of_columns((full, empty)), ["full"])
     assert fitted.rungs[0].adversary.knows == 1
-    assert "fewer than 5 % of the rows have 2 cells" in fitted.rungs[0].note
+    assert "fewer than 5 % of the records have enough cells for 2 facts" in fitted.rungs[0].note
 
 
 def test_equal_adversaries_are_tried_once():

@@ -14,8 +14,7 @@ from tests.fuzzing.tables import TABLE
 
 import standout as so
 from standout.auditing.exposure import read_sensitive_list
-from standout.auditing.ladder import fit_ladder
-from standout.auditing.ladder_file import read_ladder
+from standout.auditing.ladder import fit_ladder, read_ladder
 from standout.cli.typed_facts import Knowledge
 from standout.core.json_files import checksum
 from standout.linking.align import read_decisions, read_item_map

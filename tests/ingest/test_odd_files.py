@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 import standout as so
-from standout.auditing.ladder_file import read_ladder
+from standout.auditing.ladder import read_ladder
 
 ROWS = "user,item,rating\n" + "".join(f"u{n % 7},i{n % 5},3\n" for n in range(35))
 READERS = pytest.mark.parametrize("reader", [so.read, partial(so.read, kind="table")])

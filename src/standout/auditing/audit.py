@@ -16,7 +16,7 @@ from standout.attack.verdict import check_phi
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.data_measures import measure_columns
 from standout.auditing.exposure import read_sensitive_list, risk_table
-from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
+from standout.auditing.ladder import Ladder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.runs import (
     AdversaryRun,
     AuditPlan,
@@ -488,7 +488,7 @@ def _own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
     return named
 
 
-def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
+def _run(request: AuditRequest, fitted: Ladder, progress: Progress) -> AuditResults:
     """Run the headline adversary, the others, the checks, the measures of the data, and attacks on an original.
 
     An interruption before the first result of the headline adversary is raised again.

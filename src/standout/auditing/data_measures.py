@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from standout.auditing.ladder import with_enough_cells, with_facts
+from standout.auditing.ladder import eligible_share, with_enough_facts, with_facts
 from standout.auditing.runs import AdversaryRun, AuditPlan
 from standout.auditing.sentences import describe_adversary
 from standout.core import elementary
@@ -277,7 +277,8 @@ def _disclosure(
     if names:
         most = min(adversary.knows, len(names))
         fewer = adversary if most == adversary.knows else with_facts(adversary, most)
-        others = with_enough_cells(replace(fewer, columns=names, knows=most), original)
+        others = with_enough_facts(replace(fewer, columns=names, knows=most), original)
+        others = others if eligible_share(others, original) else None
     targets = min(plan.targets, MOST_VOTES // (release.column(name).n_levels + 1))
     if column.starts is not None:
         return replace(findings, note="a set is not guessed")

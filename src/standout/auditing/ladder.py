@@ -1,27 +1,30 @@
 """The ladder: the named adversaries of an audit, from a colleague to the worst case.
 
-`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains: columns,
-entries or both. It resolves errors that are shares of the value spread or of the time span.
+`resolve_ladder` finds the ladder that a caller means, also in a TOML file. `fit_ladder` adapts it to what a release
+contains: columns, entries or both. It resolves errors that are shares of the value spread or of the time span.
 """
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.auditing.sentences import describe_precision, facts_text, time_text
 from standout.core.arrays import Ints, codes_in_use
-from standout.core.errors import ParameterError, not_one_of
-from standout.data.labels import SECONDS
+from standout.core.errors import ParameterError, did_you_mean, not_one_of
+from standout.core.json_files import read_toml
+from standout.core.text import printable
+from standout.data.labels import SECONDS, TimeUnit
 from standout.data.release import Release
-from standout.know.adversary import Adversary
-from standout.know.observation import Choice
+from standout.know.adversary import Adversary, outside_top
+from standout.know.observation import Choice, possible_attributes
 from standout.know.similarity import ROUNDING
 from standout.measure.equivalence import known_columns
 
@@ -35,6 +38,7 @@ from standout.measure.equivalence import known_columns
 BLOCK = 1 << 22
 """Entries that are counted at once, to limit memory."""
 DAY = SECONDS["day"]
+ERRORS = {"value_error": "value", "time_error": "date", "length_error": "length", "joined_error": "first-date"}
 SAME = 1e-9
 """Distances whose relative difference is smaller are equal."""
 
@@ -49,18 +53,6 @@ class RelativeError:
     def of(self, spread: float) -> float:
         """The error on data of this spread, not yet rounded."""
         return min(self.share * spread, math.inf if self.at_most is None else self.at_most)
-
-
-class RelativeErrors(NamedTuple):
-    """The errors of an adversary that are relative to the data; None for those that are not."""
-
-    value_error: RelativeError | None = None
-    time_error: RelativeError | None = None
-    joined_error: RelativeError | None = None
-
-
-ABSOLUTE = RelativeErrors()
-"""No error is relative."""
 
 
 class DataSpread:
@@ -112,19 +104,17 @@ class DataSpread:
         unit = max(unit, SECONDS[self.release.clock.unit])
         return seconds // unit * unit / DAY
 
-    def explain(self, errors: RelativeErrors) -> list[str]:
-        """How the errors were resolved, except where a fixed limit decided."""
-        of_values, of_days = (f"the spread of {self.values:g}", f"the time span of {time_text(self.days)}")
-        parts = (
-            ("value", errors.value_error, self.values, of_values),
-            ("date", errors.time_error, self.days, of_days),
-            ("first-date", errors.joined_error, self.days, of_days),
-        )
-        return [
-            f"the {what} error is {100 * error.share:g} % of {whole}"
-            for what, error, spread, whole in parts
-            if error is not None and (error.at_most is None or error.share * spread < error.at_most)
-        ]
+    def resolve(self, errors: Mapping[str, RelativeError]) -> tuple[dict[str, Any], list[str]]:
+        """The errors in numbers, and how they were resolved, except where a fixed limit decided."""
+        numbers, notes = dict[str, Any](), []
+        for name, error in errors.items():
+            spread, whole = self.days, f"the time span of {time_text(self.days)}"
+            if name == "value_error":
+                spread, whole = self.values, f"the spread of {self.values:g}"
+            numbers[name] = self.value_error(error) if name == "value_error" else self.time_error(error)
+            if error.at_most is None or error.share * spread < error.at_most:
+                notes.append(f"the {ERRORS[name]} error is {100 * error.share:g} % of {whole}")
+        return numbers, notes
 
 
 def _counts(codes: NDArray[np.integer[Any]], size: int) -> Ints:
@@ -168,7 +158,7 @@ class Rung:
     note
         How the adversary was adapted to the release.
     relative
-        Errors that are shares of the value spread or of the time span. Empty once they are resolved.
+        Errors that are shares of the value spread or of the time span, by name. Empty once they are resolved.
     bound
         Whether the adversary is the worst case: it knows at least as much as each of the others.
     data
@@ -180,7 +170,7 @@ class Rung:
     adversary: Adversary
     gate: bool = True
     note: str = ""
-    relative: RelativeErrors = ABSOLUTE
+    relative: Mapping[str, RelativeError] = field(default_factory=dict)
     bound: bool = False
     data: Data = "any"
 
@@ -191,19 +181,12 @@ class Rung:
 
 
 class Ladder(NamedTuple):
-    """Adversaries in order, the name of the headline adversary, and where the ladder comes from."""
+    """Adversaries in order, the headline, where the ladder comes from, and sentences about what was skipped."""
 
     rungs: tuple[Rung, ...]
     headline: str
     source: str
-
-
-class FittedLadder(NamedTuple):
-    """The adversaries that apply to a release, the headline, and sentences about what was skipped."""
-
-    rungs: tuple[Rung, ...]
-    headline: str
-    limits: tuple[str, ...]
+    limits: tuple[str, ...] = ()
 
 
 LadderSource: TypeAlias = str | Path | Mapping[str, Adversary | Rung] | Sequence[Rung] | None
@@ -212,34 +195,29 @@ LadderSource: TypeAlias = str | Path | Mapping[str, Adversary | Rung] | Sequence
 ABOUT_ONE_STAR = RelativeError(0.33)
 """A third of the spread: one star of five in the Netflix Prize data, whose inter-decile range is 2 to 5."""
 
+
+def _entries_rung(name: str, title: str, adversary: Adversary, **relative: RelativeError) -> Rung:
+    return Rung(name, f"{title}: {PRECISION}", adversary, relative=relative, data="entries")
+
+
 LADDER = (
-    Rung(
+    _entries_rung(
         "colleague",
-        f"A colleague: {PRECISION}",
+        "A colleague",
         Adversary(knows=4, wrong=1, items="popular"),
-        relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.05, at_most=30)),
-        data="entries",
+        value_error=ABOUT_ONE_STAR,
+        time_error=RelativeError(0.05, at_most=30),
     ),
-    Rung(
+    _entries_rung(
         "acquaintance",
-        f"An acquaintance: {PRECISION}",
+        "An acquaintance",
         Adversary(knows=8, wrong=2),
-        relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.02, at_most=14)),
-        data="entries",
+        value_error=ABOUT_ONE_STAR,
+        time_error=RelativeError(0.02, at_most=14),
     ),
-    Rung(
-        "profile",
-        f"Public profile: {PRECISION}",
-        Adversary(knows=8),
-        relative=RelativeErrors(time_error=RelativeError(0.005, at_most=3)),
-        data="entries",
-    ),
-    Rung(
-        "undated",
-        f"An acquaintance: {PRECISION}",
-        Adversary(knows=8, wrong=2, time_error=None),
-        relative=RelativeErrors(ABOUT_ONE_STAR),
-        data="entries",
+    _entries_rung("profile", "Public profile", Adversary(knows=8), time_error=RelativeError(0.005, at_most=3)),
+    _entries_rung(
+        "undated", "An acquaintance", Adversary(knows=8, wrong=2, time_error=None), value_error=ABOUT_ONE_STAR
     ),
     Rung("worst", f"The worst case: {PRECISION}", Adversary(knows=8), gate=False, bound=True, data="entries"),
     Rung("register", "The owner of a register", Adversary(columns=(QUASI_IDENTIFIERS,), error=0.0), data="columns"),
@@ -287,16 +265,13 @@ def resolve_ladder(ladder: LadderSource, headline: str | None = None) -> Ladder:
     if ladder is None:
         resolved = Ladder(LADDER, HEADLINE, "default")
     elif isinstance(ladder, (str, Path)):
-        from standout.auditing.ladder_file import read_ladder
-
         resolved = read_ladder(ladder)
-    elif isinstance(ladder, Mapping):
-        rungs = [Rung(name, name, rung) if isinstance(rung, Adversary) else rung for name, rung in ladder.items()]
-        if not all(isinstance(name, str) for name in ladder) or not all(isinstance(rung, Rung) for rung in rungs):
+    elif isinstance(ladder, (Mapping, list, tuple)):
+        named: Any = ladder.items() if isinstance(ladder, Mapping) else [("", rung) for rung in ladder]
+        rungs = [Rung(name, name, rung) if name and isinstance(rung, Adversary) else rung for name, rung in named]
+        if not all(isinstance(rung, Rung) and isinstance(rung.name, str) for rung in rungs):
             raise ParameterError(WRONG_LADDER)
-        resolved = checked_ladder(rungs, None, "own")
-    elif isinstance(ladder, (list, tuple)) and all(isinstance(rung, Rung) for rung in ladder):
-        resolved = checked_ladder(list(ladder), None, "own")
+        resolved = _checked_ladder(rungs, None, "own")
     else:
         raise ParameterError(f"{WRONG_LADDER}, got {type(ladder).__name__}")
     return resolved if headline is None else resolved._replace(headline=_rung_name(resolved.rungs, headline))
@@ -308,7 +283,7 @@ def headline_adversary(release: Release, ladder: LadderSource = None, headline: 
     return next(rung.adversary for rung in fitted.rungs if rung.name == fitted.headline)
 
 
-def checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> Ladder:
+def _checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> Ladder:
     """The ladder of these rungs, if their names and titles are valid."""
     if not rungs:
         raise ParameterError("a ladder needs at least one adversary")
@@ -334,13 +309,7 @@ def _rung_name(rungs: Sequence[Rung], name: object) -> str:
     return str(name)
 
 
-def shortened(value: object) -> str:
-    """At most 40 characters of a value, for an error message."""
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
-
-
-def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str] | None = None) -> FittedLadder:
+def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str] | None = None) -> Ladder:
     """The adversaries adapted to this release. Those that do not apply are named in `limits`.
 
     `quasi_identifiers` are the columns that others may know; default: by their roles.
@@ -353,7 +322,7 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
         if rung.bound:
             adversary = _at_least_as_strong(rung.adversary, others)
             adversary = replace(adversary, error=0.0, errors={}) if release.columns else adversary
-            candidates[rung.name] = fit(replace(rung, adversary=adversary, relative=ABSOLUTE))
+            candidates[rung.name] = fit(replace(rung, adversary=adversary, relative={}))
     fitted: list[Rung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
@@ -378,7 +347,7 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
         limits.append(
             f"The headline adversary “{ladder.headline}” does not apply to this data. “{headline}” replaces it."
         )
-    return FittedLadder(tuple(fitted), headline, tuple(limits))
+    return Ladder(tuple(fitted), headline, ladder.source, tuple(limits))
 
 
 def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Adversary:
@@ -415,11 +384,19 @@ def fit_rung(
     if isinstance(fitted, str):
         return fitted
     adversary, notes = fitted
-    if not eligible_share(adversary, release):
+    fewer = with_enough_facts(adversary, release)
+    if not eligible_share(fewer, release):
         return "no record has enough entries or cells that the adversary could know"
-    title = rung.title.replace(PRECISION, describe_precision(adversary, release))
+    if fewer.wrong and fewer.wrong_facts != rung.adversary.wrong_facts:
+        notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
+    if fewer.knows < adversary.knows:
+        notes.append(
+            f"fewer than {100 * FEW:g} % of the records have enough {'cells' if release.columns else 'entries'} for "
+            f"{facts_text(adversary)}, so the adversary knows {facts_text(fewer)}"
+        )
+    title = rung.title.replace(PRECISION, describe_precision(fewer, release))
     note = "; ".join([*filter(None, [rung.note]), *notes])
-    return replace(rung, title=title, adversary=adversary, note=note, relative=ABSOLUTE)
+    return replace(rung, title=title, adversary=fewer, note=note, relative={})
 
 
 def _fit_columns(
@@ -437,101 +414,206 @@ def _fit_columns(
             return "the release has no entries"
         entries = adversary.entries if release.n_levels else replace(adversary.entries, value_error=None)
         adversary = replace(adversary, entries=entries if release.span else replace(entries, time_error=None))
-    names, notes = adversary.columns or (), []
-    attributes = len({name if name in release.attributes else release.column(name).attribute for name in names})
-    attributes = attributes if adversary.columns is not None else len(release.attributes)
+    adversary.eligible(release, np.arange(1))  # an error if its choice of items is not for columns
+    attributes, notes = len(possible_attributes(adversary, release)), []
     if adversary.knows > attributes:
         of = "the release has" if adversary.columns is None else "it may know"
         adversary = with_facts(adversary, attributes)
         notes.append(f"{of} {attributes} attributes, so the adversary knows {facts_text(adversary)}")
-    fitting = with_enough_cells(adversary, release)
-    if fitting is None:
-        return "no row has a cell that the adversary could know"
-    if fitting.knows < adversary.knows:
-        notes.append(
-            f"fewer than {100 * FEW:g} % of the rows have {adversary.knows} cells that the adversary could "
-            f"know, so the adversary knows {facts_text(fitting)}"
-        )
-    return fitting, notes
-
-
-def with_enough_cells(adversary: Adversary, release: Release) -> Adversary | None:
-    """The adversary with the most attributes that a few of the rows have; None if no row has any."""
-    fewer = [adversary, *(with_facts(adversary, knows) for knows in range(adversary.knows - 1, 0, -1))]
-    rows = np.arange(release.n_records)
-    enough = max(FEW * np.count_nonzero(fewer[-1].eligible(release, rows)), 1)
-    return next((each for each in fewer if np.count_nonzero(each.eligible(release, rows)) >= enough), None)
+    return adversary, notes
 
 
 def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]] | str:
     """The adversary with errors in numbers, without what the release lacks, and notes about the changes."""
-    adversary, relative, notes = rung.adversary, rung.relative, []
-    if not release.n_levels and (adversary.value_error is not None or relative.value_error):
-        adversary, relative = replace(adversary, value_error=None), relative._replace(value_error=None)
+    adversary, relative, notes = rung.adversary, {**rung.relative}, []
+    if not release.n_levels and (adversary.value_error is not None or "value_error" in relative):
+        adversary = replace(adversary, value_error=None)
         notes.append("the release has no values, so the adversary knows none")
-    elif not isinstance(release.levels, np.ndarray) and (adversary.value_error or relative.value_error):
-        adversary, relative = replace(adversary, value_error=0), relative._replace(value_error=None)
+    elif not isinstance(release.levels, np.ndarray) and (adversary.value_error or "value_error" in relative):
+        adversary = replace(adversary, value_error=0)
         notes.append("values are categories, so the adversary knows them exactly")
-    dated = (adversary.time_error, adversary.joined_error, relative.time_error, relative.joined_error)
-    if not release.span and any(error is not None for error in dated):
+    if not release.n_levels or not isinstance(release.levels, np.ndarray):
+        relative.pop("value_error", None)
+    is_dated = adversary.time_error is not None or adversary.joined_error is not None
+    if not release.span and (is_dated or {*relative} - {"value_error"}):
         adversary = replace(adversary, time_error=None, joined_error=None)
-        relative = relative._replace(time_error=None, joined_error=None)
+        relative = {name: error for name, error in relative.items() if name == "value_error"}
         notes.append("the release has no dates, so the adversary knows none")
-    for name, error in relative._asdict().items():
-        if error is not None:
-            resolve = spread.value_error if name == "value_error" else spread.time_error
-            changed: dict[str, Any] = {name: resolve(error)}
-            adversary = replace(adversary, **changed)
-    notes += spread.explain(relative)
+    errors, how = spread.resolve(relative)
+    adversary = replace(adversary, **errors)
     assert isinstance(adversary.items, Choice)
     if not release.span and adversary.items.name in ("recent", "burst"):
         return "the release has no dates"
     if adversary.columns is not None or adversary.entries is not None:
         return "the release has no columns"
-    wrong_items = False
     if adversary.wrong and adversary.wrong_facts == "values":
         try:
             adversary.eligible(release, [0])
         except ParameterError:  # without values and dates, only the item of a fact can be wrong
-            adversary, wrong_items = replace(adversary, wrong_facts="items"), True
-    adversary, fewer = _with_affordable_facts(adversary, release)
-    if wrong_items and adversary.wrong:
-        notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
-    return adversary, [*notes, *fewer]
+            adversary = replace(adversary, wrong_facts="items")
+    return adversary, [*notes, *how]
 
 
 def eligible_share(adversary: Adversary, release: Release) -> float:
-    """Share of records with enough entries to be targets of the adversary."""
+    """Share of records with enough entries or cells to be targets of the adversary."""
     try:
         return float(adversary.eligible(release, np.arange(release.n_records)).mean())
     except ParameterError:
         return 0.0
 
 
-def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adversary, list[str]]:
-    """The adversary with as many facts as at least FEW of the records have, and a note if these are fewer."""
+def with_enough_facts(adversary: Adversary, release: Release) -> Adversary:
+    """The adversary with as many facts as at least FEW of the records have, or with one fact."""
     if eligible_share(adversary, release) >= FEW:
-        return adversary, []
+        return adversary
+    longest = adversary.knows if release.columns else min(adversary.knows, int(release.lengths.max()))
 
     def most(of: Callable[[int], Adversary]) -> int:
         """The largest number of facts that enough records have, if they have all smaller ones; 0 if there is none."""
-        sizes = range(1, min(adversary.knows, int(release.lengths.max())) + 1)
-        return bisect_left(sizes, True, key=lambda knows: eligible_share(of(knows), release) < FEW)
+        return bisect_left(range(1, longest + 1), True, key=lambda knows: eligible_share(of(knows), release) < FEW)
 
     with_wrong = most(partial(with_facts, adversary))
     without_wrong = most(lambda knows: replace(adversary, knows=knows, wrong=0))
     fewer = with_facts(adversary, max(with_wrong, 1))
     if without_wrong > with_wrong:
         fewer = replace(adversary, knows=without_wrong, wrong=0)
-    fewer = fewer if fewer.wrong else replace(fewer, wrong_facts="values")
-    note = (
-        f"fewer than {100 * FEW:g} % of the records have enough entries for {facts_text(adversary)}, "
-        f"so the adversary knows {facts_text(fewer)}"
-    )
-    return fewer, [note]
+    return fewer if fewer.wrong else replace(fewer, wrong_facts="values")
 
 
 def with_facts(adversary: Adversary, knows: int) -> Adversary:
     """The adversary with another number of facts and the same share of them wrong (half a fact is right)."""
     wrong = -(-(2 * knows * adversary.wrong - adversary.knows) // (2 * adversary.knows))
     return replace(adversary, knows=knows, wrong=max(0, min(wrong, knows)))
+
+
+# Ladders in TOML files: see docs/ladder.toml.
+
+
+KNOWN = ("knows", "wrong", "wrong_facts", "columns", "error", "errors")
+OPTIONS = ("name", "title", "gate", "bound", "data", *KNOWN, "items", *ERRORS, "entries")
+TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    **dict.fromkeys(("name", "title", "wrong_facts", "items"), (str, "text")),
+    **dict.fromkeys(("gate", "bound"), (bool, "true or false")),
+    "columns": ((list, str), f'a list of column names, or "{QUASI_IDENTIFIERS}"'),
+    "errors": (dict, "a table of numbers by column"),
+    "entries": (dict, "a table of what is known of the entries"),
+}
+NOT_FOR_BOUNDS = ("wrong", "wrong_facts", "value_error", "time_error", "items", "error", "errors")
+"""Options that `bound` decides."""
+NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+UNITS = r"(day|hour|minute)s?"
+SHARE = re.compile(rf"{NUMBER} ?%(?:, at most {NUMBER}(?: {UNITS})?)?")
+DURATION = re.compile(rf"{NUMBER} {UNITS}")
+DATED = '"14 days", "2 %" of the time span, "2 %, at most 14 days"'
+EXAMPLES = {"value_error": '"33 %" of the spread, "33 %, at most 1"', "length_error": '"50 %"'}
+
+
+def read_ladder(path: str | Path) -> Ladder:
+    """The ladder in a TOML file: one table [[adversary]] for each adversary, and optionally `headline`.
+
+    The options of a table are those of so.Adversary, and name, title, gate, bound and data. An error is a number, a
+    share of the data ("33 %", "2 %, at most 14 days"), or "none" if it is not known.
+    """
+    content = read_toml(Path(path))
+    tables, headline = content.get("adversary"), content.get("headline")
+    if unknown := sorted({*content} - {"adversary", "headline"}):
+        raise ParameterError(f"{path}: unknown key {unknown[0]!r:.40}; the known keys are adversary and headline")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise ParameterError(f"{path}: a ladder needs at least one table [[adversary]]")
+    rungs = [_read_rung(table, f"{path}, adversary {number}") for number, table in enumerate(tables, 1)]
+    if headline is not None and not isinstance(headline, str):
+        raise ParameterError(f"{path}: headline must be the name of an adversary")
+    try:
+        return _checked_ladder(rungs, headline, printable(Path(path).name))
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def _read_rung(table: dict[str, Any], where: str) -> Rung:
+    """The adversary in one table of the file."""
+    adversary, relative = _read_adversary(table, where, OPTIONS)
+    if "name" not in table:
+        raise ParameterError(f"{where}: name is missing")
+    if table.get("data", "any") not in (kinds := get_args(Data)):
+        raise ParameterError(f"{where}: data must be one of {', '.join(kinds)}")
+    if table.get("bound") and (given := [name for name in NOT_FOR_BOUNDS if name in table]):
+        raise ParameterError(
+            f"{where}: {given[0]} must not be given with bound = true, which means right and exact facts "
+            "about the rarest items: remove it"
+        )
+    options = {name: table[name] for name in ("gate", "bound", "data") if name in table}
+    return Rung(table["name"], table.get("title", table["name"]), adversary, relative=relative, **options)
+
+
+def _read_adversary(
+    table: dict[str, Any], where: str, allowed: Sequence[str]
+) -> tuple[Adversary, dict[str, RelativeError]]:
+    """What is known, and errors that are shares of the data."""
+    if unknown := sorted({*table} - {*allowed}):
+        raise ParameterError(
+            f"{where}: unknown option {unknown[0]!r:.40}; the options are {', '.join(allowed)}"
+            f"{did_you_mean(unknown[0], allowed)}"
+        )
+    for name, (kind, text) in TYPES.items():
+        if name in table and not isinstance(table[name], kind):
+            raise ParameterError(f"{where}: {name} must be {text}")
+    options = {name: table[name] for name in (*KNOWN, "items") if name in table}
+    errors = {name: _read_error(table[name], name, where) for name in ERRORS if name in table}
+    relative = {name: error for name, error in errors.items() if isinstance(error, RelativeError)}
+    options |= {name: error for name, error in errors.items() if name not in relative}
+    if options.get("columns") == QUASI_IDENTIFIERS:
+        if given := [name for name in (*KNOWN, "items", *ERRORS) if name in table and name != "columns"]:
+            raise ParameterError(
+                f'{where}: {given[0]} must not be given with columns = "{QUASI_IDENTIFIERS}", which means '
+                "that they are known exactly: name the columns instead"
+            )
+        options = {"columns": (QUASI_IDENTIFIERS,), "error": 0.0}
+    elif "columns" in options:
+        if isinstance(options["columns"], str) or not all(isinstance(name, str) for name in options["columns"]):
+            raise ParameterError(f"{where}: columns must be {TYPES['columns'][1]}")
+        options["columns"] = tuple(options["columns"])
+    if "entries" in table:
+        parts = (*KNOWN[:3], "items", *ERRORS)
+        options["entries"], of_entries = _read_adversary(table["entries"], f"{where}, entries", parts)
+        if of_entries:
+            raise ParameterError(f"{where}, entries: errors must be numbers")
+    top = re.fullmatch(r"outside[-_]top[-_(]?(\d{1,9})\)?", table.get("items", ""))
+    try:
+        return Adversary(**options | ({"items": outside_top(int(top[1]))} if top else {})), relative
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from None
+
+
+def _read_error(option: Any, name: str, where: str) -> float | RelativeError | None:
+    """The error in a table: a number, a share of the data, a duration, or None for "none"."""
+
+    def days(number: str, unit: str | None) -> float:
+        return float(number) * SECONDS[cast(TimeUnit, unit or "day")] / SECONDS["day"]
+
+    text = " ".join(option.lower().split()) if isinstance(option, str) else ""
+    is_time = name in ("time_error", "joined_error")
+    if text == "none":
+        return None
+    if isinstance(option, (int, float)) and not isinstance(option, bool):
+        try:
+            return float(option)
+        except OverflowError:
+            raise ParameterError(f"{where}: {name} is too large a number") from None
+    if is_time and (duration := DURATION.fullmatch(text)):
+        return days(duration[1], duration[2])
+    if (share := SHARE.fullmatch(text)) is None:
+        raise ParameterError(
+            f'{where}: {name} must be a number, a text such as {EXAMPLES.get(name, DATED)}, or "none" if it is not '
+            f"known; got {option!r:.40}"
+        )
+    percentage, limit, unit = share.groups()
+    if name == "length_error":  # always a share of the length
+        if limit is not None:
+            raise ParameterError(f"{where}: length_error must be a number or a share without “at most”")
+        return float(percentage) / 100
+    if float(percentage) > 100:
+        raise ParameterError(f"{where}: {name} must be at most 100 % of the data, got {percentage} %")
+    if not is_time and unit is not None:
+        raise ParameterError(f"{where}: value_error has no {unit}s: give its limit as a number")
+    at_most = None if limit is None else days(limit, unit) if is_time else float(limit)
+    return RelativeError(float(percentage) / 100, at_most)
