@@ -91,7 +91,7 @@ _MODULES = {
     "read": "ingest.read",
     "record_similarity": "know.similarity",
     "reproduce": "paper.reproduce",
-    "sanitize": "sanitizing.sanitize",
+    "sanitize": "sanitizing.steps",
     "save": "data.store",
     "simulate": "evaluate.simulate",
     "sparsity": "measure.sparsity",

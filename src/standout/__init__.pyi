@@ -57,9 +57,8 @@ from standout.paper.reproduce import reproduce
 from standout.paper.synthesize import synthesize
 from standout.sanitizing import steps
 from standout.sanitizing.files import open_sanitized
-from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import step
+from standout.sanitizing.steps import sanitize, step
 from standout.sanitizing.utility import Utility, utility
 
 __all__ = [

@@ -40,7 +40,7 @@ def test_table_and_findings_have_the_same_numbers(small_advice):
         assert row["kept_low"] == candidate["utility"]["kept"]["low"]
     assert set(content["step_descriptions"]) == {
         "drop-entries SHARE",
-        "round-time day | week | month | quarter | year | DAYS days | none",
+        "round-time day | week | month | quarter | year | DAYS | none",
     }
     assert [name for name, row in rows.items() if row["recommended"]] == [small_advice.recommended.name]
 

@@ -250,7 +250,7 @@ def _argument(data):
 
 
 STEPS = (
-    "round-time month", "round-time 10 days", "perturb-time 7 0.5", "round-value bins 3",
+    "round-time month", "round-time 10", "perturb-time 7 0.5", "round-value bins 3",
     "round-value edges 1 2 3", "round-value liked 3.5", "perturb-value 1 0.5",
     "randomized-response 1.5 items", "drop-rare-items 3", "drop-top-items 2", "drop-items 1 2",
     "drop-items @a.txt", "drop-entries 0.2", "cap-records 5", "merge-repeats max", "sample-records 0.5",

@@ -17,7 +17,7 @@ FIXED = [
     "round-time month",
     "round-time quarter",
     "round-time year",
-    "round-time 30 days",
+    "round-time 30",
     "round-time none",
     "round-value bins 2",
     "round-value bins 3",

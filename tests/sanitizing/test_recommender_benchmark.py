@@ -14,8 +14,8 @@ pytestmark = pytest.mark.once
 FACTORS = 5
 STEPS = {
     "nothing": [],
-    "liked": [so.steps.RoundValue(liked_from=4)],
-    "no values": [so.steps.RoundValue(to="none")],
+    "liked": [so.steps.RoundValue("liked", 4)],
+    "no values": [so.steps.RoundValue("none")],
     "noise": [so.steps.PerturbValue(2, 0.5), so.steps.DropEntries(0.3)],
     "sampled": [so.steps.SampleRecords(0.5), so.steps.DropTopItems(3)],
     "rare": [so.steps.DropRareItems(below=12)],
@@ -53,7 +53,7 @@ def test_the_recommender_equals_its_slow_twin(release, name, small, monkeypatch)
 
 
 def test_a_level_becomes_the_mean_of_the_values_that_it_replaces(release):
-    liked = so.sanitize(release, so.steps.RoundValue(liked_from=4), seed=1)
+    liked = so.sanitize(release, so.steps.RoundValue("liked", 4), seed=1)
     values = release.to_frame()["value"]
     high, low = values.filter(values >= 4).mean(), values.filter(values < 4).mean()
     np.testing.assert_allclose(calibrated_values(liked), [low, high, np.nan])

@@ -156,11 +156,11 @@ def test_levels_that_vanished_are_still_mapped():
     fewer = so.sanitize(table(rows), "drop-rare-items 2")
     assert fewer.levels.tolist() == [1, 2, 4]
     assert fewer.mapping.released_values == (1, 2, 3, 4)
-    binned = so.sanitize(fewer, so.steps.RoundValue(edges=(2.5, 3.5)))
+    binned = so.sanitize(fewer, so.steps.RoundValue("edges", (2.5, 3.5)))
     assert binned.mapping.released_values == (1.5, 1.5, 3, 4)
     assert binned.levels.tolist() == [1.5, 4]
     assert binned.step_reports[-1].bins == Bins((2.5, 3.5), (1.5, 3, 4))
-    liked = so.sanitize(binned, so.steps.RoundValue(liked_from=3))
+    liked = so.sanitize(binned, so.steps.RoundValue("liked", 3))
     assert liked.mapping.released_values == (0, 0, 1, 1)
     assert so.sanitize(liked, "round-value none").mapping.released_values == (None,) * 4
 
@@ -172,7 +172,7 @@ def test_noise_does_not_change_the_mapping(small_release):
 
 def test_rounding_periods_follow_each_other(small_release):
     weekly = so.sanitize(small_release, "round-time week")
-    safer = so.sanitize(weekly, "round-time 30 days", "round-time quarter")
+    safer = so.sanitize(weekly, "round-time 30", "round-time quarter")
     assert safer.mapping.rounding_periods == (Period("week"), Period("day", 30), Period("quarter"))
     assert_facts_match_release(safer)
 

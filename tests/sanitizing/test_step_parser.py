@@ -11,9 +11,9 @@ pytestmark = pytest.mark.once
 ODD = [
     so.steps.PerturbValue(None, 0.125),
     so.steps.PerturbTime(0.1, 1e-9),
-    so.steps.RoundValue(edges=(-1.5, 1e-7, 1e22)),
-    so.steps.DropItems(("@home", "it's", "a b", "none")),
-    so.steps.DropItems(file="my list.txt"),
+    so.steps.RoundValue("edges", (-1.5, 1e-7, 1e22)),
+    so.steps.DropItems(("@@home", "it's", "a b", "none")),
+    so.steps.DropItems("@my list.txt"),
     so.steps.SampleRecords(0.999),
     so.steps.RandomizedResponse(0.1, items=True),
     so.steps.RoundTime(1),
@@ -23,7 +23,7 @@ ODD = [
 HUGE = "9" * 400
 REFUSED = {
     "": ["", "'", "nothing 3"],
-    "round-time": ["", "fortnight", "0 days", "1.5 days", "99999 days"],
+    "round-time": ["", "fortnight", "0", "1.5", "99999", "30 days"],
     "perturb-time": ["-3", "nan", "3 2", "3 0", HUGE],
     "perturb-value": ["0", "x", "inf", "1 1 1", HUGE],
     "round-value": [
@@ -51,20 +51,20 @@ REFUSED = {
 }
 REFUSED_PARAMETERS = [
     lambda: so.steps.RoundTime(0),
-    lambda: so.steps.RoundValue(bins=2, to="none"),
-    lambda: so.steps.RoundValue(to="x"),
+    lambda: so.steps.RoundValue("none", 2),
+    lambda: so.steps.RoundValue("x"),
     lambda: so.steps.SampleRecords(1.5),
-    lambda: so.steps.DropItems(("a",), "b"),
+    lambda: so.steps.DropItems(("a", "a")),
     lambda: so.steps.DropItems((3,)),
     lambda: so.steps.PerturbValue(True),
-    lambda: so.steps.RoundValue(edges=3),
+    lambda: so.steps.RoundValue("edges", "3"),
     lambda: so.steps.DropRareItems(True),
     lambda: so.step(3),
     lambda: so.steps.RandomizedResponse("1"),
     lambda: so.steps.DropItems(None),
     lambda: so.steps.DropItems(3),
-    lambda: so.steps.RoundValue(bins=10**30),
-    lambda: so.steps.RoundValue(liked_from=-(10**400)),
+    lambda: so.steps.RoundValue("bins", 10**30),
+    lambda: so.steps.RoundValue("liked", -(10**400)),
 ]
 
 

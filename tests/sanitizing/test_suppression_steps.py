@@ -54,7 +54,7 @@ def test_listed_items_are_removed_by_id_title_or_file(put):
     with pytest.raises(so.SourceError, match="cannot be read"):
         so.sanitize(release, "drop-items @nowhere.txt")
     with pytest.raises(so.ParameterError, match="lists no item"):
-        so.sanitize(release, so.steps.DropItems(file=str(put("# none\n", "none.txt"))))
+        so.sanitize(release, so.steps.DropItems(f"@{put('# none', 'none.txt')}"))
 
 
 @pytest.mark.large

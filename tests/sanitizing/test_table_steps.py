@@ -98,7 +98,7 @@ def test_values_are_mapped_as_by_the_slow_twin(text):
 
 def test_top_coding_keeps_numbers_and_puts_the_bound_where_values_were_beyond():
     table = random_table(seed=2)
-    safer = so.sanitize(table, so.steps.TopCode("age", 20, 60), so.steps.TopCode("size", above="small"), seed=0)
+    safer = so.sanitize(table, so.steps.TopCode("age", "20..60"), so.steps.TopCode("size", "..small"), seed=0)
     ages = [None if age is None else naive.top_coded(age, 20.0, 60.0) for age in values(table.column("age"))]
     assert in_original_order(safer, "age") == ages
     assert safer.column("age").kind == "number"
@@ -212,8 +212,8 @@ WRONG = {
     "generalize age month": "needs dates",
     "generalize born minute": "to must be",
     "top-code age 60..20": "before the highest",
-    "top-code age ..": "below or above",
-    "top-code size ..huge": "one of the column's levels",
+    "top-code age ..": "bounds must be LOWEST",
+    "top-code size ..huge": "one of its levels",
     "top-code zip ..9": "needs numbers, dates or ordered levels",
     "swap age 0.01": "fewer than 2",
     "swap age 2": "share must be",

@@ -33,7 +33,7 @@ def test_rounding_times_changes_only_the_difference_of_times(release, untouched)
 
 
 def test_a_release_without_values_predicts_no_better_than_no_release(release):
-    result = so.utility(release, so.steps.RoundValue(to="none"), people=40)
+    result = so.utility(release, so.steps.RoundValue("none"), people=40)
     assert result.rmse.value == pytest.approx(result.rmse.baseline, rel=1e-12)
     assert result.value_difference is None
     assert result.hit_rate == result.hit_rate_before
@@ -66,7 +66,7 @@ def test_a_sanitized_release_has_the_utility_of_its_steps(release):
 def test_steps_that_cannot_be_repeated_are_explained(release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "items.txt").write_text(f"{release.items[0]}\n")
-    safer = so.sanitize(release, so.steps.DropItems(file=tmp_path / "items.txt"), seed=1)
+    safer = so.sanitize(release, so.steps.DropItems(f"@{tmp_path}/items.txt"), seed=1)
     with pytest.raises(so.ParameterError, match="cannot be repeated, because one names a file"):
         so.utility(safer, people=40)
 

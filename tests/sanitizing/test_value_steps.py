@@ -14,13 +14,13 @@ from conftest import content
 from standout.data.labels import Bins
 
 
-@given(releases(), st.sampled_from([{"bins": 1}, {"bins": 2}, {"bins": 3}, {"bins": 9}, {"edges": (2, 4)}]))
+@given(releases(), st.sampled_from([("bins", (n,)) for n in (1, 2, 3, 9)] + [("edges", (2, 4))]))
 def test_a_value_becomes_the_mean_of_its_bin(release, parameters):
     values = [value for value, _ in content(release).values() if value is not None]
     if not values:
         return
-    safer = so.sanitize(release, so.steps.RoundValue(**parameters))
-    edges = parameters.get("edges") or naive.equal_edges(values, parameters["bins"])
+    safer = so.sanitize(release, so.steps.RoundValue(*parameters))
+    edges = parameters[1] if parameters[0] == "edges" else naive.equal_edges(values, *parameters[1])
     means, released = naive.bin_means(values, edges), content(safer)
     for cell, (value, time) in content(release).items():
         assert released[cell][1] == time
@@ -30,7 +30,7 @@ def test_a_value_becomes_the_mean_of_its_bin(release, parameters):
 
 
 def test_liked_is_one_and_disliked_zero(small_release):
-    safer = so.sanitize(small_release, so.steps.RoundValue(liked_from=4))
+    safer = so.sanitize(small_release, so.steps.RoundValue("liked", 4))
     old, new = content(small_release), content(safer)
     assert all(new[cell][0] == (None if old[cell][0] is None else float(old[cell][0] >= 4)) for cell in old)
 
@@ -71,6 +71,6 @@ def test_a_value_without_another_near_level_stays():
 
 def test_an_empty_bin_is_merged_into_the_one_below():
     release = table([("a", "1", 1.0, START), ("b", "1", 4.5, START)])
-    safer = so.sanitize(release, so.steps.RoundValue(edges=(2, 3, 4)))
+    safer = so.sanitize(release, so.steps.RoundValue("edges", (2, 3, 4)))
     assert safer.step_reports[0].bins == Bins((4,), (1, 4.5))
     assert safer.step_reports[0].bins.bin_values([3.9, 4.0]) == (1, 4.5)

@@ -26,9 +26,8 @@ from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
 from standout.linking.links import link
-from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import parse_steps
+from standout.sanitizing.steps import parse_steps, sanitize
 
 COMPOSITION_SEEDS = (3, 4)
 """Added to the seed: the noise of the two releases that are linked with each other."""

@@ -25,7 +25,7 @@ from standout.sanitizing.column_steps import (
     SwapColumn,
     TopCode,
 )
-from standout.sanitizing.step import Step
+from standout.sanitizing.step import Step, parameter_text
 from standout.sanitizing.steps import step as step_of
 from standout.sanitizing.utility import Utility
 
@@ -233,7 +233,7 @@ def _level_steps(column: Column) -> Iterator[Step]:
         shares = np.array([TAIL, 0.05, 0.95, 1 - TAIL])
         bottom, low, high, top = levels[np.searchsorted(counts, shares * counts[-1])].tolist()
         if bottom < top:
-            yield TopCode(name, bottom, top)
+            yield TopCode(name, f"{parameter_text(bottom)}..{parameter_text(top)}")
         span = high - low or float(levels[-1] - levels[0])
         widths = (_round_number(span / bands) for bands in BANDS)
         yield from (RoundColumn(name, width) for width in dict.fromkeys(widths))

@@ -40,7 +40,7 @@ from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import association, column_utility, columns_at
 from standout.sanitizing.recommender import RecommenderBenchmark
-from standout.sanitizing.sanitize import sanitize
+from standout.sanitizing.steps import sanitize
 from standout.sanitizing.utility import Utility, entry_measures
 
 # The risk: how many people the strongest of several attacks identifies.

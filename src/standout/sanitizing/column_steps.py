@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress
 from standout.data.column import EPOCH, Column
 from standout.data.labels import StepReport
 from standout.know.sanitized import PERIODS, Period
@@ -21,20 +21,19 @@ from standout.sanitizing.step import (
     StepNoise,
     StepResult,
     column_name,
-    column_names,
-    is_finite,
-    number,
+    names_of,
     parameter,
     parameter_text,
     positive,
-    share,
     whole,
+    word_or_number,
 )
 
 ROUNDING = 1e-9
 """Tolerance in multiples of a width: 0.3 is 3 × 0.1, in spite of binary fractions."""
 MOST_WIDTHS = 2.0**52
 MOST_DECIMALS = 300
+COLUMNS = "names of different columns"
 MOST_COLUMNS = 12
 """With more quasi-identifiers there are too many combinations of columns to try."""
 
@@ -52,7 +51,7 @@ class _ColumnStep(Step):
 class _LevelStep(_ColumnStep):
     """A step that maps the levels of one column; equal values stay equal."""
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         return StepResult(draft.with_levels(self.column, self._change(draft.column(self.column))))
 
     def level_change(self, column: Column) -> LevelChange | None:
@@ -61,8 +60,8 @@ class _LevelStep(_ColumnStep):
     def _change(self, column: Column) -> LevelChange:
         raise NotImplementedError
 
-    def _wrong_kind(self, column: Column, allowed: str) -> ParameterError:
-        return ParameterError(f"{self}: the column is of type {column.kind}, and the step needs {allowed}")
+    def _require_kind(self, column: Column, kinds: tuple[str, ...], allowed: str) -> None:
+        self._require(column.kind in kinds, f"the column is of type {column.kind}, and the step needs {allowed}")
 
 
 def _check_group(name: str, given: Any) -> Any:
@@ -88,36 +87,27 @@ class GeneralizeColumn(_LevelStep):
     syntax = "COLUMN HEIGHT | COLUMN PERIOD | COLUMN WIDTH"
     summary = "replace values by groups of the hierarchy; dates by week, month, quarter or year; numbers by bands"
 
-    to: float | Literal["week", "month", "quarter", "year"] = parameter(
-        _check_group, lambda word: word if word.isalpha() else number(word)
-    )
+    to: float | Literal["week", "month", "quarter", "year"] = parameter(_check_group, word_or_number)
 
     def _change(self, column: Column) -> LevelChange:
-        levels, tree = column.levels, column.hierarchy
-        if isinstance(self.to, str):
-            if column.kind != "date":
-                raise self._wrong_kind(column, "dates")
+        levels, tree, to = column.levels, column.hierarchy, self.to
+        if isinstance(to, str):
+            self._require_kind(column, ("date",), "dates")
             days = np.asarray(levels, np.float64).astype(np.int64)
-            return merge_numbers("date", Period(self.to).start(days, "day").astype(np.float64))
+            return merge_numbers("date", Period(to).start(days, "day").astype(np.float64))
         if tree is not None:
-            height = self._whole("the height", 1)
-            if height > tree.height:
-                raise ParameterError(f"{self}: the hierarchy of the column has heights 1 to {tree.height}")
-            return merge_labels(column, tree.group_of(height), tree.labels[height - 1], height)
+            self._require(to.is_integer() and to >= 1, "the height must be a whole number ≥ 1")
+            self._require(to <= tree.height, f"the hierarchy of the column has heights 1 to {tree.height}")
+            return merge_labels(column, tree.group_of(int(to)), tree.labels[int(to) - 1], int(to))
         if column.kind == "number":
-            return _bands(column, self.to)
-        if column.kind == "ordered":
-            size = self._whole("the number of merged levels", 2)
-            ends = [(start, min(start + size, len(levels)) - 1) for start in range(0, len(levels), size)]
-            labels = [str(levels[a]) if a == b else f"{levels[a]} to {levels[b]}" for a, b in ends]
-            return merge_labels(column, np.arange(len(levels)) // size, tuple(labels))
-        raise self._wrong_kind(column, "a hierarchy (give one in the schema), numbers, dates or ordered levels")
-
-    def _whole(self, what: str, least: int) -> int:
-        assert not isinstance(self.to, str)
-        if not self.to.is_integer() or self.to < least:
-            raise ParameterError(f"{self}: {what} must be a whole number ≥ {least}")
-        return int(self.to)
+            return _bands(column, to)
+        allowed = "a hierarchy (give one in the schema), numbers, dates or ordered levels"
+        self._require_kind(column, ("ordered",), allowed)
+        self._require(to.is_integer() and to >= 2, "the number of merged levels must be a whole number ≥ 2")
+        size = int(to)
+        ends = [(start, min(start + size, len(levels)) - 1) for start in range(0, len(levels), size)]
+        labels = [str(levels[a]) if a == b else f"{levels[a]} to {levels[b]}" for a, b in ends]
+        return merge_labels(column, np.arange(len(levels)) // size, tuple(labels))
 
 
 def _bands(column: Column, width: float) -> LevelChange:
@@ -160,10 +150,15 @@ class RoundColumn(_LevelStep):
     to: float = parameter(positive())
 
     def _change(self, column: Column) -> LevelChange:
-        if column.kind != "number":
-            raise self._wrong_kind(column, "numbers (dates and ordered levels: use generalize)")
+        self._require_kind(column, ("number",), "numbers (dates and ordered levels: use generalize)")
         numbers = np.asarray(column.levels, np.float64)
         return merge_numbers("number", _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to))
+
+
+def _check_bounds(name: str, given: Any) -> str:
+    if not isinstance(given, str) or ".." not in given or given == "..":
+        raise ParameterError(f"{name} must be LOWEST..HIGHEST, or one of the two, got {given!r:.100}")
+    return given
 
 
 @dataclass(frozen=True)
@@ -177,62 +172,30 @@ class TopCode(_LevelStep):
     syntax = "COLUMN ..HIGHEST | COLUMN LOWEST.. | COLUMN LOWEST..HIGHEST"
     summary = "replace values beyond a bound by the bound, which then means it or more (or less)"
 
-    below: float | str | date | None = None
-    above: float | str | date | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, bound in {"below": self.below, "above": self.above}.items():
-            if isinstance(bound, date):
-                self._set(**{name: bound.isoformat()})
-            elif bound is not None and not isinstance(bound, str) and not is_finite(bound):
-                raise ParameterError(f"{name} must be a finite number, got {bound!r:.100}")
-        if self.below is None and self.above is None:
-            raise ParameterError("below or above must be given")
-
-    def parameter_words(self) -> tuple[str, ...]:
-        low, high = ("" if bound is None else parameter_text(bound) for bound in (self.below, self.above))
-        return self.column, f"{low}..{high}"
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        if len(words) != 2 or ".." not in words[1]:
-            raise cls._syntax_error()
-
-        def bound(word: str) -> float | str | None:
-            try:
-                return number(word) if word else None
-            except ParameterError:
-                return word
-
-        low, _, high = words[1].partition("..")
-        return cls(words[0], bound(low), bound(high))
+    bounds: str = parameter(_check_bounds, str)
 
     def _change(self, column: Column) -> LevelChange:
-        if column.kind not in ("number", "date", "ordered"):
-            raise self._wrong_kind(column, "numbers, dates or ordered levels")
-        low, high = (None if bound is None else self._place(column, bound) for bound in (self.below, self.above))
-        if low is not None and high is not None and low >= high:
-            raise ParameterError(f"{self}: the lowest value must come before the highest")
+        self._require_kind(column, ("number", "date", "ordered"), "numbers, dates or ordered levels")
+        below, _, above = self.bounds.partition("..")
+        low, high = (self._place(column, bound) if bound else None for bound in (below, above))
+        is_ordered = low is None or high is None or low < high
+        self._require(is_ordered, "the lowest value must come before the highest")
         if column.kind == "ordered":
             code = np.clip(np.arange(column.n_levels), low, high).astype(np.int64)
             return merge_labels(column, code, tuple(map(str, column.levels)))
         return merge_numbers(column.kind, np.clip(np.asarray(column.levels, np.float64), low, high))
 
-    def _place(self, column: Column, bound: float | str | date) -> float:
+    def _place(self, column: Column, bound: str) -> float:
         """The number of a bound; of ordered levels, its code."""
-        if column.kind == "ordered":
-            code = column.code(parameter_text(bound))
-            if code is None:
-                raise ParameterError(f"{self}: a bound must be one of the column's levels")
-            return code
+        wanted = {"ordered": "one of its levels", "date": "a date like 2001-12-31"}.get(column.kind, "a finite number")
         try:
             if column.kind == "date":
-                return float((date.fromisoformat(str(bound)) - EPOCH).days)
-            return float(str(bound))
+                return float((date.fromisoformat(bound) - EPOCH).days)
+            place = column.code(bound) if column.kind == "ordered" else float(bound)
         except ValueError:
-            wanted = "a date like 2001-12-31" if column.kind == "date" else "a number"
-            raise ParameterError(f"{self}: a bound of this column must be {wanted}") from None
+            place = None
+        self._require(place is not None and np.isfinite(place), f"a bound of this column must be {wanted}")
+        return float(place)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -248,27 +211,26 @@ class SwapColumn(Step):
     summary = "let a random share of the people exchange these cells; several columns move together"
     about = "columns"
 
-    columns: tuple[str, ...] = parameter(column_names(), tuple, several=True)
-    share: float = parameter(share(allow_one=True))
+    columns: tuple[str, ...] = parameter(names_of(COLUMNS), tuple, several=True)
+    share: float = parameter(positive(1))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         for name in self.columns:
             draft.column(name)
         moved = self._moved(draft.columns)
-        if 2 * len(moved) > len(draft.columns):
-            raise ParameterError(
-                f"{self}: {len(moved)} of {len(draft.columns)} columns would move together, which is the "
-                "same as moving the others: name at most half of them, or use one step for each"
-            )
-        if {"quasi-identifier", "sensitive"} <= {draft.column(name).role for name in moved}:
-            raise ParameterError(
-                f"{self}: a quasi-identifier would move together with a sensitive column, and who finds the "
-                "one would read the other: swap them in separate steps"
-            )
+        self._require(
+            2 * len(moved) <= len(draft.columns),
+            f"{len(moved)} of {len(draft.columns)} columns would move together, which is the same as moving the "
+            "others: name at most half of them, or use one step for each",
+        )
+        self._require(
+            not {"quasi-identifier", "sensitive"} <= {draft.column(name).role for name in moved},
+            "a quasi-identifier would move together with a sensitive column, and who finds the one would read the "
+            "other: swap them in separate steps",
+        )
         n, draw = draft.n_records, noise.rows()
         drawn_rows = round(self.share * n)
-        if drawn_rows < 2:
-            raise ParameterError(f"{self}: of {n:,} rows, fewer than 2 take part: choose a larger share")
+        self._require(drawn_rows >= 2, f"of {n:,} rows, fewer than 2 take part: choose a larger share")
         source: Ints = np.arange(n)
         drawn = np.sort(draw.permutation(n)[:drawn_rows])
         source[drawn] = draw.permutation(drawn)
@@ -296,7 +258,7 @@ class SuppressCells(_ColumnStep):
 
     below: int = parameter(whole(2))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         column = draft.column(self.column)
         counts = column.counts[:-1]
         is_rare = (counts > 0) & (counts < self.below)
@@ -313,7 +275,7 @@ class DropColumn(_ColumnStep):
     syntax = "COLUMN"
     summary = "remove a column"
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         return StepResult(draft.without_column(self.column))
 
 
@@ -360,19 +322,16 @@ class ClassStep(Step):
     syntax = "[COLUMN …] K"
     about = "columns"
 
-    columns: tuple[str, ...] = parameter(column_names(0), tuple, several=True)
+    columns: tuple[str, ...] = parameter(names_of(COLUMNS, 0), tuple, several=True)
     k: int = parameter(whole(2))
 
     def _chosen(self, draft: Draft) -> list[Column]:
         """The columns that form the classes."""
-        if not self.columns:
-            columns = [column for column in draft.columns if column.role == "quasi-identifier"]
-            if columns:
-                return columns
-            raise ParameterError(
-                f"{self}: there are no quasi-identifiers: name the columns, or give them this role in the schema"
-            )
-        return [draft.column(name) for name in self.columns]
+        columns = [draft.column(name) for name in self.columns]
+        columns = columns or [column for column in draft.columns if column.role == "quasi-identifier"]
+        reason = "there are no quasi-identifiers: name the columns, or give them this role in the schema"
+        self._require(columns, reason)
+        return columns
 
     def _keep(self, draft: Draft, keep: Bools) -> Draft:
         return draft.keep_records(keep, reason_if_empty="generalize the columns first, or ask for less")
@@ -385,7 +344,7 @@ class DropRows(ClassStep):
     name = "drop-rows"
     summary = "remove rows whose values of these columns fewer than K rows have"
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         classes = class_numbers([cell_numbers(column) for column in self._chosen(draft)])
         return StepResult(self._keep(draft, np.bincount(classes)[classes] >= self.k))
 
@@ -401,13 +360,12 @@ class SuppressToK(ClassStep):
     name = "suppress-to-k"
     summary = "empty cells of these columns until at least K rows have each combination of their values"
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         columns = self._chosen(draft)
-        if len(columns) > MOST_COLUMNS:
-            raise ParameterError(
-                f"{self}: at most {MOST_COLUMNS} columns are possible, got {len(columns)}: name fewer "
-                "columns, or use drop-rows"
-            )
+        self._require(
+            len(columns) <= MOST_COLUMNS,
+            f"at most {MOST_COLUMNS} columns are possible, got {len(columns)}: name fewer columns, or use drop-rows",
+        )
         emptied, keep = _cells_to_empty([cell_numbers(column) for column in columns], self.k)
         counts: dict[str, float] = {}
         for column, cells in zip(columns, emptied, strict=True):

@@ -21,7 +21,7 @@ from standout.evaluate.estimates import CONFIDENCE, Estimate, rate, student
 from standout.know.sanitized import Channel, Sanitized
 from standout.sanitizing.draft import LevelChange, recode
 from standout.sanitizing.recommender import InfluenceEstimate
-from standout.sanitizing.sanitize import same_cells
+from standout.sanitizing.steps import same_cells
 
 # What is left of each column of a sanitized release: its marginal, its cells, its information in bits.
 #

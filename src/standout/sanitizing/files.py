@@ -38,9 +38,8 @@ from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized, sidecar_path
 from standout.sanitizing.draft import ReleasedValues, compact
 from standout.sanitizing.k_steps import ClusterRecords
-from standout.sanitizing.sanitize import finish, level_draft
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import parse_steps
+from standout.sanitizing.steps import finish, level_draft, parse_steps
 from standout.sanitizing.value_steps import RandomizedResponse, RoundTime
 
 FORMAT, VERSION = "standout sanitized", 3

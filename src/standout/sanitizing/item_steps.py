@@ -1,23 +1,22 @@
 """Steps that remove items, entries or records."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError, not_one_of
+from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress
 from standout.data.labels import SECONDS, StepReport
 from standout.data.release import Codes
 from standout.data.search import Catalogue
 from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread, ValueSpread
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Step, StepNoise, StepResult, parameter, share, whole
-from standout.sanitizing.value_steps import draw_entries
+from standout.sanitizing.step import Step, StepNoise, StepResult, names_of, one_of, parameter, positive, whole
+from standout.sanitizing.value_steps import NO_VALUES, draw_entries
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class DropRareItems(Step):
 
     below: int = parameter(whole(1))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         reason = f"no item has {self.below:,} records; the most popular one has {int(draft.support.max()):,}"
         return StepResult(draft.keep_items(draft.support >= self.below, reason))
 
@@ -45,7 +44,7 @@ class DropTopItems(Step):
 
     count: int = parameter(whole(1))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         reason = f"the release has only {draft.n_items:,} items"
         return StepResult(draft.keep_items(draft.popularity_rank >= self.count, reason))
 
@@ -55,41 +54,28 @@ class DropItems(Step):
     """Remove listed items, by id or title, or those that a file lists.
 
     A name means all items with this id or title. One that no item has is an error, because the intended item would be
-    published. In the file, empty lines, lines that begin with # and text after a tab are ignored.
+    published. @FILE alone names a file, and @@ begins a name with @. In the file, empty lines, lines that begin with #
+    and text after a tab are ignored.
     """
 
     name = "drop-items"
     syntax = "ITEM … | @FILE"
     summary = "remove these items, by id or title, or those that a file lists"
 
-    items: tuple[str, ...] = ()
-    file: str | None = None
+    items: tuple[str, ...] = parameter(names_of("different ids or titles, as text"), tuple, several=True)
 
-    def __post_init__(self) -> None:
-        listed = (self.items,) if isinstance(self.items, str) else self.items
-        names = tuple(listed) if isinstance(listed, Iterable) else (None,)
-        if not all(isinstance(name, str) and name for name in names):
-            raise ParameterError("items must be ids or titles, as text")
-        if bool(names) == bool(self.file):
-            raise ParameterError("drop-items takes either items or a file that lists them")
-        self._set(items=names, file=None if self.file is None else str(self.file))
-
-    def parameter_words(self) -> tuple[str, ...]:
-        if self.file is not None:
-            return (f"@{self.file}",)
-        return tuple(f"@{name}" if name.startswith("@") else name for name in self.items)
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        if len(words) == 1 and words[0].startswith("@") and not words[0].startswith("@@"):
-            return cls(file=words[0][1:])
-        return cls(tuple(name[1:] if name.startswith("@@") else name for name in words))
+    @property
+    def file(self) -> Path | None:
+        """The file that lists the items, if there is one."""
+        first = self.items[0]
+        return Path(first[1:]) if len(self.items) == 1 and first[0] == "@" != first[1:2] else None
 
     def public_text(self) -> str:
-        return str(self if self.file is None else DropItems(file=Path(self.file).name))
+        return str(self if self.file is None else replace(self, items=(f"@{self.file.name}",)))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        names, source = self.items or _read_names(Path(str(self.file))), draft.source
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
+        source, listed = draft.source, (name[1:] if name.startswith("@@") else name for name in self.items)
+        names = tuple(listed) if self.file is None else _read_names(self.file)
         catalogue = Catalogue(source.original if isinstance(source, Sanitized) else source)
         ids, has_titles = catalogue.release.items, catalogue.release.titles is not None
 
@@ -143,12 +129,12 @@ class DropEntries(Step):
     syntax = "SHARE"
     summary = "remove each entry with probability SHARE"
 
-    share: float = parameter(share())
+    share: float = parameter(positive(below=1))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return _replacement_noise(report) or ReleaseNoise(kept=1 - self.share)
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         keep = _draw_uniforms(draft, noise) >= self.share
         return StepResult(draft.keep_entries(keep, f"{self} removed every entry"), _removed_but_left(draft, keep))
 
@@ -180,7 +166,7 @@ class CapRecords(Step):
         kept = report.counts["entries"] / report.counts["entries before"]
         return _replacement_noise(report) or ReleaseNoise(kept=kept)
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         draws, keep = _draw_uniforms(draft, noise), np.zeros(draft.n_entries, np.bool_)
         start, most = draft.by_record.start, min(self.most, draft.n_entries)
         draft.run_by_records(lambda low, high: _cap(start, draws, low, high, most, keep))
@@ -197,12 +183,12 @@ class SampleRecords(Step):
     summary = "keep a random sample of the records: a SHARE below 1, or COUNT of them"
     about = "records"
 
-    size: float = parameter(lambda name, given: (share() if isinstance(given, float) else whole(1))(name, given))
+    size: float = parameter(lambda name, size: (positive(below=1) if isinstance(size, float) else whole(1))(name, size))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         size = int(self.size) if self.size >= 1 else round(self.size * draft.n_records)
         if not 1 <= size <= draft.n_records:
             raise ParameterError(f"{self} would keep {size:,} of {draft.n_records:,} records")
@@ -307,12 +293,6 @@ def _known(column: Array, i: Int, missing: Int) -> Int:
     return np.int64(-1) if code == missing else code
 
 
-def _check_policy(name: str, given: Any) -> str:
-    if given not in POLICIES:
-        raise ParameterError(not_one_of(name, given, POLICIES))
-    return str(given)
-
-
 @dataclass(frozen=True)
 class MergeRepeats(Step):
     """Keep one entry of each record and item: the last, the first, or the largest value; see `_is_better`."""
@@ -321,7 +301,7 @@ class MergeRepeats(Step):
     syntax = "[last | first | max]"
     summary = "keep one entry of each record and item: the last (default), the first, or the largest value"
 
-    keep: Literal["last", "first", "max"] = parameter(_check_policy, str, default="last")
+    keep: Literal["last", "first", "max"] = parameter(one_of(*POLICIES), str, default="last")
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The chance that a known entry was merged into one with another value or time.
@@ -331,11 +311,11 @@ class MergeRepeats(Step):
         """
         return _replacement_noise(report) or ReleaseNoise()
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         if self.keep == "max":
-            self._require(draft.n_levels > 0, "values")
-            if isinstance(draft.levels, tuple):
-                raise ParameterError(f"{self}: values are categories, which have no largest: keep last or first")
+            self._require(draft.n_levels > 0, NO_VALUES)
+            is_number = not isinstance(draft.levels, tuple)
+            self._require(is_number, "values are categories, which have no largest: keep last or first")
         start, item, *columns = draft.by_record
         value, time = (NO_CODES if column is None else column for column in columns)
         missing = np.array([draft.n_levels, 0 if draft.clock is None else draft.clock.span])

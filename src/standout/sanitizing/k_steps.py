@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress
 from standout.core.rng import uniform
 from standout.data.build import count_codes
 from standout.data.labels import StepReport
@@ -24,15 +24,6 @@ from standout.sanitizing.step import Step, StepNoise, StepResult, parameter, who
 # and the k - 1 most similar to it, and so on  [microaggregation: Domingo-Ferrer and Mateo-Sanz 2002].
 
 
-class WeightedMatrix(NamedTuple):
-    """Record-item matrix with entries record_weight[r] · item_weight[i], by record (CSR)."""
-
-    start: Array
-    item: Array
-    record_weight: Array
-    item_weight: Array
-
-
 @kernel
 def fill_with_noise(streams: Array, out: Array) -> None:
     """out[i] = numbers in [-1/2, 1/2) of stream i."""
@@ -42,38 +33,13 @@ def fill_with_noise(streams: Array, out: Array) -> None:
 
 
 @kernel
-def multiply_records(matrix: WeightedMatrix, items: Array, low: Int, high: Int, out: Array) -> None:
-    """out[r] = Σ matrix[r, i] · items[i] for records low … high - 1."""
-    start, item, record_weight, item_weight = matrix
-    for r in range(low, high):
-        out[r] = 0.0
-        for p in range(start[r], start[r + 1]):
-            i = item[p]
-            for d in range(out.shape[1]):
-                out[r, d] += item_weight[i] * items[i, d]
-        for d in range(out.shape[1]):
-            out[r, d] *= record_weight[r]
-
-
-@kernel
-def multiply_items(matrix: WeightedMatrix, records: Array, out: Array) -> None:
-    """out[i] += Σ matrix[r, i] · records[r] over the records that have item i."""
-    start, item, record_weight, item_weight = matrix
-    for r in range(len(start) - 1):
-        for p in range(start[r], start[r + 1]):
-            i = item[p]
-            for d in range(out.shape[1]):
-                out[i, d] += item_weight[i] * record_weight[r] * records[r, d]
-
-
-@kernel
 def form_clusters(
     start: Array, item: Array, n_items: Int, members: Array, k: Int, representatives: Array, similarity: Array
 ) -> None:
     """Form clusters of at least k of these records.
 
-    representatives[r] = the record that represents r; similarity[r] = their Jaccard index, which is items in
-    common / items of either.
+    representatives[r] = the record that represents r, the most similar one to the others of its cluster;
+    similarity[r] = their Jaccard index, which is items in common / items of either. The first one of a tie is taken.
     """
     similar = _similarities(start, item, n_items, members)
     n = len(members)
@@ -84,19 +50,28 @@ def form_clusters(
     left = n
     while left > 0:
         size = k if left >= 2 * k else left
-        centre = -1  # the free record that is least similar to the others; the first one of a tie
+        centre = -1  # the free record that is least similar to the others
         for i in range(n):
             if free[i] and (centre < 0 or total[i] < total[centre]):
                 centre = i
-        cluster = _nearest(similar, free, centre, size)
-        for c in range(size):
-            free[cluster[c]] = False
+        candidates = np.flatnonzero(free)
+        far = np.empty(left, np.float32)
+        for x in range(left):
+            far[x] = -similar[centre, candidates[x]] if candidates[x] != centre else np.float32(-2.0)
+        cluster = candidates[np.argsort(far, kind="mergesort")[:size]]
+        free[cluster] = False
         for i in range(n):
             if free[i]:
                 for c in range(size):
                     total[i] -= similar[i, cluster[c]]
         left -= size
-        chosen = _medoid(similar, cluster)
+        chosen, most = -1, -1.0
+        for c in range(size):
+            likeness = 0.0
+            for d in range(size):
+                likeness += similar[cluster[c], cluster[d]]
+            if likeness > most or (likeness == most and cluster[c] < chosen):
+                chosen, most = cluster[c], likeness
         for c in range(size):
             representatives[members[cluster[c]]] = members[chosen]
             similarity[members[cluster[c]]] = similar[cluster[c], chosen]
@@ -107,48 +82,17 @@ def _similarities(start: Array, item: Array, n_items: Int, members: Array) -> Ar
     n = len(members)
     similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
     for i in range(n):
-        begin, end = start[members[i]], start[members[i] + 1]
-        for p in range(begin, end):
-            has[item[p]] = 1
+        own = item[start[members[i]] : start[members[i] + 1]]
+        has[own] = 1
         for j in range(i + 1, n):
-            other, stop = start[members[j]], start[members[j] + 1]
+            other = item[start[members[j]] : start[members[j] + 1]]
             common = 0
-            for p in range(other, stop):
-                common += has[item[p]]
-            share = np.float32(common / (end - begin + stop - other - common))
-            similar[i, j] = share
-            similar[j, i] = share
-        for p in range(begin, end):
-            has[item[p]] = 0
+            for p in range(len(other)):
+                common += has[other[p]]
+            similar[i, j] = common / (len(own) + len(other) - common)
+            similar[j, i] = similar[i, j]
+        has[own] = 0
     return similar
-
-
-@subroutine
-def _nearest(similar: Array, free: Array, centre: Int, size: Int) -> Array:
-    """Indices of the free records most similar to the centre, itself first; the first ones of a tie."""
-    n = 0
-    candidates = np.empty(len(free), np.int64)
-    for i in range(len(free)):
-        if free[i]:
-            candidates[n] = i
-            n += 1
-    far = np.empty(n, np.float32)
-    for x in range(n):
-        far[x] = -similar[centre, candidates[x]] if candidates[x] != centre else np.float32(-2.0)
-    return candidates[np.argsort(far, kind="mergesort")[:size]]
-
-
-@subroutine
-def _medoid(similar: Array, cluster: Array) -> Int:
-    """Index of the record most similar to the others of its cluster; the lowest index of a tie."""
-    best, most = -1, -1.0
-    for c in range(len(cluster)):
-        total = 0.0
-        for d in range(len(cluster)):
-            total += similar[cluster[c], cluster[d]]
-        if total > most or (total == most and cluster[c] < best):
-            best, most = cluster[c], total
-    return best
 
 
 DIMENSIONS, ROUNDS = 8, 6
@@ -179,11 +123,10 @@ class ClusterRecords(Step):
         kept = own + (1 - own) * 2 * similarity / (1 + similarity)
         return ReleaseNoise(kept=kept, present=own, own=own / kept)
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         n = draft.n_records
-        self._require_records(draft, self.k)
-        if draft.columns:
-            raise ParameterError(f"{self}: columns of a record belong to one person, so it cannot represent several")
+        self._require(n >= self.k, f"the release has {n:,} records, fewer than {self.k:,}")
+        self._require(not draft.columns, "columns of a record belong to one person, so it cannot represent several")
         blocks = _blocks(_coordinates(draft, noise, progress), max(BLOCK, 4 * self.k))
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
         first = offsets([len(block) for block in blocks])
@@ -211,18 +154,16 @@ def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
     A linear algebra library would give sums that depend on its number of threads.
     """
     start, item = draft.distinct
-    matrix = WeightedMatrix(start, item, 1 / np.sqrt(np.diff(start)), 1 / np.sqrt(draft.support))
-    records = np.empty((draft.n_records, DIMENSIONS))
+    matrix = csr_array((np.ones(len(item)), item.astype(np.int32), start), shape=(draft.n_records, draft.n_items))
+    record_weight, item_weight = (1 / np.sqrt(size)[:, np.newaxis] for size in (np.diff(start), draft.support))
     items = np.empty((draft.n_items, DIMENSIONS))
     fill_with_noise(noise.item_keys, items)
-    items[:, 0] = 1 / matrix.item_weight  # the first singular vector, which is only the items' popularity
+    items[:, :1] = 1 / item_weight  # the first singular vector, which is only the items' popularity
     for completed in range(ROUNDS):
         progress("laying out records", completed, ROUNDS)
         _orthonormalise(items)
-        draft.run_by_records(lambda low, high: multiply_records(matrix, items, low, high, records))
-        if completed < ROUNDS - 1:
-            items[:] = 0
-            multiply_items(matrix, records, items)
+        records = record_weight * (matrix @ (item_weight * items))
+        items = item_weight * (matrix.T @ (record_weight * records))
     return np.ascontiguousarray(records[:, 1:])
 
 
@@ -257,41 +198,29 @@ def _blocks(coordinates: Floats, most: int) -> list[Ints]:
 
 
 class EntriesByItem(NamedTuple):
-    """Entries by item, one of each record, the most popular item first: item a has first[a] to first[a + 1].
-
-    record[p] is the record of entry p, and entry[p] its index in the order by record.
-    """
+    """One entry of each record and item, the most popular item first: item a has first[a] to first[a + 1]."""
 
     first: Array
     record: Array
-    entry: Array
+    entry: Array  # its index in the order by record
 
 
 class KeptItems(NamedTuple):
-    """Items that each record has kept so far: items[start[r]] … in ascending order, n_items[r] of them.
-
-    keep[i] says whether entry i, in the order by record, is kept.
-    """
+    """Items that each record has kept so far: items[start[r]] … in ascending order, n_items[r] of them."""
 
     start: Array
     items: Array
     n_items: Array
-    keep: Array
+    keep: Array  # whether each entry is kept, in the order by record
 
 
 class Counters(NamedTuple):
-    """Work space for one item a; pairs and triples are 0 between two items.
+    """Work space for one item a; pairs and triples are 0 between two items."""
 
-    alive    records that may keep the item
-    pairs    pairs[b] = how many of them have kept b
-    local    short numbers of the items with pairs[b] > 0, so that their triples lie close together
-    triples  how many have kept both of two items; the pair i < j of local numbers is at j (j - 1) / 2 + i
-    """
-
-    alive: Array
-    pairs: Array
-    local: Array
-    triples: Array
+    alive: Array  # records that may keep the item
+    pairs: Array  # pairs[b] = how many of them have kept b
+    local: Array  # short numbers of the items with pairs[b] > 0, so that their triples lie close together
+    triples: Array  # how many have kept both of two items; the pair i < j of local numbers is at j (j - 1) / 2 + i
 
 
 @kernel
@@ -422,8 +351,8 @@ class KmSuppress(Step):
         before = report.counts.get("entries before of items left", report.counts["entries before"])
         return ReleaseNoise(kept=report.counts["entries"] / before)
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        self._require_records(draft, self.k)
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
+        self._require(draft.n_records >= self.k, f"the release has {draft.n_records:,} records, fewer than {self.k:,}")
         before = draft
         reason = f"no combination of items is shared by {self.k:,} records"
         for m in range(min(self.m, 2), self.m + 1):
@@ -438,11 +367,8 @@ class KmSuppress(Step):
         lengths = np.diff(start).astype(np.float64)
         work = float((lengths * (lengths - 1) * (lengths - 2 if m == 3 else 1) / (6 if m == 3 else 2)).sum())
         most = MOST_TRIPLES if m == 3 else MOST_PAIRS
-        if work > most:
-            raise ParameterError(
-                f"{self}: {work:.1g} {combined} of items would be counted, more than {most:.0g}: cap records or "
-                "remove items first"
-            )
+        reason = f"{work:.1g} {combined} of items would be counted, more than {most:.0g}: cap records or remove items"
+        self._require(work <= most, reason)
         n = len(item)
         entry = np.argsort(draft.popularity_rank[item], kind="stable")
         record = np.repeat(np.arange(draft.n_records, dtype=np.uint32), np.diff(start))[entry]
@@ -457,6 +383,6 @@ class KmSuppress(Step):
         )
         for low in range(0, n_items, ITEMS):
             progress(f"counting {combined}", int(entries.first[low]), n)
-            if not walk(entries, kept, counters, self.k, m, low, min(low + ITEMS, n_items)):
-                raise ParameterError(f"{self}: too many items occur together: remove rare items first")
+            is_done = walk(entries, kept, counters, self.k, m, low, min(low + ITEMS, n_items))
+            self._require(is_done, "too many items occur together: remove rare items first")
         return np.asarray(keep[draft.distinct_index]) if draft.has_repeats else keep

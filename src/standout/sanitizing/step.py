@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import ParameterError, whole_number
-from standout.core.progress import Progress, no_progress
+from standout.core.errors import ParameterError, not_one_of, whole_number
+from standout.core.progress import Progress
 from standout.core.rng import generator, key
 from standout.data.column import Column
 from standout.data.labels import Bins, Labels, StepReport
@@ -96,10 +96,10 @@ class Step(ABC):
     def __post_init__(self) -> None:
         for declared in fields(self):
             if check := declared.metadata.get("check"):
-                self._set(**{declared.name: check(declared.name, getattr(self, declared.name))})
+                object.__setattr__(self, declared.name, check(declared.name, getattr(self, declared.name)))
 
     @abstractmethod
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         """Apply the step to a draft; raises a ParameterError if it does not fit."""
 
     def noise(self, report: StepReport) -> ReleaseNoise:
@@ -114,23 +114,15 @@ class Step(ABC):
         """How the step maps the levels of a column, whatever the cells are; None if it does not."""
         return None
 
-    def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words that `from_words` reads."""
-        values = [getattr(self, declared.name) for declared in fields(self)]
-        several = [value if isinstance(value, tuple) else (value,) for value in values]
-        return tuple(parameter_text(value) for values in several for value in values)
-
     @classmethod
     def from_words(cls, *words: str) -> Self:
         """Make the step with these parameters, in the syntax that `standout sanitize --list-steps` shows."""
-        declared = fields(cls)
-        required = sum(each.default is MISSING for each in declared)
-        given: list[Any] = list(words)
-        if declared and declared[0].metadata.get("several"):
-            extra = len(words) - len(declared) + 1
-            given = [words[: max(extra, 0)], *words[max(extra, 0) :]]
-        if not required <= len(given) <= len(declared):
-            raise cls._syntax_error()
+        declared, given = fields(cls), list[Any](words)
+        for place in (place for place, each in enumerate(declared) if each.metadata.get("several")):
+            end = max(len(words) - len(declared) + 1 + place, place)
+            given[place:end] = [tuple(words[place:end])]
+        if not sum(each.default is MISSING for each in declared) <= len(given) <= len(declared):
+            raise ParameterError(f"write it as: {cls.name} {cls.syntax}")
         return cls(*(each.metadata["read"](word) for each, word in zip(declared, given, strict=False)))
 
     def public_text(self) -> str:
@@ -138,24 +130,18 @@ class Step(ABC):
         return str(self)
 
     def __str__(self) -> str:
-        return shlex.join([self.name, *self.parameter_words()])
+        words = [self.name]
+        for declared in fields(self):
+            value = getattr(self, declared.name)
+            if isinstance(value, bool):  # a flag is written as its name, or not at all
+                words += [declared.name] * value
+            else:
+                words += map(parameter_text, value if isinstance(value, tuple) else (value,))
+        return shlex.join(words)
 
-    @classmethod
-    def _syntax_error(cls) -> ParameterError:
-        return ParameterError(f"write it as: {cls.name} {cls.syntax}")
-
-    def _require(self, is_present: bool, what: str) -> None:
-        if not is_present:
-            raise ParameterError(f"{self}: the release has no {what}")
-
-    def _require_records(self, draft: Draft, least: int) -> None:
-        if draft.n_records < least:
-            raise ParameterError(f"{self}: the release has {draft.n_records:,} records, fewer than {least:,}")
-
-    def _set(self, **checked: Any) -> None:
-        """Set parameters of a frozen dataclass to their checked values."""
-        for name, parameter in checked.items():
-            object.__setattr__(self, name, parameter)
+    def _require(self, is_met: object, reason: str) -> None:
+        if not is_met:
+            raise ParameterError(f"{self}: {reason}")
 
 
 # Parameters: how a word is read, and what is allowed.
@@ -172,7 +158,12 @@ def number(word: str) -> float:
         raise ParameterError(f"expected a number, got {word!r:.100}") from None
 
 
-def parameter(check: Check, read: Callable[[str], Any] = number, default: Any = MISSING, several: bool = False) -> Any:
+def word_or_number(word: str) -> float | str:
+    """A word of letters as it is; a number otherwise."""
+    return word if word.isalpha() else number(word)
+
+
+def parameter(check: Check, read: Callable[[Any], Any] = number, default: Any = MISSING, several: bool = False) -> Any:
     """Declare a parameter of a step: how it is checked, how it is read, its default, and if it is several words."""
     return field(default=default, metadata={"check": check, "read": read, "several": several})
 
@@ -202,38 +193,38 @@ def whole(least: int, most: int | None = None) -> Check:
     return check
 
 
-def positive(most: float = sys.float_info.max) -> Check:
-    """A finite number above 0 and at most `most`."""
+def positive(most: float = sys.float_info.max, below: float = math.inf) -> Check:
+    """A finite number above 0, at most `most`, and below `below`."""
 
     def check(name: str, given: Any) -> float:
-        if not is_finite(given) or not 0 < given <= most:
-            limit = "" if most == sys.float_info.max else f" and ≤ {most:,g}"
+        if not is_finite(given) or not 0 < given <= most or given >= below:
+            limit = f" and < {below:g}" if below < math.inf else f" and ≤ {most:,g}"
+            limit = "" if below > most == sys.float_info.max else limit
             raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r:.100}")
         return float(given)
 
     return check
 
 
-def share(allow_one: bool = False) -> Check:
-    """A number above 0 and below 1, or at most 1 if `allow_one`."""
+def one_of(*allowed: str) -> Check:
+    """One of these words."""
 
-    def check(name: str, given: Any) -> float:
-        if not is_finite(given) or not 0 < given <= 1 or (given == 1 and not allow_one):
-            limit = "at most" if allow_one else "below"
-            raise ParameterError(f"{name} must be above 0 and {limit} 1, got {given!r:.100}")
-        return float(given)
+    def check(name: str, given: Any) -> str:
+        if given not in allowed:
+            raise ParameterError(not_one_of(name, given, allowed))
+        return str(given)
 
     return check
 
 
-def column_names(least: int = 1) -> Check:
-    """Names of different columns; one name is enough."""
+def names_of(what: str, least: int = 1) -> Check:
+    """Different names, at least this number; a single one may be given as text."""
 
     def check(name: str, given: Any) -> tuple[str, ...]:
         names = (given,) if isinstance(given, str) else given
-        fits = isinstance(names, (tuple, list)) and all(isinstance(column, str) and column for column in names)
+        fits = isinstance(names, (tuple, list)) and all(isinstance(each, str) and each for each in names)
         if not fits or len(set(names)) < len(names) or len(names) < least:
-            raise ParameterError(f"{name} must be names of different columns, got {given!r:.100}")
+            raise ParameterError(f"{name} must be {what}, got {given!r:.100}")
         return tuple(names)
 
     return check

@@ -33,9 +33,8 @@ from standout.sanitizing.recommender import (
     history_matrix,
     level_numbers,
 )
-from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import parse_steps
+from standout.sanitizing.steps import parse_steps, sanitize
 
 PEOPLE = 1000
 

@@ -6,16 +6,16 @@ record nor on the rest of the release, and repeated entries of a record and item
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal
 
 import numpy as np
 
 from standout.core.arrays import Floats, Ints, codes_in_use, offsets
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, Real, kernel
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress
 from standout.core.rng import mix, uniform
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Bins, Clock, StepReport
@@ -29,14 +29,15 @@ from standout.sanitizing.step import (
     StepResult,
     is_finite,
     number,
+    one_of,
     parameter,
-    parameter_text,
     positive,
-    share,
     whole,
+    word_or_number,
 )
 
 ZERO, TWO = np.uint64(0), np.uint64(2)
+NO_VALUES, NO_TIMES = "the release has no values", "the release has no times"
 
 
 def draw_entries(draft: Draft, noise: StepNoise, work: Callable[[slice, Floats], None], draws: int = 2) -> None:
@@ -126,13 +127,13 @@ class PerturbValue(Step):
     summary = "replace a value by another one within ± ERROR (none: any), with PROBABILITY (default: 1)"
 
     error: float | None = parameter(_check_error, lambda word: None if word == "none" else number(word), default=1)
-    probability: float = parameter(share(allow_one=True), default=1.0)
+    probability: float = parameter(positive(1), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise(values=(ValueSpread(self.error, self.probability),))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        self._require(draft.n_levels > 0, "values")
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
+        self._require(draft.n_levels > 0, NO_VALUES)
         levels, n = draft.levels, draft.n_levels
         if self.error is None:
             return _perturb_values(draft, noise, self.probability, *_any_level(n))
@@ -150,73 +151,50 @@ def _any_level(n_levels: int) -> tuple[Ints, Ints]:
 MOST_BINS = 10_000
 
 
+def _check_numbers(name: str, given: Any) -> tuple[float, ...]:
+    numbers = (given,) if is_finite(given) else given
+    if not isinstance(numbers, (tuple, list)) or not all(map(is_finite, numbers)):
+        raise ParameterError(f"{name} must be finite numbers, got {given!r:.100}")
+    return tuple(map(float, numbers))
+
+
 @dataclass(frozen=True)
 class RoundValue(Step):
-    """Group values into bins, or remove all values. Give exactly one parameter.
+    """Group values into bins, or remove all values.
 
-    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no entries. `bins`
-    is the number of bins with about equally many entries; `edges` are the numbers where bins begin; `liked_from`
-    replaces values from this number on by 1, and lower ones by 0; `to="none"` removes the values.
+    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no entries. "bins"
+    takes the number of bins with about equally many entries; "edges" the numbers where bins begin; "liked" one number,
+    and replaces values from it on by 1, and lower ones by 0; "none" removes the values.
     """
 
     name = "round-value"
     syntax = "bins N | edges E … | liked FROM | none"
     summary = "N bins of equal size; bins that begin at E …; 1 from FROM on and 0 below; none: remove values"
 
-    bins: int | None = None
-    edges: tuple[float, ...] | None = None
-    liked_from: float | None = None
-    to: str | None = None
+    to: Literal["bins", "edges", "liked", "none"] = parameter(one_of("bins", "edges", "liked", "none"), str)
+    numbers: tuple[float, ...] = parameter(_check_numbers, lambda words: tuple(map(number, words)), (), several=True)
 
     def __post_init__(self) -> None:
-        given = [self.bins, self.edges, self.liked_from, self.to]
-        if sum(value is not None for value in given) != 1:
-            raise ParameterError("round-value takes exactly one of bins, edges, liked_from and to='none'")
-        if self.to not in (None, "none"):
-            raise ParameterError(f"to must be 'none', got {self.to!r:.100}")
-        if self.bins is not None:
-            self._set(bins=whole(1, MOST_BINS)("bins", self.bins))
-        elif self.edges is not None:
-            edges = tuple(self.edges) if isinstance(self.edges, Iterable) else ()
-            if not edges or not all(map(is_finite, edges)) or list(edges) != sorted(set(edges)):
-                raise ParameterError("edges must be finite numbers in ascending order")
-            self._set(edges=tuple(map(float, edges)))
-        elif self.liked_from is not None:
-            if not is_finite(self.liked_from):
-                raise ParameterError("liked_from must be a finite number")
-            self._set(liked_from=float(self.liked_from))
-
-    def parameter_words(self) -> tuple[str, ...]:
-        if self.bins is not None:
-            return "bins", str(self.bins)
-        if self.edges is not None:
-            return "edges", *map(parameter_text, self.edges)
-        return ("none",) if self.liked_from is None else ("liked", parameter_text(self.liked_from))
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        match words:
-            case ["none"]:
-                return cls(to="none")
-            case ["bins", count]:
-                return cls(bins=number(count))  # type: ignore[arg-type]  # checked there
-            case ["edges", _, *_]:
-                return cls(edges=tuple(map(number, words[1:])))
-            case ["liked", least]:
-                return cls(liked_from=number(least))
-        raise cls._syntax_error()
+        super().__post_init__()
+        numbers = list(self.numbers)
+        if len(numbers) != {"none": 0, "edges": max(len(numbers), 1)}.get(self.to, 1):
+            raise ParameterError(f"write it as: {self.name} {self.syntax}")
+        if numbers != sorted(set(numbers)):
+            raise ParameterError("edges must be in ascending order")
+        if self.to == "bins" and not (numbers[0].is_integer() and 1 <= numbers[0] <= MOST_BINS):
+            raise ParameterError(f"the number of bins must be a whole number from 1 to {MOST_BINS:,}")
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise() if report.bins is None else ReleaseNoise(values=(report.bins,))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         levels, value = draft.levels, draft.by_record.value
-        self._require(levels is not None, "values")
-        if self.to is not None:
+        self._require(levels is not None, NO_VALUES)
+        if self.to == "none":
             changed = 0 if value is None else int(np.count_nonzero(value != draft.n_levels))
             no_values = (None,) * len(draft.released_values)
             return StepResult(draft.with_values(None, None, no_values), {"values changed": changed})
-        self._require(draft.n_levels > 0, "values")
+        self._require(draft.n_levels > 0, NO_VALUES)
         if not isinstance(levels, np.ndarray) or value is None:
             raise ParameterError(f"{self}: values are categories: only 'round-value none' applies to them")
         counts = count_codes(value, len(levels) + 1)[:-1]
@@ -234,12 +212,11 @@ class RoundValue(Step):
 
     def _bins(self, levels: Floats, counts: Ints, released_values: list[float | None]) -> Bins:
         """Bins with the means of their entries; a bin without a level is merged into the one below it."""
-        if self.liked_from is not None:
-            return Bins((self.liked_from,), (0.0, 1.0))
-        edges = self.edges or ()
-        below = np.cumsum(counts)[:-1]
-        if self.bins is not None and len(below):
-            goals = counts.sum() * np.arange(1, self.bins) / self.bins
+        if self.to == "liked":
+            return Bins(self.numbers, (0.0, 1.0))
+        edges, below = self.numbers if self.to == "edges" else (), np.cumsum(counts)[:-1]
+        if self.to == "bins" and len(below):
+            goals = counts.sum() * np.arange(1, int(self.numbers[0])) / int(self.numbers[0])
             cuts = np.unique([np.abs(below - goal).argmin() for goal in goals]).astype(np.int64)
             edges = tuple(levels[cuts + 1].tolist())
         unused = np.setdiff1d([level for level in released_values if level is not None], levels)
@@ -268,20 +245,17 @@ class PerturbTime(Step):
     summary = "move each time by up to ± DAYS, with PROBABILITY (default: 1)"
 
     days: float = parameter(positive(MOST_DAYS), default=14.0)
-    probability: float = parameter(share(allow_one=True), default=1.0)
+    probability: float = parameter(positive(1), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise(times=(TimeSpread(self.days, self.probability),))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None or clock.span == 0:
-            raise ParameterError(f"{self}: the release has no times")
+            raise ParameterError(f"{self}: {NO_TIMES}")
         most = int(self.days * SECONDS["day"] // SECONDS[clock.unit])
-        if not most:
-            raise ParameterError(
-                f"{self}: the release has times by {clock.unit}, so days must be larger than {self.days:g}"
-            )
+        self._require(most, f"the release has times by {clock.unit}, so days must be larger than {self.days:g}")
         out, span = np.empty(draft.n_entries, np.int64), clock.span
 
         def shift(entries: slice, draws: Floats) -> None:  # the new clock begins `most` earlier
@@ -317,10 +291,10 @@ class RoundTime(Step):
     """
 
     name = "round-time"
-    syntax = "day | week | month | quarter | year | DAYS days | none"
-    summary = "round each time down to the first day of its period; none: remove all times"
+    syntax = "day | week | month | quarter | year | DAYS | none"
+    summary = "round each time down to the first day of its period, or of DAYS; none: remove all times"
 
-    to: str | int = parameter(_check_period)
+    to: str | int = parameter(_check_period, word_or_number)
 
     @property
     def period(self) -> Period | None:
@@ -329,25 +303,13 @@ class RoundTime(Step):
             return Period("day", self.to)
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
-    def parameter_words(self) -> tuple[str, ...]:
-        return (self.to,) if isinstance(self.to, str) else (str(self.to), "days")
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        match words:
-            case [count, "days" | "day"]:
-                return cls(number(count))  # type: ignore[arg-type]  # checked there
-            case [to]:
-                return cls(to)
-        raise cls._syntax_error()
-
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise() if self.period is None else ReleaseNoise(times=(self.period,))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         clock, time, period = draft.clock, draft.by_record.time, self.period
         if clock is None or time is None or (period is not None and not clock.span):
-            raise ParameterError(f"{self}: the release has no times")
+            raise ParameterError(f"{self}: {NO_TIMES}")
         known = int(np.count_nonzero(time != clock.span))
         if period is None:
             return StepResult(draft.with_times(None, None), {"times changed": known})
@@ -385,6 +347,12 @@ CELLS_AT_ONCE = 1 << 22
 """Cells that are drawn at a time."""
 
 
+def _check_flag(name: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ParameterError(f"{name} must be true or false, on the command line {name} or nothing")
+    return given
+
+
 @dataclass(frozen=True)
 class RandomizedResponse(Step):
     """Apply randomised response to the values, or to which items a record has.
@@ -400,27 +368,18 @@ class RandomizedResponse(Step):
     summary = "randomise each value with ε = EPSILON; items: randomise which items a record has instead"
 
     epsilon: float = parameter(positive(MOST_EPSILON))
-    items: bool = False
-
-    def parameter_words(self) -> tuple[str, ...]:
-        return (parameter_text(self.epsilon), *(["items"] if self.items else []))
-
-    @classmethod
-    def from_words(cls, *words: str) -> Self:
-        if not words or words[1:] not in ((), ("items",)):
-            raise cls._syntax_error()
-        return cls(number(words[0]), items=len(words) == 2)
+    items: bool = parameter(_check_flag, lambda word: word == "items" or word, default=False)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         if self.items:
             return ReleaseNoise(kept=1 - 1 / (1 + math.exp(self.epsilon)))
         return ReleaseNoise(values=(ValueSpread(None, report.counts["expected share changed"]),))
 
-    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         if self.items:
             return self._flip_cells(draft, noise, progress)
         n = draft.n_levels
-        self._require(n > 0, "values")
+        self._require(n > 0, NO_VALUES)
         change = (n - 1) / (math.exp(self.epsilon) + n - 1)
         result = _perturb_values(draft, noise, change, *_any_level(n))
         # The number of changed values stays secret: with all other values it would reveal the last one.
@@ -431,11 +390,11 @@ class RandomizedResponse(Step):
         probability, n_items = 1 / (1 + math.exp(self.epsilon)), draft.n_items
         cells, true = draft.n_records * n_items, len(draft.distinct.item)
         expected = true + probability * (cells - 2 * true)
-        if expected > MOST_ENTRIES or cells > MOST_CELLS:
-            raise ParameterError(
-                f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most {MOST_ENTRIES:,} "
-                f"and {MOST_CELLS:,} are allowed: remove rare items first, or use a larger epsilon"
-            )
+        self._require(
+            expected <= MOST_ENTRIES and cells <= MOST_CELLS,
+            f"{expected:,.0f} entries would be released from {cells:,} cells; at most {MOST_ENTRIES:,} and "
+            f"{MOST_CELLS:,} are allowed: remove rare items first, or use a larger epsilon",
+        )
         streams = (draft.by_record.start, draft.by_record.item, noise.record_keys, noise.item_keys)
         lengths, items, added = np.empty(draft.n_records, np.int64), [], 0
         size = max(1, CELLS_AT_ONCE // n_items)

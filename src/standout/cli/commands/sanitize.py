@@ -93,8 +93,8 @@ def sanitize(
     measured.
     """
     from standout.sanitizing.files import check_output_name, check_output_paths, released_fingerprint, write_sanitized
-    from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.steps import parse_steps
+    from standout.sanitizing.steps import sanitize as sanitize_release
 
     if not steps and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
