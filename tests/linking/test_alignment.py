@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
-from linking_data import data
+from linking_data import aligned_profiles, data
 
 import standout as so
 from standout.know.facts import Aux, Fact, encode_auxes
 from standout.linking.align import align
+from standout.linking.decoys import Profiles
 
 pytestmark = pytest.mark.once
 
@@ -44,7 +46,7 @@ def test_facts_equal_those_given_in_words_for_all_clocks():
         for theirs in UNITS:
             release, public = data(RELEASE_ROWS, time_unit=ours), data(PUBLIC_ROWS, time_unit=theirs)
             alignment = align(release, public)
-            known = alignment.known(public, range(3))
+            known = Profiles(release, public, alignment).known(np.arange(3))
             expected = encode_auxes(release, facts_in_words(alignment, public))
             for name in ("first", "item", "time", "timed", "length", "joined"):
                 assert getattr(known, name).tolist() == getattr(expected, name).tolist(), (name, ours, theirs)
@@ -58,25 +60,21 @@ def test_a_value_between_levels_keeps_its_distance_to_them():
     release = data([("a", "1", 1.0), ("b", "1", 5.0), ("c", "2", 3.0)])
     public = data([("x", "1", 6.0), ("x", "2", 10.0), ("y", "2", 1.0)])
     value = 1 + 5 * 4 / 9
-    scores = so.ScoreboardRH().attacks(release, align(release, public).known(public, [0]))[0].scores
+    scores = so.ScoreboardRH().attacks(release, aligned_profiles(release, public).known(np.array([0])))[0].scores
     expected = [math.exp(-abs(level - value) / 1.5) / math.log(2) for level in (1, 5)]
     assert scores[:2] == pytest.approx(expected)
 
 
 def test_facts_of_profiles_in_any_order_and_of_none():
-    release, public = data(RELEASE_ROWS), data(PUBLIC_ROWS)
-    alignment = align(release, public)
-    known = alignment.known(public, [1, 0, 1])
+    profiles = aligned_profiles(data(RELEASE_ROWS), data(PUBLIC_ROWS))
+    known = profiles.known(np.array([1, 0, 1]))
     assert known.first.tolist() == [0, 2, 4, 6] and known.item[:2].tolist() == known.item[4:].tolist()
-    assert len(alignment.known(public, [])) == 0 and alignment.known(public, [2]).first.tolist() == [0, 0]
-    with pytest.raises(so.NotFoundError, match="positions from 0 to 2"):
-        alignment.known(public, [3])
-    with pytest.raises(so.ParameterError, match="public must be the data set that was aligned"):
-        alignment.known(release, [0])
+    assert len(profiles.known(np.array([], np.int64))) == 0
+    assert profiles.known(np.array([2])).first.tolist() == [0, 0]
 
 
 def test_a_date_far_outside_the_release_counts_as_a_limited_distance():
     release = data([("a", "1", 1.0, "2005-03-01"), ("b", "1", 2.0, "2005-03-31")])
     dates = ("1905-03-01", "2090-03-01", "2006-03-01")
     public = data([(name, "1", 1.0, day) for name, day in zip("xyz", dates, strict=True)])
-    assert align(release, public).known(public, range(3)).time.tolist() == [-1000, 1031, 365]
+    assert aligned_profiles(release, public).known(np.arange(3)).time.tolist() == [-1000, 1031, 365]

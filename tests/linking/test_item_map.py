@@ -25,7 +25,7 @@ def test_a_map_is_read_with_any_separator_header_and_direction(put):
         LINKS.replace(",", "\t"),
         "\ufeff" + LINKS.replace("\n", "\r\n"),
         LINKS + "\n\n",
-        "tmdb,Release item,public_item\n5,1,0114709\n5,2,0113497\n6,9,007\n7,3,8\n",
+        "tmdb,Release , public\n5,1,0114709\n5,2,0113497\n6,9,007\n7,3,8\n",
         'from,to\n"0114709",1\n0113497,2\n0113497,2\n007,9\n8,3\n',
     ):
         pairs, alignment = align_by(put(content, "map.csv"))
@@ -48,9 +48,9 @@ def test_a_dict_maps_public_items_to_the_release():
 
 def test_a_bad_map_is_an_error_in_one_line(put):
     for content, message in (
-        ("public,release\n0114709,1\n0113497,1\n007,2\n", r"several public items to 1 item \(1\) of the release"),
-        ("public,release\n0114709,1\n0114709,2\n007,3\n", r"1 public item \(0114709\) to several items of"),
-        ("a,b\n0114709,1\n0113497,1\n0113497,2\n007,2\n", r"1 public item .0113497. .* to 2 items \(1, 2\)"),
+        ("public,release\n0114709,1\n0113497,1\n007,2\n", "several public items to 1 item of the release"),
+        ("public,release\n0114709,1\n0114709,2\n007,3\n", "1 public item to several items of"),
+        ("a,b\n0114709,1\n0113497,1\n0113497,2\n007,2\n", "1 public item to several .* to 2 items of"),
         ("a\n1\n", "must name at least two columns"),
         ("", "must name at least two columns"),
         ("1,0114709\n2,0113497\n", "must name the columns"),

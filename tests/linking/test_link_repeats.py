@@ -9,7 +9,7 @@ from linking_data import aligned_profiles
 
 import naive
 import standout as so
-from standout.linking.decoys import _facts_of_records, fact_pool, latest_entries, withhold
+from standout.linking.decoys import fact_pool, latest_entries, withhold
 from standout.linking.records import COLUMNS, TIMES, TOP, VALUES, Agreement
 
 pytestmark = pytest.mark.once
@@ -144,7 +144,7 @@ def test_decoys_have_one_fact_for_each_item_as_profiles_do(linked):
     withheld, removed = withhold(profiles, templates, seed=3)
     pool = fact_pool(profiles, seed=3)
     recombined = pool.recombine(profiles, templates, seed=3)
-    for known in (withheld, recombined, _facts_of_records(release, np.arange(release.n_records))):
+    for known in (withheld, recombined, pool.known):
         owner = np.repeat(np.arange(len(known)), np.diff(known.first))
         assert max(Counter(zip(owner.tolist(), known.item.tolist(), strict=True)).values()) == 1
     n_facts = np.diff(withheld.first)

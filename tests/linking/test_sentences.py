@@ -4,7 +4,7 @@ import pytest
 
 import standout as so
 from standout.findings.links import AlignmentCounts
-from standout.linking.align import explain_alignment, rescaled_values
+from standout.linking.align import explain_alignment
 from standout.linking.links import report_text
 
 pytestmark = pytest.mark.once
@@ -31,12 +31,6 @@ def test_verbs_agree_with_counts():
 def test_the_rule_for_claims_mentions_decoys_only_if_there_are_some(pair):
     for decoys in (0, 24):
         findings = so.link(*pair, phi=2, decoys=decoys).findings()
-        rule = report_text(findings).claim_rule
+        rule = report_text(findings)["claim_rule"]
         assert "φ was set to 2." in rule and "judging by the decoys" not in rule
         assert ("The same attack was run on decoys" in rule) == bool(decoys)
-
-
-def test_rescaled_values_are_explained_with_their_formula():
-    assert rescaled_values(1.0, 0.0, "as specified", 0, 5) == "Values are used unchanged: as specified."
-    text = rescaled_values(0.5, -1.0, "as specified", 2, 5)
-    assert text.startswith("Values become 0.5 · value − 1: as specified. 2 of 5 public values lie outside")

@@ -11,6 +11,7 @@ from linking_data import data
 import naive
 import standout as so
 from standout.linking.align import align
+from standout.linking.decoys import Profiles
 
 pytestmark = pytest.mark.once
 
@@ -43,6 +44,10 @@ def test_values_move_to_the_scale_of_the_release():
 def test_values_outside_the_range_are_counted():
     alignment = align(of_levels([1.0, 5.0]), of_levels([1.0, 8.0, 10.0]), values="same")
     assert "2 of 3 public values lie outside the release's range" in alignment.explanation
+    shifted = align(of_levels([1.0, 5.0]), of_levels([1.0, 2.0, 8.0]), values=(1, -1)).explanation
+    assert "Values become 1 · value − 1: as specified. 2 of 3 public values lie outside" in shifted
+    same = align(of_levels([1.0, 5.0]), of_levels([1.0, 5.0]), values=(1, 0)).explanation
+    assert same.endswith("Values are used unchanged: as specified.")
     guessed = align(of_levels([1.0, 5.0]), of_levels([1.0, 10.0]))
     assert "guessed from the lowest and highest values in use" in guessed.explanation
 
@@ -76,7 +81,7 @@ def test_categories_are_compared_by_their_texts():
     ours, theirs = of_levels(["bad", "good"]), of_levels(["fair", "good"])
     alignment = align(ours, theirs)
     assert np.isnan(alignment.value[0]) and alignment.value[1] == 1
-    known = alignment.known(theirs, [0, 1])
+    known = Profiles(ours, theirs, alignment).known(np.arange(2))
     assert known.value.tolist() == [-1, 1] and known.values == ("bad", "good")
     assert "The release has 1 of the 2 public categories" in alignment.explanation
     assert np.isnan(align(ours, of_levels([1.0, 2.0])).value).all()
@@ -99,7 +104,7 @@ def test_a_scale_that_puts_every_value_outside_is_an_error():
 def test_profiles_without_values_say_which_items_they_have():
     release, public = data([("a", "i", 1.0), ("a", "j", 3.0)]), data([("x", "i"), ("x", "k")])
     alignment = align(release, public)
-    known = alignment.known(public, [0])
+    known = Profiles(release, public, alignment).known(np.arange(1))
     assert (known.item.tolist(), known.value.tolist(), known.timed.tolist()) == ([0], [-1], [False])
     assert "Values are not compared: the public data has none" in alignment.explanation
     value = align(data([("a", "i")]), data([("x", "i", 1.0)])).value

@@ -1,10 +1,9 @@
 """What linking found, as links.json and the linking report show it. Only the table names people.
 
-`LinkFindings` is the whole of links.json apart from its table, which `LinksFile` adds. `LinkingText` has the
-sentences of the report.
+`LinkFindings` is the whole of links.json apart from its table, which `LinksFile` adds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -230,18 +229,3 @@ class LinksFile(LinkFindings):
     """
 
     table: tuple[Mapping[str, str | bool | float | None], ...]
-
-
-@finding
-class LinkingText:
-    """The sentences of the report. An empty text is not shown; captions are by chart."""
-
-    headline: str
-    summary: str
-    claim_rule: str
-    strongest_parts: str
-    truth: str
-    alignment: str
-    limits: Sequence[str]
-    glossary: Sequence[tuple[str, str]]
-    captions: Mapping[str, str]

@@ -3,11 +3,9 @@
 import csv
 import io
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -16,20 +14,38 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from standout.core.arrays import Bools, Floats, Ints, take_rows
-from standout.core.errors import NotFoundError, ParameterError, SourceError
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.errors import ParameterError, SourceError
 from standout.core.files import write_atomically
-from standout.core.text import count, printable
+from standout.core.text import count
 from standout.data.export import exact_text, inert
-from standout.data.labels import SECONDS, Labels
 from standout.data.release import Release
 from standout.findings.links import AlignmentCounts
-from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
 from standout.linking.titles import LISTED, RIVAL, Pair, Titles, accept_pairs, similar_titles, similarity
 
 Codes = Mapping[str, int]
 Items = str | PathLike[str] | Mapping[str, str]
 Values = Literal["auto", "same", "quantiles", "none"] | tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """A public data set expressed in the codes of a release.
+
+    `item` is the release's code for each public item, -1 for none; `value` is each public level on the release's
+    scale, or the code of a category, NaN if it cannot be compared; `doubtful` are pairs of items for review.
+    """
+
+    release: Release = field(repr=False)
+    item: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+    doubtful: pl.DataFrame = field(repr=False)
+    counts: AlignmentCounts
+    explanation: str
+
+    def write_review(self, path: str | PathLike[str]) -> None:
+        """Write `doubtful` as a CSV file without formulas: edit its decisions and pass it to `align` as `review`."""
+        write_atomically(Path(path), inert(self.doubtful).write_csv)
 
 
 def align(
@@ -39,7 +55,7 @@ def align(
     items: Items = "auto",
     values: Values = "auto",
     review: str | PathLike[str] | None = None,
-) -> "Alignment":
+) -> Alignment:
     """Express a public data set in the codes of a release; the parameters are those of `link`.
 
     >>> import polars as pl, standout as so
@@ -49,39 +65,122 @@ def align(
     >>> alignment.item.tolist(), alignment.value.tolist()
     ([1, -1], [1.0, 5.0])
     """
-    method = check_values(values)
-    catalogues = _Catalogues(release, public)
+    method = _check_values(values)
+    codes: list[Codes] = [{text: code for code, text in enumerate(side.items)} for side in (public, release)]
     path = None if review is None else Path(review)
     reviewed = path is not None and path.exists()
-    decisions = Decisions()
-    if path is not None and reviewed:
-        decisions = read_decisions(path, catalogues.public_codes, catalogues.release_codes)
-    aligned = _align_items(catalogues, items, decisions)
-    doubtful = _review_table(aligned, catalogues, decisions)
+    decisions = read_decisions(path, *codes) if path is not None and reviewed else Decisions()
+    matched = _match_items(release, public, codes, items, decisions)
+    item, taken = np.full(public.n_items, -1, np.int64), {*decisions.yes.values()}
+    for ours, theirs in matched.pairs.items():
+        if (ours, theirs) not in decisions.no and theirs not in taken:
+            item[ours] = theirs
+    for ours, theirs in decisions.yes.items():
+        item[ours] = theirs
+    accepted = [pair for pair in matched.listed if item[pair.public] == pair.release]
+    doubtful = _review_table(release, public, matched, accepted, decisions)
+    aligned, open_items = int(np.count_nonzero(item >= 0)), len({pair.public for pair in matched.doubtful})
+    facts: dict[str, Any] = {f"by_{matched.method}": aligned - len(decisions.yes), **matched.facts}
+    if matched.method != "title":
+        facts["titles_differ"] = len(accepted)
+    counts = AlignmentCounts(
+        items=public.n_items,
+        aligned=aligned,
+        by_review=len(decisions.yes),
+        doubtful=open_items,
+        unknown=public.n_items - aligned - open_items,
+        entries=public.n_entries,
+        aligned_entries=int(public.item_entries[item >= 0].sum()),
+        review_unknown=decisions.unknown,
+        **facts,
+    )
+    value, explanation = np.full(public.n_levels, np.nan), ""
+    if aligned:
+        value, explanation = _align_values(release, public, item, method)
+    alignment = Alignment(release, item, value, doubtful, counts, explain_alignment(counts, explanation))
     if path is not None and not reviewed:
-        _write_rows(doubtful, path)
-    if not (aligned.item >= 0).any():
-        raise ParameterError(_nothing_shared(aligned, decisions))
-    value, explanation = _align_values(release, public, aligned.item, method)
-    return Alignment(release, aligned.item, value, doubtful, aligned.counts(public, decisions), explanation)
-
-
-def _nothing_shared(aligned: "_AlignedItems", decisions: "Decisions") -> str:
+        alignment.write_review(path)
+    if aligned:
+        return alignment
     if decisions.no:
-        return "no item is in both data sets after the review: accept at least one pair"
-    if aligned.method == "id":
-        return "no item id is in both data sets: read both with titles and pass items='title', or pass a map of items"
-    doubtful = len(aligned.doubtful)
-    review = f"review the {doubtful:,} doubtful pairs, or " if doubtful else ""
-    return f"no public title clearly matches a title of the release: {review}pass a map of items"
+        raise ParameterError("no item is in both data sets after the review: accept at least one pair")
+    if matched.method == "id":
+        advice = "read both with titles and pass items='title', or pass a map of items"
+        raise ParameterError(f"no item id is in both data sets: {advice}")
+    advice = f"review the {len(matched.doubtful):,} doubtful pairs, or " if matched.doubtful else ""
+    raise ParameterError(f"no public title clearly matches a title of the release: {advice}pass a map of items")
 
 
-# Small CSV files that people edit: any of three separators, and no cell that a spreadsheet would execute.
+# Which public item is which item of the release: by id, by title, or by a map.
 
 
-def _write_rows(table: pl.DataFrame, path: str | PathLike[str]) -> None:
-    """Write a CSV file without cells that a spreadsheet would execute; `exact_text` restores every text."""
-    write_atomically(Path(path), inert(table).write_csv)
+MIN_AGREEMENT = 0.8
+"""Ids are trusted if the titles of at least this share of shared ids agree."""
+CHECKED_IDS = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class _MatchedItems:
+    """Public items and their items of the release; pairs to be listed if they are used, and doubtful ones."""
+
+    method: Literal["id", "map", "title"]
+    pairs: Mapping[int, int]
+    listed: list[Pair]
+    doubtful: list[Pair]
+    scored: list[Pair]
+    facts: Mapping[str, int]
+
+
+def _match_items(
+    release: Release, public: Release, codes: list[Codes], items: Items, decisions: "Decisions"
+) -> _MatchedItems:
+    if not isinstance(items, (str, PathLike, Mapping)):
+        raise ParameterError(f"items must be auto, id, title, a CSV file or a dict, got {type(items).__name__}")
+    public_codes, release_codes = codes
+    shared = {code: release_codes[text] for text, code in public_codes.items() if text in release_codes}
+    has_titles = [side.titles is not None and len(side.titles.data) > 0 for side in (public, release)]
+    titles = [Titles(side.titles or ()) for side in (public, release)] if all(has_titles) else []
+
+    def compare_titles(pairs: Mapping[int, int], step: int = 1) -> list[Pair]:
+        """The title similarity of every step-th pair, where both items have a title."""
+        if not titles:
+            return []
+        ours, theirs = (side.titles for side in titles)
+        return [
+            Pair(one, other, similarity(ours[one], theirs[other]), "different title")
+            for one, other in list(pairs.items())[::step]
+            if ours[one].names and theirs[other].names
+        ]
+
+    if items == "auto":  # ids, if the titles of a sample of shared ids agree, or there are none
+        sample = compare_titles(shared, max(len(shared) // CHECKED_IDS, 1))
+        agree = sum(pair.score >= LISTED for pair in sample) >= MIN_AGREEMENT * len(sample)
+        items = "id" if (agree if sample else shared or not titles) else "title"
+    if items == "title":
+        if not titles:
+            side = "public data" if has_titles[1] else "release"
+            raise ParameterError(
+                f"items='title' is not possible: the {side} has no titles. Read it with titles, or pass a map of items"
+            )
+        scored, taken = similar_titles(*titles), {*decisions.yes.values()}
+        accepted, doubtful = accept_pairs(
+            pair
+            for pair in scored
+            if pair.ends not in decisions.no and pair.public not in decisions.yes and pair.release not in taken
+        )
+        ambiguous = len({pair.public for pair in doubtful if pair.reason.endswith(RIVAL)})
+        pairs, listed = {pair.public: pair.release for pair in accepted}, [pair for pair in accepted if pair.reason]
+        return _MatchedItems("title", pairs, listed, doubtful, scored, {"ambiguous": ambiguous})
+    counts: dict[str, int] = {}
+    if items != "id":
+        shared, counts = read_item_map(items, public_codes, release_codes)
+    compared = compare_titles(shared)
+    different = [pair for pair in compared if pair.score < LISTED]
+    facts = counts or {"ids_unchecked": not compared}
+    return _MatchedItems("map" if counts else "id", shared, different, [], different, facts)
+
+
+# Small CSV files that people edit: a map of items, and the review of doubtful pairs. Any of three separators.
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -106,17 +205,26 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return names, rows[1:]
 
 
-# A map of items made by hand: a file or a dict that pairs public items with items of the release.
-
-
 def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[int, int], dict[str, int]]:
-    """The pairs of items that both data sets have, and counts of rows and of unknown items."""
+    """The pairs of items that both data sets have, and counts of rows and of unknown items.
+
+    A file has columns `public` and `release`; otherwise its first two count, in the direction that fits better.
+    """
     if isinstance(source, Mapping):
         if not all(isinstance(text, str) for pair in source.items() for text in pair):
             raise ParameterError("items must map text to text: convert the ids with str()")
         rows, name = list(source.items()), "the map of items"
     else:
-        rows, name = _read_map(Path(source), public, release), str(source)
+        (header, lines), name = read_rows(Path(source)), str(source)
+        columns, plain = [0, 1], [text.strip().lower() for text in header]
+        if {"public", "release"} <= set(plain):
+            columns = [plain.index("public"), plain.index("release")]
+        elif all(text in public or text in release for text in header[:2]):
+            raise SourceError(f"{name}: the first line must name the columns, for example public,release")
+        rows = [(cells[columns[0]], cells[columns[1]]) for _, cells in lines]
+        backward = [(theirs, ours) for ours, theirs in rows]
+        fits, fits_backward = (sum(a in public and b in release for a, b in side) for side in (rows, backward))
+        rows = backward if "public" not in plain and fits_backward > fits else rows
     rows = list(dict.fromkeys(row for row in rows if all(row)))
     pairs = [(public[ours], release[theirs]) for ours, theirs in rows if ours in public and theirs in release]
     if not pairs:
@@ -124,7 +232,7 @@ def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[in
         direction, text = "it must map public items to items of the release", "ids are text, so 0114709 is not 114709"
         hint = direction if is_reversed else text
         raise ParameterError(f"{name} pairs no public item with an item of the release: {hint}")
-    _refuse_duplicates(pairs, list(public), list(release), name)
+    _refuse_duplicates(pairs, name)
     counts = {
         "map_rows": len(rows),
         "map_unknown_public": sum(ours not in public for ours, _ in rows),
@@ -133,51 +241,21 @@ def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[in
     return dict(pairs), counts
 
 
-def _read_map(path: Path, public: Codes, release: Codes) -> list[tuple[str, str]]:
-    """(public item, release item) of each row: by the column names, else the first two."""
-    header, rows = read_rows(path)
-    plain = [re.sub("[^a-z]", "", name.lower()) for name in header]
-    names = ("public", "publicitem", "publicid", "from"), ("release", "releaseitem", "releaseid", "to")
-    named = [[at for at, name in enumerate(plain) if name in side] for side in names]
-    if not all(len(columns) == 1 for columns in named):
-        if all(name in public or name in release for name in header[:2]):
-            raise SourceError(f"{path}: the first line must name the columns, for example public,release")
-        named = [[0], [1]]
-    (public_column,), (release_column,) = named
-    pairs = [(cells[public_column], cells[release_column]) for _, cells in rows]
-    forward = sum(first in public and second in release for first, second in pairs)
-    backward = sum(second in public and first in release for first, second in pairs)
-    return pairs if named != [[0], [1]] or forward >= backward else [(second, first) for first, second in pairs]
-
-
-def _refuse_duplicates(pairs: Iterable[tuple[int, int]], public: list[str], release: list[str], name: str) -> None:
+def _refuse_duplicates(pairs: Iterable[tuple[int, int]], name: str) -> None:
     """Raise a ParameterError if a public item has two partners, or an item of the release has two."""
-    problems, pairs = [], list(dict.fromkeys(pairs))
-    split, merged = ([code for code, n in Counter(pair[side] for pair in pairs).items() if n > 1] for side in (0, 1))
-    if split:
-        problems.append(f"{_listed(split, public, 'public item')} to several items of the release")
+    distinct = set(pairs)
+    split, merged = (sum(n > 1 for n in Counter(pair[side] for pair in distinct).values()) for side in (0, 1))
+    problems = [f"{count(split, 'public item', 'public items')} to several items of the release"] if split else []
     if merged:
-        problems.append(f"several public items to {_listed(merged, release, 'item')} of the release")
+        problems.append(f"several public items to {count(merged, 'item', 'items')} of the release")
     if problems:
         raise ParameterError(f"{name} maps {' and '.join(problems)}: keep one row for each item")
 
 
-def _listed(codes: list[int], ids: list[str], noun: str) -> str:
-    some = ", ".join(printable(ids[code]) for code in codes[:3]) + (", …" if len(codes) > 3 else "")
-    return f"{len(codes):,} {noun}{'s' if len(codes) > 1 else ''} ({some})"
-
-
-# The review file: doubtful pairs of items, written for people to decide on, and read back.
-
-
 REVIEW_COLUMNS = {
-    "public_item": pl.String,
-    "public_title": pl.String,
-    "release_item": pl.String,
-    "release_title": pl.String,
+    **dict.fromkeys(("public_item", "public_title", "release_item", "release_title"), pl.String),
     "score": pl.Float64,
-    "decision": pl.String,
-    "reason": pl.String,
+    **dict.fromkeys(("decision", "reason"), pl.String),
 }
 REQUIRED = ("public_item", "release_item", "decision")
 
@@ -192,25 +270,7 @@ class Decisions:
 
 
 def read_decisions(path: Path, public: Codes, release: Codes) -> Decisions:
-    """The decisions of a review file as codes, or raise if they map an item twice."""
-    decisions = _read_review(path)
-    coded = {
-        (public[public_item], release[release_item]): decision
-        for (public_item, release_item), decision in decisions.items()
-        if public_item in public and release_item in release
-    }
-    if decisions and not coded:
-        raise ParameterError(
-            f"{path}: no decision names items of both data sets; a spreadsheet may have removed leading zeros"
-        )
-    accepted = [pair for pair, decision in coded.items() if decision == "yes"]
-    _refuse_duplicates(accepted, list(public), list(release), str(path))
-    rejected = frozenset(pair for pair, decision in coded.items() if decision == "no")
-    return Decisions(dict(accepted), rejected, len(decisions) - len(coded))
-
-
-def _read_review(path: Path) -> dict[tuple[str, str], str]:
-    """(public item, release item) → yes or no; open pairs are skipped."""
+    """The decisions of a review file as codes, without open pairs; or raise if they map an item twice."""
     header, rows = read_rows(path)
     names = [name.strip().lower() for name in header]
     if any(names.count(name) != 1 for name in REQUIRED):
@@ -225,171 +285,41 @@ def _read_review(path: Path) -> dict[tuple[str, str], str]:
             pair = exact_text(cells[public_column]), exact_text(cells[release_column])
             if decisions.setdefault(pair, decision) != decision:
                 raise SourceError(f"{path}, line {line}: an earlier line decides the same pair differently")
-    return decisions
+    coded = {(public[a], release[b]): yes for (a, b), yes in decisions.items() if a in public and b in release}
+    if decisions and not coded:
+        raise ParameterError(
+            f"{path}: no decision names items of both data sets; a spreadsheet may have removed leading zeros"
+        )
+    accepted = [pair for pair, decision in coded.items() if decision == "yes"]
+    _refuse_duplicates(accepted, str(path))
+    rejected = frozenset(pair for pair, decision in coded.items() if decision == "no")
+    return Decisions(dict(accepted), rejected, len(decisions) - len(coded))
 
 
-def _review_table(aligned: "_AlignedItems", catalogues: "_Catalogues", decisions: Decisions) -> pl.DataFrame:
+def _review_table(
+    release: Release, public: Release, matched: _MatchedItems, accepted: list[Pair], decisions: Decisions
+) -> pl.DataFrame:
     """The pairs for review, open ones first, then accepted ones, the weakest on top, then rejected ones.
 
     Earlier decisions are among them, so that the file can be passed again.
     """
-    public, release = catalogues.public, catalogues.release
     pairs: list[tuple[tuple[int, int], float | None, str, str]]
-    pairs = [(pair.ends, pair.score, "?", pair.reason) for pair in aligned.doubtful]
-    pairs += [
-        (pair.ends, pair.score, "yes", pair.reason) for pair in aligned.accepted if pair.public not in decisions.yes
-    ]
+    pairs = [(pair.ends, pair.score, "?", pair.reason) for pair in matched.doubtful]
+    pairs += [(pair.ends, pair.score, "yes", pair.reason) for pair in accepted if pair.public not in decisions.yes]
+    scored = {pair.ends: (pair.score, pair.reason) for pair in matched.scored}
     for decision, decided in (("yes", decisions.yes.items()), ("no", decisions.no)):
         for ends in decided:
-            score, reason = aligned.scored[ends][2:] if ends in aligned.scored else (None, "")
+            score, reason = scored.get(ends, (None, ""))
             pairs.append((ends, score, decision, reason or "reviewed"))
     rows = []
-    for (ours, theirs), score, decision, reason in pairs:
-        titles = [
-            "" if data.titles is None else data.titles[code] for data, code in ((public, ours), (release, theirs))
-        ]
+    for ends, score, decision, reason in pairs:
+        sides = zip((public, release), ends, strict=True)
+        texts = [(side.items[code], "" if side.titles is None else side.titles[code]) for side, code in sides]
         strength = -1.0 if score is None else score
-        key = "?yn".index(decision[0]), strength if decision == "yes" else -strength, public.items[ours]
-        row = public.items[ours], titles[0], release.items[theirs], titles[1], score, decision, reason
-        rows.append(((*key, release.items[theirs]), row))
+        key = "?yn".index(decision[0]), strength if decision == "yes" else -strength, texts[0][0], texts[1][0]
+        rows.append((key, (*texts[0], *texts[1], score, decision, reason)))
     rows.sort(key=lambda row: row[0])
     return pl.DataFrame([row for _, row in rows], schema=REVIEW_COLUMNS, orient="row")
-
-
-# Which public item is which item of the release: by id, by title, by a map, and by people's decisions.
-
-
-MIN_AGREEMENT = 0.8
-"""Ids are trusted if the titles of at least this share of shared ids agree."""
-CHECKED_IDS = 1_000
-
-
-class _Catalogues:
-    """The item ids and titles of both data sets; `shared` maps public codes to codes of the same id."""
-
-    def __init__(self, release: Release, public: Release) -> None:
-        self.release, self.public = release, public
-        self.release_codes = {text: code for code, text in enumerate(release.items)}
-        self.public_codes = {text: code for code, text in enumerate(public.items)}
-        codes = self.release_codes
-        self.shared = {code: codes[text] for text, code in self.public_codes.items() if text in codes}
-        self.titled = _has_text(release.titles) and _has_text(public.titles)
-
-    @cached_property
-    def titles(self) -> tuple[Titles, Titles]:
-        return Titles(self.public.titles or ()), Titles(self.release.titles or ())
-
-    def compare_titles(self, pairs: Mapping[int, int], step: int = 1) -> list[Pair]:
-        """The title similarity of every step-th pair, where both items have a title."""
-        if not self.titled:
-            return []
-        public, release = (side.titles for side in self.titles)
-        return [
-            Pair(ours, theirs, similarity(public[ours], release[theirs]), "different title")
-            for ours, theirs in list(pairs.items())[::step]
-            if public[ours].names and release[theirs].names
-        ]
-
-
-def _has_text(labels: Labels | None) -> bool:
-    return labels is not None and len(labels.data) > 0
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _AlignedItems:
-    """The release's item for each public item (-1 for none), and the pairs that somebody should review."""
-
-    method: Literal["id", "map", "title"]
-    item: Ints
-    accepted: list[Pair]
-    scored: dict[tuple[int, int], Pair]
-    doubtful: list[Pair] = field(default_factory=list)
-    facts: Mapping[str, int] = field(default_factory=dict)
-
-    def counts(self, public: Release, decisions: Decisions) -> AlignmentCounts:
-        is_aligned = self.item >= 0
-        aligned, doubtful = int(np.count_nonzero(is_aligned)), len({pair.public for pair in self.doubtful})
-        by_method: dict[str, Any] = {f"by_{self.method}": aligned - len(decisions.yes), **self.facts}
-        return AlignmentCounts(
-            items=public.n_items,
-            aligned=aligned,
-            by_review=len(decisions.yes),
-            doubtful=doubtful,
-            unknown=public.n_items - aligned - doubtful,
-            entries=public.n_entries,
-            aligned_entries=int(public.item_entries[is_aligned].sum()),
-            review_unknown=decisions.unknown,
-            **by_method,
-        )
-
-
-def _align_items(catalogues: _Catalogues, items: Items, decisions: Decisions) -> _AlignedItems:
-    """The release's item for each public item."""
-    if isinstance(items, str) and items == "auto":
-        items = "id" if _ids_agree(catalogues) else "title"
-    if isinstance(items, str) and items == "title":
-        return _align_by_title(catalogues, decisions)
-    counts: dict[str, int] = {}
-    if isinstance(items, str) and items == "id":
-        pairs = catalogues.shared
-    elif isinstance(items, (str, PathLike, Mapping)):
-        pairs, counts = read_item_map(items, catalogues.public_codes, catalogues.release_codes)
-    else:
-        raise ParameterError(f"items must be auto, id, title, a CSV file or a dict, got {type(items).__name__}")
-    item, compared = _decided_items(catalogues, pairs, decisions), catalogues.compare_titles(pairs)
-    different = [pair for pair in compared if pair.score < LISTED]  # these are listed for review
-    accepted = [pair for pair in different if item[pair.public] == pair.release]
-    by_id = not counts
-    return _AlignedItems(
-        method="id" if by_id else "map",
-        item=item,
-        accepted=accepted,
-        scored={pair.ends: pair for pair in different},
-        facts=counts | {"titles_differ": len(accepted), "ids_unchecked": by_id and not compared},
-    )
-
-
-def _ids_agree(catalogues: _Catalogues) -> bool:
-    """Whether the same id means the same item in both data sets, judged by a sample of titles."""
-    step = max(len(catalogues.shared) // CHECKED_IDS, 1)
-    sample = catalogues.compare_titles(catalogues.shared, step)
-    if not sample:
-        return bool(catalogues.shared) or not catalogues.titled
-    return sum(pair.score >= LISTED for pair in sample) >= MIN_AGREEMENT * len(sample)
-
-
-def _align_by_title(catalogues: _Catalogues, decisions: Decisions) -> _AlignedItems:
-    if not catalogues.titled:
-        side = "public data" if _has_text(catalogues.release.titles) else "release"
-        raise ParameterError(
-            f"items='title' is not possible: the {side} has no titles. Read it with titles, or pass a map of items"
-        )
-    pairs, taken = similar_titles(*catalogues.titles), {*decisions.yes.values()}
-    accepted, doubtful = accept_pairs(
-        pair
-        for pair in pairs
-        if pair.ends not in decisions.no and pair.public not in decisions.yes and pair.release not in taken
-    )
-    return _AlignedItems(
-        method="title",
-        item=_decided_items(catalogues, {pair.public: pair.release for pair in accepted}, decisions),
-        accepted=[pair for pair in accepted if pair.reason],
-        doubtful=doubtful,
-        scored={pair.ends: pair for pair in pairs},
-        facts={"ambiguous": len({pair.public for pair in doubtful if pair.reason.endswith(RIVAL)})},
-    )
-
-
-def _decided_items(catalogues: _Catalogues, pairs: Mapping[int, int], decisions: Decisions) -> Ints:
-    """The pairs after the review: people's decisions override everything else."""
-    taken = {*decisions.yes.values()}
-    item = np.full(catalogues.public.n_items, -1, np.int64)
-    for public, release in pairs.items():
-        if (public, release) not in decisions.no and release not in taken:
-            item[public] = release
-    for public, release in decisions.yes.items():
-        item[public] = release
-    return item
 
 
 # Public values on the scale of the release.
@@ -399,8 +329,7 @@ METHODS = ("auto", "same", "quantiles", "none")
 CHUNK = 1 << 24
 
 
-def check_values(values: Any) -> Values:
-    """How values are aligned, or raise a ParameterError."""
+def _check_values(values: Any) -> Values:
     if isinstance(values, str) and values in METHODS:
         return values  # type: ignore[return-value]
     is_pair = isinstance(values, (tuple, list)) and len(values) == 2
@@ -424,7 +353,10 @@ def _align_values(release: Release, public: Release, item: Ints, values: Values)
             return not_compared, f"Values are not compared: the {side} has none."
         raise ParameterError(f"values={values!r} is not possible: the {side} has no values")
     if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return _align_numbers(release, public, item, values)
+        if values == "quantiles":
+            aligned = _match_quantiles(release, public, item)
+            return aligned, "Values are matched by their quantiles over the shared items."
+        return _rescale(ours, theirs, values)
     if values not in ("auto", "same"):
         raise ParameterError(f"values={values!r} needs numbers in both data sets, but one has categories")
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
@@ -437,11 +369,8 @@ def _align_values(release: Release, public: Release, item: Ints, values: Values)
     return not_compared, "Values are not compared: one data set has numbers, the other has categories."
 
 
-def _align_numbers(release: Release, public: Release, item: Ints, values: Values) -> tuple[Floats, str]:
-    ours, theirs = np.asarray(release.levels), np.asarray(public.levels)
-    if values == "quantiles":
-        aligned = _match_quantiles(release, public, item)
-        return aligned, "Values are matched by their quantiles over the shared items."
+def _rescale(ours: Floats, theirs: Floats, values: Values) -> tuple[Floats, str]:
+    """Public numbers on the release's scale: as given, unchanged, or from the lowest and highest values in use."""
     if isinstance(values, tuple):
         (scale, shift), reason = values, "as specified"
     elif values == "same" or _same_scale(ours, theirs):
@@ -460,7 +389,10 @@ def _align_numbers(release: Release, public: Release, item: Ints, values: Values
             f"values=({scale:g}, {shift:g}) puts every public value outside the release's range, "
             f"{ours[0]:g} to {ours[-1]:g}: choose another scale and shift"
         )
-    return value, rescaled_values(scale, shift, reason, outside, len(theirs))
+    formula = f"Values become {scale:g} · value {'−' if shift < 0 else '+'} {abs(shift):g}"
+    used = "Values are used unchanged" if (scale, shift) == (1.0, 0.0) else formula
+    clipped = f" {outside:,} of {len(theirs):,} public values lie outside the release's range and count as its ends."
+    return value, f"{used}: {reason}.{clipped if outside else ''}"
 
 
 def _same_scale(ours: Floats, theirs: Floats) -> bool:
@@ -494,104 +426,12 @@ def _level_counts(release: Release, items: Bools) -> Ints:
     return counts[:-1]
 
 
-# The result of an alignment: public profiles as facts in the codes of a release.
-
-
-FAR_DAYS = 1_000
-"""Dates further outside the release than this, and than the release is long, count as that far."""
-
-
-@dataclass(frozen=True, eq=False)
-class Alignment:
-    """A public data set expressed in the codes of a release.
-
-    `item` is the release's code for each public item, -1 for none; `value` is each public level on the release's
-    scale, or the code of a category, NaN if it cannot be compared; `doubtful` are pairs of items for review.
-    """
-
-    release: Release = field(repr=False)
-    item: Ints = field(repr=False)
-    value: Floats = field(repr=False)
-    doubtful: pl.DataFrame = field(repr=False)
-    counts: AlignmentCounts
-    value_explanation: str
-
-    @property
-    def explanation(self) -> str:
-        """How items and values were aligned, in a few sentences."""
-        return explain_alignment(self.counts, self.value_explanation)
-
-    def known(self, public: Release, profiles: Sequence[int] | Ints, used: Bools | None = None) -> KnownFacts:
-        """What these profiles say about items of the release, as facts in its codes; `used` entries only, by record.
-
-        Times are moved to the release's clock: a day becomes its first hour or minute. `values` is the same for
-        all profiles, so the facts of several calls can be combined.
-        """
-        if public.n_items != len(self.item) or public.n_levels != len(self.value):
-            raise ParameterError("public must be the data set that was aligned, got a different one")
-        position = np.asarray(profiles, np.int64).reshape(-1)
-        if len(position) and not (0 <= position.min() and position.max() < public.n_records):
-            raise NotFoundError(f"profiles must be positions from 0 to {public.n_records - 1:,}")
-        side = public.check().by_record
-        first, entry = take_rows(side.start, position)
-        item = self.item[side.item[entry]]
-        shared = np.flatnonzero(item >= 0 if used is None else (item >= 0) & used[entry])
-        entry, first = entry[shared], np.searchsorted(shared, first).astype(np.int64)
-        value = np.full(len(entry), -1) if side.value is None else self._value_index[side.value[entry]]
-        time, timed = self._times(public, entry)
-        lengths, joined = repeat_bounds(len(position), ANY_LENGTH), repeat_bounds(len(position), ANY_TIME)
-        return KnownFacts(first, item[shared], value, self._values, time, timed, lengths, joined)
-
-    def write_review(self, path: str | PathLike[str]) -> None:
-        """Write `doubtful` as a CSV file: edit its decisions and pass it to `align` as `review`."""
-        _write_rows(self.doubtful, path)
-
-    @cached_property
-    def _values(self) -> tuple[float | str, ...]:
-        """The distinct values that facts can have."""
-        if isinstance(self.release.levels, tuple):
-            return level_values(self.release)
-        return tuple(np.unique(self.value[~np.isnan(self.value)]).tolist())
-
-    @cached_property
-    def _value_index(self) -> Ints:
-        """The index of each public level's value in `_values`, -1 for none; the last is for no value."""
-        comparable = ~np.isnan(self.value)
-        index = np.full(len(self.value) + 1, -1)
-        values = self.value[comparable]
-        is_category = isinstance(self.release.levels, tuple)
-        index[:-1][comparable] = values if is_category else np.searchsorted(np.array(self._values), values)
-        return index
-
-    def _times(self, public: Release, entry: Ints) -> tuple[Ints, Bools]:
-        """Times on the release's clock, 0 where unknown, and where they are known; both are wall clocks."""
-        ours, theirs, column = self.release.clock, public.clock, public.by_record.time
-        if ours is None or theirs is None or column is None or not (ours.span and theirs.span):
-            return np.zeros(len(entry), np.int64), np.zeros(len(entry), np.bool_)
-        code = column[entry].astype(np.int64)
-        timed = code < theirs.span
-        converted = (theirs.origin + code) * SECONDS[theirs.unit] // SECONDS[ours.unit] - ours.origin
-        reach = max(ours.span, FAR_DAYS * SECONDS["day"] // SECONDS[ours.unit])
-        return np.where(timed, np.clip(converted, -reach, ours.span + reach), 0), timed
-
-
-def rescaled_values(scale: float, shift: float, reason: str, outside: int, levels: int) -> str:
-    """Explain how numbers are rescaled; `outside` of the public levels lie outside the release's range."""
-    formula = f"Values become {scale:g} · value {'−' if shift < 0 else '+'} {abs(shift):g}"
-    unchanged = (scale, shift) == (1.0, 0.0)
-    clipped = f" {outside:,} of {levels:,} public values lie outside the release's range and count as its ends."
-    return f"{'Values are used unchanged' if unchanged else formula}: {reason}.{clipped if outside else ''}"
-
-
 def explain_alignment(counts: AlignmentCounts, values: str) -> str:
     """Explain how items and values were aligned."""
     methods = {"id": counts.by_id, "map": counts.by_map, "title": counts.by_title, "review": counts.by_review}
     by_method = ", ".join(f"{items:,} by {method}" for method, items in methods.items() if items)
     entries = f"{100 * counts.aligned_entries / counts.entries:.1f} %" if counts.entries else "0 %"
-    texts = [
-        f"The release has {counts.aligned:,} of {counts.items:,} public items ({by_method}). "
-        f"They cover {entries} of the public entries."
-    ]
+    unchecked = "There were no titles to check whether the same id means the same item."
     map_rows, decisions = ("row of the map names", "rows of the map name"), "of the review"
     notes = (
         (counts.doubtful, ("more public item resembles", "more public items resemble"),
@@ -604,7 +444,11 @@ def explain_alignment(counts: AlignmentCounts, values: str) -> str:
         (counts.map_unknown_release, map_rows, "an item that the release does not have."),
         (counts.review_unknown, (f"decision {decisions} names", f"decisions {decisions} name"), "an unknown item."),
     )  # fmt: skip
-    sentences = [f"{count(number, *verb)} {rest}" if number else "" for number, verb, rest in notes]
-    if counts.ids_unchecked:
-        sentences.insert(3, "There were no titles to check whether the same id means the same item.")
-    return " ".join(text for text in (*texts, *sentences, values) if text)
+    sentences = [
+        f"The release has {counts.aligned:,} of {counts.items:,} public items ({by_method}). "
+        f"They cover {entries} of the public entries.",
+        unchecked if counts.ids_unchecked else "",
+        *(f"{count(number, *verb)} {rest}" if number else "" for number, verb, rest in notes),
+        values,
+    ]
+    return " ".join(filter(None, sentences))

@@ -15,7 +15,7 @@ Each kind alone could underestimate false claims, so a claim must be stronger th
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,13 +24,14 @@ import numpy as np
 from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
+from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.evaluate.claims import ROUNDING
 from standout.evaluate.estimates import rate
 from standout.findings.links import LinkSettings
-from standout.know.facts import KnownFacts, facts_from_entries
+from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts, facts_from_entries, level_values, repeat_bounds
 from standout.linking.align import Alignment
-from standout.linking.records import COLUMNS, TIMES, BestRecords, EvidenceModel, RecordSearch, concatenate
+from standout.linking.records import COLUMNS, TIMES, BestRecords, RecordSearch, concatenate
 
 MAX_FACTS = 2_000
 """Longer profiles are reduced to the facts about their rarest items, which say most."""
@@ -57,9 +58,13 @@ def latest_entries(release: Release) -> Bools | None:
     return np.asarray(np.where(never_timed, ends, timed & ~followed))
 
 
+FAR_DAYS = 1_000
+"""Dates further outside the release than this, and than the release is long, count as that far."""
+
+
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """The profiles of `public`, aligned with `release`."""
+    """The profiles of `public` as facts in the codes of `release`."""
 
     release: Release
     public: Release
@@ -67,6 +72,11 @@ class Profiles:
 
     def __len__(self) -> int:
         return self.public.n_records
+
+    @cached_property
+    def latest(self) -> Bools | None:
+        """Which public entries are facts; None: all."""
+        return latest_entries(self.public)
 
     @cached_property
     def shared(self) -> Ints:
@@ -77,14 +87,8 @@ class Profiles:
             is_shared &= self.latest
         if not len(is_shared):
             return np.zeros(len(self), np.int64)
-        start = np.minimum(side.start[:-1], len(is_shared) - 1)
-        counts = np.add.reduceat(is_shared, start, dtype=np.int64)
+        counts = np.add.reduceat(is_shared, np.minimum(side.start[:-1], len(is_shared) - 1), dtype=np.int64)
         return np.where(self.public.lengths > 0, counts, 0)
-
-    @cached_property
-    def latest(self) -> Bools | None:
-        """Which public entries are facts; None: all."""
-        return latest_entries(self.public)
 
     @property
     def used(self) -> Ints:
@@ -98,26 +102,53 @@ class Profiles:
 
     def items(self, profile: int) -> Ints:
         """The release's items that the used facts of a profile name."""
-        entries = slice(*self.public.by_record.start[profile : profile + 2])
-        item = self.alignment.item[self.public.by_record.item[entries]]
-        item = item if self.latest is None else item[self.latest[entries]]
-        return item[self._used_facts(item, np.zeros(len(item), np.int64))]
+        return self._used_entries(np.array([profile]))[2]
 
     def known(self, chosen: Ints) -> KnownFacts:
-        """The facts of the chosen profiles, without items that the release does not have."""
-        facts = self.alignment.known(self.public, chosen, self.latest)
-        person = np.repeat(np.arange(len(chosen)), np.diff(facts.first))
-        used = self._used_facts(facts.item, person)
-        first = np.searchsorted(person[used], np.arange(len(chosen) + 1))
-        return facts.select(np.arange(len(chosen)), used, first.astype(np.int64))
+        """The facts of the chosen profiles, without items that the release does not have.
 
-    def _used_facts(self, item: Ints, person: Ints) -> Ints:
-        """The facts that are used: each person's rarest items that the release has, in their order."""
-        shared = np.flatnonzero(item >= 0)
-        order = shared[np.lexsort((item[shared], self.release.support[item[shared]], person[shared]))]
-        owner = person[order]
-        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-        return np.sort(order[rank < MAX_FACTS])
+        Times are moved to the release's clock: a day becomes its first hour or minute. `values` is the same for
+        all profiles, so the facts of several calls can be combined.
+        """
+        first, entry, item = self._used_entries(chosen)
+        side, ours, theirs = self.public.by_record, self.release.clock, self.public.clock
+        value = np.full(len(entry), -1) if side.value is None else self._value_index[side.value[entry]]
+        time, timed = np.zeros(len(entry), np.int64), np.zeros(len(entry), np.bool_)
+        if ours is not None and theirs is not None and side.time is not None and ours.span and theirs.span:
+            code = side.time[entry].astype(np.int64)
+            timed = code < theirs.span
+            converted = (theirs.origin + code) * SECONDS[theirs.unit] // SECONDS[ours.unit] - ours.origin
+            reach = max(ours.span, FAR_DAYS * SECONDS["day"] // SECONDS[ours.unit])
+            time = np.where(timed, np.clip(converted, -reach, ours.span + reach), 0)
+        lengths, joined = repeat_bounds(len(chosen), ANY_LENGTH), repeat_bounds(len(chosen), ANY_TIME)
+        return KnownFacts(first, item, value, self._values, time, timed, lengths, joined)
+
+    def _used_entries(self, chosen: Ints) -> tuple[Ints, Ints, Ints]:
+        """(offsets, entries, items of the release) of the used facts: each profile's rarest shared items, in order."""
+        side = self.public.check().by_record
+        first, entry = take_rows(side.start, chosen)
+        profile, item = np.repeat(np.arange(len(chosen)), np.diff(first)), self.alignment.item[side.item[entry]]
+        shared = np.flatnonzero(item >= 0 if self.latest is None else (item >= 0) & self.latest[entry])
+        order = shared[np.lexsort((item[shared], self.release.support[item[shared]], profile[shared]))]
+        owner = profile[order]
+        used = np.sort(order[np.arange(len(owner)) - np.searchsorted(owner, owner) < MAX_FACTS])
+        return np.searchsorted(profile[used], np.arange(len(chosen) + 1)).astype(np.int64), entry[used], item[used]
+
+    @cached_property
+    def _values(self) -> tuple[float | str, ...]:
+        """The distinct values that facts can have."""
+        if isinstance(self.release.levels, tuple):
+            return level_values(self.release)
+        return tuple(np.unique(self.alignment.value[~np.isnan(self.alignment.value)]).tolist())
+
+    @cached_property
+    def _value_index(self) -> Ints:
+        """The index of each public level's value in `_values`, -1 for none; the last is for no value."""
+        comparable = ~np.isnan(self.alignment.value)
+        index, values = np.full(len(comparable) + 1, -1), self.alignment.value[comparable]
+        is_category = isinstance(self.release.levels, tuple)
+        index[:-1][comparable] = values if is_category else np.searchsorted(np.array(self._values), values)
+        return index
 
 
 def batches(facts: Ints) -> Iterator[tuple[int, int]]:
@@ -212,7 +243,10 @@ def fact_pool(profiles: Profiles, seed: int) -> FactPool:
         known = profiles.known(people)
     else:
         people = until_enough(random.permutation(release.n_records), release.distinct_items)
-        known, donor = _facts_of_records(release, people), np.arange(len(people)) - len(people)
+        latest, (first, entry) = latest_entries(release), take_rows(release.by_record.start, people)
+        if latest is not None:
+            first, entry = np.append(0, np.cumsum(latest[entry]))[first], entry[latest[entry]]
+        known, donor = facts_from_entries(release.check(), entry, first), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
     shared = np.bincount(known.item, minlength=release.n_items)[known.item[order]] > 1
@@ -241,40 +275,25 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts
         low = min(int(np.searchsorted(lengths, len(items))), max(len(lengths) - MIN_CHOICE, 0))
         high = max(int(np.searchsorted(lengths, MAX_LENGTH_RATIO * len(items), "right")), low + MIN_CHOICE)
         record = int(order[int(random.integers(low, min(high, len(lengths))))])
-        entries.append(_draw_entries(release, record, latest, band_without, band[items], random))
+        # its entries in random order: as many of each band as the template has, then any others
+        entry = np.arange(*side.start[record : record + 2])
+        entry = random.permutation(entry if latest is None else entry[latest[entry]])
+        own = band_without[side.item[entry]]
+        entry, own = entry[own >= 0], own[own >= 0]
+        by_band = np.argsort(own, kind="stable")
+        rank = np.empty(len(entry), np.int64)
+        rank[by_band] = np.arange(len(entry)) - np.searchsorted(own[by_band], own[by_band])
+        fits = rank < np.bincount(band[items], minlength=int(own.max(initial=0)) + 1)[own]
+        entries.append(np.sort(np.concatenate([entry[fits], entry[~fits]])[: len(items)]))
         records.append(record)
     chosen = np.concatenate([np.empty(0, np.int64), *entries])
     known = facts_from_entries(release, chosen, offsets([len(part) for part in entries]))
     return known, np.array(records, np.int64)
 
 
-def _draw_entries(
-    release: Release, record: int, latest: Bools | None, band_without: Ints, bands: Ints, random: np.random.Generator
-) -> Ints:
-    """As many entries of a record as there are `bands`, in these where it has them; `band_without` the record."""
-    entry = np.arange(*release.by_record.start[record : record + 2])
-    entry = random.permutation(entry if latest is None else entry[latest[entry]])
-    band = band_without[release.by_record.item[entry]]
-    entry, band = entry[band >= 0], band[band >= 0]
-    order = np.argsort(band, kind="stable")
-    rank = np.empty(len(entry), np.int64)
-    rank[order] = np.arange(len(entry)) - np.searchsorted(band[order], band[order])
-    fits = rank < np.bincount(bands, minlength=int(band.max(initial=0)) + 1)[band]
-    chosen = np.concatenate([entry[fits], entry[~fits]])[: len(bands)]
-    return np.sort(chosen)
-
-
 def _bands(support: Ints) -> Ints:
     """The band of popularity of each item, ⌊log₂ support⌋; -1 for an item that nobody has."""
     return np.where(support > 0, np.frexp(np.maximum(support, 1))[1].astype(np.int64) - 1, -1)
-
-
-def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
-    """The entries of these records as facts, one of each item."""
-    latest, (first, entry) = latest_entries(release), take_rows(release.by_record.start, records)
-    if latest is not None:
-        first, entry = np.append(0, np.cumsum(latest[entry]))[first], entry[latest[entry]]
-    return facts_from_entries(release.check(), entry, first)
 
 
 # When a claim is made: how often decoys would be claimed, and the φ that keeps to a budget.
@@ -405,28 +424,35 @@ def draw_decoys(profiles: Profiles, settings: LinkSettings) -> Decoys:
 
 
 ROUNDS = 4
+LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
+"""The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 MAX_FALSE_SHARE = 0.5
 """A profile counts only if it is more likely present than absent."""
 
 
 def learn_model(
-    profiles: Sequence[KnownFacts],
-    match_decoys: Callable[[RecordSearch], DecoyStrengths],
-    search: RecordSearch,
-    progress: Progress = no_progress,
-) -> EvidenceModel:
-    """The model after rounds that attack profiles and decoys, and weigh profiles by how likely they are present."""
+    profiles: Profiles, decoys: Decoys, search: RecordSearch, seed: int, progress: Progress = no_progress
+) -> RecordSearch:
+    """The search with a learned model: rounds attack profiles and decoys, and weigh profiles by how likely present."""
+    decoys = decoys.sample(DECOY_FACTS)
+    order = generator(seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
+    some = np.sort(order[: int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1])
+    learning = [profiles.known(some[low:high]) for low, high in batches(profiles.used[some])]
     for number in range(ROUNDS):
-        found = [search.find(known, full=False) for known in profiles]
+        found = [search.find(known, full=False) for known in learning]
         best = concatenate(found)
         has_candidate = best.record >= 0
-        weight = presence(best.strength, has_candidate, match_decoys(search))
+        weight = presence(best.strength, has_candidate, decoys.strengths(decoys.best(search)))
         weight = np.where(has_candidate & (best.ties == 1), weight, 0.0)
-        rows = [_counts(search, *batch) for batch in zip(profiles, found, strict=True)]
-        counts = (weight[:, None] * np.concatenate(rows)).sum(axis=0)
-        search = replace(search, model=search.model.updated(counts))
+        rows = []
+        for known, batch in zip(learning, found, strict=True):
+            counts, has = np.zeros((len(batch), COLUMNS)), np.flatnonzero(batch.record >= 0)
+            counts[has] = search.agreement.counts(known, has, batch.record[has], search.model.ratios)
+            counts[~batch.dated, TIMES] = 0.0  # times count only where they were compared
+            rows.append(counts)
+        search = replace(search, model=search.model.updated((weight[:, None] * np.concatenate(rows)).sum(axis=0)))
         progress("learning", number + 1, ROUNDS)
-    return search.model
+    return search
 
 
 def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> Floats:
@@ -439,11 +465,3 @@ def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> 
     order = np.argsort(strength)
     false_share[order] = np.minimum.accumulate(false_share[order])  # a stronger match is no less likely
     return np.where(false_share < MAX_FALSE_SHARE, 1.0 - false_share, 0.0)
-
-
-def _counts(search: RecordSearch, known: KnownFacts, best: BestRecords) -> Floats:
-    """The counts of profiles and their best records; times only where they were compared."""
-    counts, found = np.zeros((len(best), COLUMNS)), np.flatnonzero(best.record >= 0)
-    counts[found] = search.agreement.counts(known, found, best.record[found], search.model.ratios)
-    counts[~best.dated, TIMES] = 0.0
-    return counts

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,11 +17,11 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.verdict import check_phi
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError, not_one_of
+from standout.core.errors import ParameterError, SourceError, not_one_of, whole_number
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.rng import check_seed, generator
+from standout.core.rng import check_seed
 from standout.core.text import count
 from standout.data.export import FrameExport, ResultView, inert
 from standout.data.labels import id_text
@@ -30,7 +30,7 @@ from standout.evaluate.claims import ROUNDING
 from standout.evaluate.estimates import percent, rate, rate_text
 from standout.findings import links as schema
 from standout.findings.json_types import json_text, to_json_object
-from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkingText, LinkSettings, TruthFindings
+from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
 from standout.ingest.read import as_release
 from standout.linking import decoys as decoys_of
 from standout.linking.align import Alignment, Items, Values, align, read_rows
@@ -40,8 +40,6 @@ from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, 
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
 MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
 MAX_DECOYS = 1_000_000
-LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
-"""The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
 
 @on_client
@@ -121,7 +119,10 @@ def link(
     default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
     if attack is not None:
         default = "evidence" if isinstance(check_attack(attack), Likelihood) else "eccentricity"
-    measure: ClaimMeasure = default if by is None else _one_of("by", by, MEASURES)
+    for name, given, allowed in (("by", by or default, MEASURES), ("dates", dates, get_args(Dates))):
+        if not isinstance(given, str) or given not in allowed:
+            raise ParameterError(not_one_of(name, given, allowed))
+    measure: ClaimMeasure = by or default
     if attack is not None and measure != default:
         raise ParameterError(f"by must be {default} with {type(attack).__name__} as attack, got {measure}")
     if phi is not None and measure == "evidence":
@@ -130,14 +131,21 @@ def link(
         )
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
+    n_decoys, least = whole_number("decoys", decoys, 0), 0 if phi is not None else math.ceil(1 / budget - 1e-9) - 1
+    if n_decoys > MAX_DECOYS:
+        raise ParameterError(f"decoys must be a whole number up to {MAX_DECOYS:,}, got {n_decoys:,}")
+    if n_decoys < least:  # a φ for a budget needs 1/budget − 1 of them
+        raise ParameterError(
+            f"decoys must be at least {least:,} for a budget of {budget:g}, got {decoys:,}: use more decoys, or set phi"
+        )
     default_name = "likelihood" if measure == "evidence" else "paper"
     settings = LinkSettings(
-        dates=_one_of("dates", dates, get_args(Dates)),
+        dates=dates,
         by=measure,
         attack=default_name if attack is None else type(attack).__name__,
         phi=None if phi is None else check_phi(phi),
         budget=float(budget),
-        decoys=_check_decoys(decoys, budget if phi is None else None),
+        decoys=n_decoys,
         assign=bool(assign),
         seed=check_seed(seed),
     )
@@ -157,13 +165,7 @@ def link(
     if settings.decoys:
         drawn = draw_decoys(profiles, settings)
         if chosen is None:
-            sample = drawn.sample(DECOY_FACTS)
-            order = generator(settings.seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
-            enough = int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1
-            some = np.sort(order[:enough])
-            learning = [profiles.known(some[low:high]) for low, high in batches(profiles.used[some])]
-            model = learn_model(learning, lambda search: sample.strengths(sample.best(search)), search, progress)
-            search = replace(search, model=model)
+            search = learn_model(profiles, drawn, search, settings.seed, progress)
         best_of_decoys = drawn.best(search, progress)
         strengths = drawn.strengths(best_of_decoys)
     best: list[BestRecords] = []
@@ -177,26 +179,7 @@ def link(
         if not best:
             raise
     linked = concatenate(best)
-    return Links(profiles, settings, model, linked, best_of_decoys, strengths, known_truth, done == total)
-
-
-def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
-    if not isinstance(given, str) or given not in allowed:
-        raise ParameterError(f"{name} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {given!r}")
-    return given
-
-
-def _check_decoys(decoys: Any, budget: float | None) -> int:
-    """The number of decoys of each kind, or raise: a φ for a budget needs 1/budget − 1 of them."""
-    whole = isinstance(decoys, (int, np.integer)) and not isinstance(decoys, bool)
-    if not whole or not 0 <= decoys <= MAX_DECOYS:
-        raise ParameterError(f"decoys must be a whole number from 0 to {MAX_DECOYS:,}, got {decoys!r}")
-    least = 0 if budget is None else math.ceil(1 / budget - 1e-9) - 1
-    if decoys < least:
-        raise ParameterError(
-            f"decoys must be at least {least:,} for a budget of {budget:g}, got {decoys:,}: use more decoys, or set phi"
-        )
-    return int(decoys)
+    return Links(profiles, settings, search.model, linked, best_of_decoys, strengths, known_truth, done == total)
 
 
 # One profile for each record: of the profiles that claim the same record, the strongest keeps it.
@@ -239,21 +222,23 @@ class Truth:
 
 def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
     """The truth as record positions; profiles that no pair names, or without a record, are absent."""
+    if not isinstance(source, (Mapping, pl.DataFrame, str, PathLike)):
+        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
     pairs: list[tuple[Any, Any]]
-    rows: list[tuple[int, Any]]
     if isinstance(source, Mapping):
         pairs = list(source.items())
-    elif isinstance(source, (pl.DataFrame, str, PathLike)):
-        if isinstance(source, pl.DataFrame):
-            names, rows, called = source.columns, list(enumerate(source.rows())), "truth"
-        else:
-            (names, rows), called = read_rows(Path(source)), str(source)
-        if not {"profile", "record"} <= set(names) and (len(names) != 2 or len(set(names)) != 2):
-            raise SourceError(f"{called}: the columns profile and record are required")
-        at = [names.index(name) if name in names else place for place, name in enumerate(("profile", "record"))]
-        pairs = [(cells[at[0]], cells[at[1]]) for _, cells in rows]
     else:
-        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
+        rows: list[Any]
+        if isinstance(source, pl.DataFrame):
+            names, rows = source.columns, source.rows()
+        else:
+            names, lines = read_rows(Path(source))
+            rows = [cells for _, cells in lines]
+        if not {"profile", "record"} <= set(names):
+            called = "truth" if isinstance(source, pl.DataFrame) else source
+            raise SourceError(f"{called}: the columns profile and record are required")
+        profile_column, record_column = names.index("profile"), names.index("record")
+        pairs = [(cells[profile_column], cells[record_column]) for cells in rows]
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
     record, named = np.full(public.n_records, -1, np.int64), set()
@@ -628,33 +613,7 @@ LIMITS = (
     "claims may be false than this report says.",
     "People who are not claimed here may still be identified by somebody who knows other facts or uses another method.",
 )
-
-
 TOO_FEW = "The release has too few people for a budget of {}, so nothing is claimed."
-GLOSSARY = (
-    ("Release", "the data set that would be published. Each person in it has one record."),
-    ("Record", "the entries of one person in the release: items, with values and dates if there are any."),
-    ("Public profile", "what a person says about the same kind of items elsewhere, under another name."),
-    ("Fact", "one item of a profile that the release also has, with its value and date if they are known."),
-    ("Claim", "the statement that a profile and a record belong to the same person."),
-    ("Correct claim", "a claim that names the right record."),
-    ("False claim", "a claim about somebody who is absent from the release, or about the wrong record."),
-    ("Decoy", "a profile that imitates an absent person. Every claim about it is false."),
-    ("False claim budget", "the largest share of absent people that may be claimed."),
-    ("φ", "the minimum strength of a match for a claim. The decoys determine it from the budget."),
-    ("Evidence", "the strength of a match in bits: the odds that it is the same person. Each bit doubles the odds."),
-    ("Eccentricity", "another strength: the lead of the best score over the second, in standard deviations of all."),
-)
-
-
-CAPTIONS = {
-    "strength": "Each panel shows one group, and each bar its share of the group. Bars further to the right "
-    "are stronger matches. The bins grow by half from one to the next.",
-    "eccentricity": "The same for eccentricity: the lead of the best score, in standard deviations of all "
-    "scores of the attack.",
-    "truth": "Precision is the share of claims that are correct. Recall is the share of present people who "
-    "are claimed correctly. A higher φ leads to fewer claims, and a larger share of them is correct.",
-}
 
 
 def _summary_sentences(links: Links) -> Iterator[str]:
@@ -702,8 +661,8 @@ def _about(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 or number < 0.05 else f"{number:.1f}"
 
 
-def report_text(findings: LinkFindings) -> LinkingText:
-    """Everything that the report says in sentences."""
+def report_text(findings: LinkFindings) -> dict[str, str]:
+    """What the report says in sentences of its own; an empty text is not shown."""
     claims = findings.claims
     of_profiles = f"{findings.profiles:,} public profiles could be linked to a record of the release."
     headline = f"{claims:,} of {of_profiles}" if claims else f"None of the {of_profiles}"
@@ -715,17 +674,12 @@ def report_text(findings: LinkFindings) -> LinkingText:
         f"The claimed record leads the runner-up mainly because of its values in {parts.values:,} claims, "
         f"because of its dates in {parts.dates:,}, and because of its items alone in {parts.items:,}."
     )
-    return LinkingText(
-        headline=headline,
-        summary=findings.summary,
-        claim_rule=" ".join(_claim_rule(findings.settings, findings.phi)),
-        strongest_parts=leads if claims else "",
-        truth="" if findings.truth is None else " ".join(_truth_report(findings.truth)),
-        alignment=findings.alignment.explanation,
-        limits=findings.limits,
-        glossary=GLOSSARY,
-        captions=CAPTIONS,
-    )
+    return {
+        "headline": headline,
+        "claim_rule": " ".join(_claim_rule(findings.settings, findings.phi)),
+        "strongest_parts": leads if claims else "",
+        "truth": "" if findings.truth is None else " ".join(_truth_report(findings.truth)),
+    }
 
 
 MEASURE_RULES = {

@@ -1,7 +1,7 @@
 """The reports of an advice (what each change achieves and costs) and of links (what was claimed). They name nobody."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -15,7 +15,6 @@ from standout.findings.links import (
     FactsGroup,
     HistogramBin,
     LinkFindings,
-    LinkingText,
     PhiPoint,
     PublicSize,
     ReleaseSize,
@@ -279,7 +278,7 @@ TABLE_ROWS, MIN_RECALL = 24, 0.02
 """Approximate number of rows of a curve's table; the curve ends where recall falls below the second."""
 
 
-def linking_page(findings: LinkFindings, text: LinkingText) -> str:
+def linking_page(findings: LinkFindings, text: Mapping[str, str]) -> str:
     """The report as HTML without scripts or external resources; equal numbers give equal bytes."""
     findings = replace(
         findings,
