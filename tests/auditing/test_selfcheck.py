@@ -18,13 +18,14 @@ from standout.auditing import selfcheck
 from standout.auditing.ladder import LADDER, fit_rung
 from standout.auditing.runs import AuditPlan
 from standout.auditing.selfcheck import check_attack, planted_release
+from standout.findings.audit import Settings
 
 pytestmark = pytest.mark.once
 
 
 def checks(release):
-    settings = {"targets": 10, "facts": (2,), "phi": 1.5, "posterior": 0.95, "budget": 0.01, "top": 10}
-    plan = AuditPlan(release=release, seed=0, threads=None, work=None, **settings)
+    settings = Settings(targets=10, facts=(2,), phi=1.5, posterior=0.95, budget=0.01, top=10)
+    plan = AuditPlan(release=release, settings=settings, seed=0, threads=None, work=None)
     return {check.name: check for check in check_attack(plan, LADDER[1])}
 
 

@@ -18,6 +18,7 @@ from standout.auditing.ladder import Rung
 from standout.auditing.runs import AuditPlan, run_adversary
 from standout.core.errors import ParameterError
 from standout.data.labels import Labels
+from standout.findings.audit import Settings
 from standout.findings.json_types import json_text, to_json
 from standout.report.audit_page import audit_page
 
@@ -39,8 +40,8 @@ def marked_table(rows=80):
 
 
 def plan_of(table, targets, budget=0.01):
-    settings = {"phi": 1.5, "posterior": 0.95, "budget": budget, "population": None, "seed": 2, "threads": 1}
-    return AuditPlan(release=table, targets=targets, facts=(1,), top=10, work=None, **settings)
+    settings = Settings(targets=targets, facts=(1,), phi=1.5, posterior=0.95, budget=budget, top=10)
+    return AuditPlan(release=table, settings=settings, seed=2, threads=1, work=None)
 
 
 @pytest.fixture(scope="module")

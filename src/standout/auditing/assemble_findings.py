@@ -10,14 +10,7 @@ import numpy as np
 from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.data_measures import ColumnRisks, theory_findings, yardstick
-from standout.auditing.exposure import (
-    SensitiveList,
-    by_first_date,
-    by_length,
-    by_popularity,
-    facts_needed,
-    revealed_categories,
-)
+from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed, revealed_categories
 from standout.auditing.findings_checks import checked_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
 from standout.core.arrays import Floats
@@ -44,7 +37,6 @@ from standout.findings.audit import (
     DataSummary,
     Original,
     Run,
-    Settings,
     Trust,
     Verdict,
     VerdictPart,
@@ -60,23 +52,6 @@ from standout.measure.sparsity import Sparsity
 LINEUP_SETTING = "mass=90 %"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRequest:
-    """What the caller asked of the audit."""
-
-    plan: AuditPlan
-    headline: str
-    ladder: str
-    quick: bool
-    fail_above: float | None
-    name: str
-    limits: tuple[str, ...]
-    sensitive: SensitiveList | None
-    quasi_identifiers: tuple[str, ...] = ()
-    quasi_identifiers_reason: str = ""
-    sensitive_columns: tuple[str, ...] = ()
-
-
 @dataclass(slots=True, kw_only=True)
 class AuditResults:
     """What the audit computed so far: adversaries in the order of the ladder, checks, and sections."""
@@ -90,71 +65,58 @@ class AuditResults:
     complete: bool = False
 
 
-def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFindings:
+def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
     """The findings of an audit, after a check of their numbers."""
-    plan, release, risks = request.plan, request.plan.release, results.risks
+    release, risks, settings = plan.release, results.risks, plan.settings
     people, original = plan.people.original.n_records, original_findings(release)
-    data = DataSummary(name=request.name, **_size(release))
+    data = DataSummary(name=plan.name, **_size(release))
     runs = {name: run for name, run in results.runs.items() if run.strongest.cell is not None}
-    main, adversaries = runs[request.headline], tuple(_adversary(run, plan) for run in runs.values())
-    headline = next(each for each in adversaries if each.name == request.headline)
-    read = (
+    main, adversaries = runs[settings.headline], tuple(_adversary(run, plan) for run in runs.values())
+    headline = next(each for each in adversaries if each.name == settings.headline)
+    read = [
         reading_of(release),
-        *((reading_of(release.original, "original"),) if isinstance(release, Sanitized) else ()),
-    )
-    similarity = main.strongest.simulation.criteria.similarity
+        *([reading_of(release.original, "original")] if isinstance(release, Sanitized) else []),
+    ]
     nothing = VerdictPart(title="", answer="partly", explanation="", rate=headline.as_named.identified)
+    of_entries: dict[str, Any] = {}
+    if not release.columns:
+        similarity = main.strongest.simulation.criteria.similarity
+        of_entries["error_grids"] = grid_findings(plan, main, results.grids)
+        of_entries["exposure"] = _exposure(main, plan)
+        of_entries["theory"] = theory_findings(release, similarity, results.sparsity, [*runs.values()])
+        if settings.ladder == "default":
+            of_entries["yardstick"] = yardstick(main.rung.name, main.rung.adversary, plan.people.original)
     findings = AuditFindings(
         complete=results.complete,
         run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
         data=data,
         original=original,
-        reading=read,
-        settings=Settings(
-            targets=plan.targets,
-            facts=plan.facts,
-            phi=plan.phi,
-            posterior=plan.posterior,
-            budget=plan.budget,
-            top=plan.top,
-            quick=request.quick,
-            fail_above=request.fail_above,
-            headline=request.headline,
-            ladder=request.ladder,
-            quasi_identifiers=request.quasi_identifiers,
-            quasi_identifiers_reason=request.quasi_identifiers_reason,
-            sensitive=request.sensitive_columns,
-            population=plan.population,
-        ),
+        reading=tuple(read),
+        settings=settings,
         trust=Trust(trusted=bool(results.checks), checks=tuple(results.checks)),
         answer=sentences.answer(headline, people, data, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
-        error_grids=None if release.columns else grid_findings(plan, main, results.grids),
-        yardstick=yardstick(main.rung.name, main.rung.adversary, plan.people.original)
-        if request.ladder == "default" and not release.columns
-        else None,
-        exposure=None if release.columns else _exposure(main, request),
-        theory=None if release.columns else theory_findings(release, similarity, results.sparsity, [*runs.values()]),
         classes=risks.classes,
         column_sets=risks.column_sets,
         disclosure=risks.disclosure,
         learned=risks.learned,
         population=risks.population,
         verdict=Verdict(summary="", singling_out=nothing, linkability=nothing, inference=nothing),  # decided below
-        threshold=checked_threshold(request.fail_above, adversaries),
+        threshold=checked_threshold(settings.fail_above, adversaries),
         limits=sentences.limits(
             headline,
             people=people,
             parts=data.parts,
             complete=results.complete,
-            quick=request.quick,
+            quick=settings.quick,
             has_original=original is not None,
             ignored=[column.name for reading in read for column in reading.unused] if data.columns else (),
-            further=[*request.limits, *filter(None, [request.sensitive.limit if request.sensitive else ""])],
+            further=[*plan.limits, *([plan.sensitive.limit] if plan.sensitive and plan.sensitive.limit else [])],
         ),
         versions=software_versions(),
-        before_after=before_after(results.before, request.headline),
+        before_after=before_after(results.before, settings.headline),
+        **of_entries,
     )
     return checked_findings(findings, plan, runs, results.grids or ())
 
@@ -214,20 +176,16 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
         named = longest if columns else adversary
         parts = "cells" if columns else "entries"
         curve_note = sentences.curve_note(named.knows, named.wrong, longest.knows, longest.wrong, too_few, parts)
+    same = ("knows", "wrong", "wrong_facts", "length_error", "joined_error", "columns")
     return AdversaryFindings(
         name=rung.name,
         title=rung.title,
         description=f"Knows {sentences.describe_adversary(adversary, original)}.",
         gate=rung.gate,
-        knows=adversary.knows,
-        wrong=adversary.wrong,
-        wrong_facts=adversary.wrong_facts,
+        **{name: getattr(adversary, name) for name in same},
         value_error=None if columns else adversary.value_error,
         time_error=None if columns else adversary.time_error,
         items=str(adversary.items),
-        length_error=adversary.length_error,
-        joined_error=adversary.joined_error,
-        columns=adversary.columns,
         errors=sentences.column_errors(adversary, original),
         note=rung.note,
         too_few_items=cell.too_few_items,
@@ -286,9 +244,9 @@ POINT_MEASURES = (
 
 def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[str, Any]:
     """The measures of a cell by their names in the findings, as far as the attack has them."""
-    at_threshold, at_budget = cell.threshold.setting, f"absent_claims<={plan.budget:g}"
+    at_threshold, at_budget = cell.threshold.setting, f"absent_claims<={plan.settings.budget:g}"
     names = {
-        ("in_top", f"top={plan.top}"): "in_top",
+        ("in_top", f"top={plan.settings.top}"): "in_top",
         **{(name, at_threshold): name for name in ("correct_claims", "wrong_claims", "absent_claims")},
         **{(name, at_budget): f"{name}_at_budget" for name in ("correct_claims", "absent_claims")},
         (cell.threshold.measure, at_budget): "threshold_at_budget",
@@ -298,7 +256,7 @@ def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[s
     }
     numbers: dict[str, Any] = {
         names[measure, setting]: estimate
-        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.budget)
+        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.settings.budget)
         if (measure, setting) in names
     }
     if "threshold_at_budget" in numbers:
@@ -372,25 +330,24 @@ def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, .
     )
 
 
-def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
+def _exposure(headline: AdversaryRun, plan: AuditPlan) -> Exposure:
     """Who is exposed to the headline adversary."""
-    people, cell, adversary = request.plan.people, headline.strongest.cell, headline.rung.adversary
-    truth = people.original
+    people, cell, adversary, name = plan.people, headline.strongest.cell, headline.rung.adversary, headline.rung.name
     assert cell is not None
-    known = adversary.observe_all(truth, cell.targets, request.plan.seed)
-    sensitive = None
-    if request.sensitive is not None:
+    truth, listed, sensitive = people.original, plan.sensitive, None
+    known = adversary.observe_all(truth, cell.targets, plan.seed)
+    if listed is not None:
         eligible = adversary.eligible(truth, np.arange(truth.n_records))
         sensitive = SensitiveItems(
-            file=request.sensitive.file,
-            items_listed=request.sensitive.lines,
-            items_in_release=request.sensitive.matched,
-            adversary=headline.rung.name,
-            rows=revealed_categories(people, request.sensitive, cell, known, eligible),
+            file=listed.file,
+            items_listed=listed.lines,
+            items_in_release=listed.matched,
+            adversary=name,
+            rows=revealed_categories(people, listed, cell, known, eligible),
         )
     return Exposure(
-        adversary=headline.rung.name,
-        facts_needed=facts_needed(headline),
+        adversary=name,
+        facts_needed=facts_needed(headline.strongest.curve),
         by_length=by_length(truth, cell),
         by_popularity=by_popularity(truth, cell, known),
         by_first_date=by_first_date(truth, cell),

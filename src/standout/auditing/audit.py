@@ -13,7 +13,7 @@ from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack,
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import check_phi
-from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
+from standout.auditing.assemble_findings import AuditResults, assemble_findings
 from standout.auditing.data_measures import measure_columns
 from standout.auditing.exposure import read_sensitive_list, risk_table
 from standout.auditing.ladder import Ladder, LadderSource, fit_ladder, resolve_ladder
@@ -40,7 +40,7 @@ from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
 from standout.findings.advice import AdviceFindings
-from standout.findings.audit import AuditFindings, answer_line
+from standout.findings.audit import AuditFindings, Settings, answer_line
 from standout.findings.json_types import json_text, to_json_object
 from standout.ingest.read import as_release, read
 from standout.ingest.report import require_no_overlooked
@@ -118,82 +118,34 @@ class Audit(ResultView, FrameExport):
         return self.findings
 
     def finished_at(self, time: str) -> "Audit":
-        """The audit with the time at which its report is written.
-
-        Parameters
-        ----------
-        time : str
-            A time in ISO 8601.
-
-        Returns
-        -------
-        Audit
-            A copy with `findings.run.finished_at` set.
-        """
+        """The audit with the time, in ISO 8601, at which its report is written."""
         return replace(self, findings=self.findings.finished_at(time))
 
     def to_dict(self) -> JsonObject:
-        """The findings as plain JSON values.
-
-        Returns
-        -------
-        dict
-            The content of findings.json.
-        """
+        """The findings as plain JSON values: the content of findings.json."""
         return to_json_object(self.findings)
 
     def to_json(self, path: str | Path) -> None:
-        """Write findings.json.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        """
+        """Write findings.json; an existing file is replaced."""
         text = json_text(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     @with_progress
     def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
-        """Write the report as one HTML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        progress : bool or callable, optional
-            True shows a bar while the charts are drawn.
-        """
+        """Write the report as one HTML file; an existing file is replaced."""
         from standout.report.audit_page import audit_page
 
         text = audit_page(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def to_csv(self, folder: str | Path) -> None:
-        """Write every frame of `tables` as a CSV file of the same name.
-
-        Parameters
-        ----------
-        folder : str or Path
-            The folder; it is created if it is missing.
-        """
+        """Write every frame of `tables` as a CSV file of the same name; the folder is created if it is missing."""
         target = make_folder(Path(folder))
         for name, frame in self.tables.items():
             write_atomically(target / f"{name}.csv", inert(frame).write_csv)
 
     def with_advice(self, advice: AdviceFindings) -> "Audit":
-        """The audit with advice on what would help, which the report then shows.
-
-        Parameters
-        ----------
-        advice : AdviceFindings
-            The findings of `standout.advise`, see `Advice.findings`.
-
-        Returns
-        -------
-        Audit
-            A copy with `findings.advice` set. It is complete if the search is complete too.
-        """
+        """The audit with advice on what would help (`Advice.findings`), which the report then shows."""
         complete = self.complete and advice.complete
         findings = replace(self.findings, advice=advice, complete=complete)
         return replace(self, findings=findings, complete=complete)
@@ -364,10 +316,12 @@ def audit(
     """
     release = read(release, kind="table") if table and not isinstance(release, Release) else as_release(release)
     columns = bool(release.columns)
-    _only_where(
-        columns, quasi_identifiers=quasi_identifiers, sensitive_columns=sensitive_columns, population=population
-    )
-    _only_where(not columns, sensitive=sensitive)
+    if columns and sensitive is not None:
+        raise ParameterError("sensitive must be None for a table: it is for histories only")
+    of_tables = {"quasi_identifiers": quasi_identifiers, "sensitive_columns": sensitive_columns}
+    for parameter, value in (of_tables | {"population": population}).items():
+        if value is not None and not columns:
+            raise ParameterError(f"{parameter} is for tables with one row per person: read the data with kind='table'")
     resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not _is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
@@ -396,62 +350,52 @@ def audit(
         raise ParameterError(
             f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}{did_you_mean(attack, names)}"
         )
-    only = attack if attack is None or isinstance(attack, str) else check_attack(attack)
-    plan = AuditPlan(
-        release=release,
+    only, limits = attack if attack is None or isinstance(attack, str) else check_attack(attack), fitted.limits
+    if only is not None:
+        tried = printable(only if isinstance(only, str) else type(only).__name__)
+        limits += (f"The audit tried one attack only ({tried}). Another attack may identify more people.",)
+    settings = Settings(
         targets=min(targets, QUICK_TARGETS) if quick else targets,
         facts=_fact_counts(facts, quick, MOST_KNOWN if columns else FACTS),
         phi=check_phi(phi),
         posterior=positive_share("posterior", posterior),
         budget=float(budget),
         top=TOP,
+        quick=bool(quick),
+        fail_above=None if fail_above is None else float(fail_above),
+        headline=fitted.headline,
+        ladder=resolved.source,
+        quasi_identifiers=known.quasi_identifiers,
+        quasi_identifiers_reason=reason,
+        sensitive=known.sensitive,
+        population=None if population is None else whole_number("population", population, 1),
+    )
+    if settings.population is not None and settings.population < truth.n_records:
+        raise ParameterError(
+            f"population must be at least the number of rows, {truth.n_records:,}, got {settings.population:,}"
+        )
+    plan = AuditPlan(
+        release=release,
+        settings=settings,
         seed=check_seed(seed),
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
         own_attacks=named_attacks,
         only=only,
-        population=None if population is None else whole_number("population", population, 1),
-    )
-    if plan.population is not None and plan.population < truth.n_records:
-        raise ParameterError(
-            f"population must be at least the number of rows, {truth.n_records:,}, got {plan.population:,}"
-        )
-    limits = [*fitted.limits]
-    if only is not None:
-        tried = printable(only if isinstance(only, str) else type(only).__name__)
-        limits.append(f"The audit tried one attack only ({tried}). Another attack may identify more people.")
-    request = AuditRequest(
-        plan=plan,
-        headline=fitted.headline,
-        ladder=resolved.source,
-        quick=bool(quick),
-        fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
-        limits=tuple(limits),
+        limits=limits,
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
-        quasi_identifiers=known.quasi_identifiers,
-        quasi_identifiers_reason=reason,
-        sensitive_columns=known.sensitive,
     )
-    results = _run(request, fitted, progress)
+    results = _run(plan, fitted, progress)
     return Audit(
         release,
-        assemble_findings(request, results),
+        assemble_findings(plan, results),
         {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
         plan.threads,
         {name: run.strongest.attack for name, run in results.runs.items()},
     )
-
-
-def _only_where(applies: bool, **parameters: Any) -> None:
-    """Reject parameters that are for releases of the other kind."""
-    for name, value in parameters.items():
-        if value is not None and not applies and name == "sensitive":
-            raise ParameterError(f"{name} must be None for a table: it is for histories only")
-        if value is not None and not applies:
-            raise ParameterError(f"{name} is for tables with one row per person: read the data with kind='table'")
 
 
 def _is_share(number: Any) -> bool:
@@ -488,12 +432,12 @@ def _own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
     return named
 
 
-def _run(request: AuditRequest, fitted: Ladder, progress: Progress) -> AuditResults:
+def _run(plan: AuditPlan, fitted: Ladder, progress: Progress) -> AuditResults:
     """Run the headline adversary, the others, the checks, the measures of the data, and attacks on an original.
 
     An interruption before the first result of the headline adversary is raised again.
     """
-    plan, done, name = request.plan, AuditResults(), request.headline
+    done, name = AuditResults(), fitted.headline
     order = sorted(fitted.rungs, key=lambda rung: rung.name != name)
     originals = order if plan.people.is_sanitized else []
     cost = CHECKS_COST + ADVERSARY_COST * len(order) + SECTIONS_COST + ORIGINAL_COST * len(originals)
@@ -510,13 +454,12 @@ def _run(request: AuditRequest, fitted: Ladder, progress: Progress) -> AuditResu
         done.checks += check_runs(plan, [*runs.values()], name)
         if plan.release.columns:
             with meter.part(SECTIONS_COST):
-                quasi_identifiers, sensitive = request.quasi_identifiers, request.sensitive_columns
-                done.risks = measure_columns(plan, quasi_identifiers, sensitive, runs[name], meter)
+                done.risks = measure_columns(plan, runs[name], meter)
         else:
             with meter.part(SECTIONS_COST / 2):
                 done.grids = measure_grids(plan, runs[name], meter)
             with meter.part(SECTIONS_COST / 2):
-                count = QUICK_NEIGHBOURS if request.quick else NEIGHBOURS
+                count = QUICK_NEIGHBOURS if plan.settings.quick else NEIGHBOURS
                 done.sparsity = sparsity(
                     plan.release,
                     runs[name].strongest.simulation.criteria.similarity,

@@ -181,25 +181,18 @@ class ColumnRisks:
     population: PopulationEstimate | None = None
 
 
-def measure_columns(
-    plan: AuditPlan,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str],
-    headline: AdversaryRun,
-    progress: Progress,
-) -> ColumnRisks:
+def measure_columns(plan: AuditPlan, headline: AdversaryRun, progress: Progress) -> ColumnRisks:
     """Classes, column sets, disclosure, what the right row shows, and the population."""
-    release = plan.release
-    known = [name for name in quasi_identifiers if name in release.column_names]
+    release, settings, population = plan.release, plan.settings, None
+    known = [name for name in settings.quasi_identifiers if name in release.column_names]
     identity = identity_risk(release, known) if known else None
-    others = [name for name in release.column_names if name not in sensitive]
+    others = [name for name in release.column_names if name not in settings.sensitive]
     sets = find_keys(release, others, threads=plan.threads, progress=progress).sets if others else ()
-    population = None
-    if plan.population is not None and identity is not None:
-        found = population_risk(identity, plan.population, plan.seed)
+    if settings.population is not None and identity is not None:
+        found = population_risk(identity, settings.population, plan.seed)
         names = ", ".join(model.model.title() for model in found.models)
         population = PopulationEstimate(
-            population=plan.population,
+            population=settings.population,
             unique=found.unique,
             journalist=found.mean,
             method=f"the highest estimate of these models counts ({names})" if names else "the table is the population",
@@ -212,7 +205,9 @@ def measure_columns(
             )
             for each in sets
         ),
-        disclosure=tuple(_disclosure(plan, headline.rung.adversary, name, known, progress) for name in sensitive),
+        disclosure=tuple(
+            _disclosure(plan, headline.rung.adversary, name, known, progress) for name in settings.sensitive
+        ),
         learned=learned(plan, headline),
         population=population,
     )
@@ -279,10 +274,10 @@ def _disclosure(
         fewer = adversary if most == adversary.knows else with_facts(adversary, most)
         others = with_enough_facts(replace(fewer, columns=names, knows=most), original)
         others = others if eligible_share(others, original) else None
-    targets = min(plan.targets, MOST_VOTES // (release.column(name).n_levels + 1))
+    targets = min(plan.settings.targets, MOST_VOTES // (release.column(name).n_levels + 1))
     if column.starts is not None:
         return replace(findings, note="a set is not guessed")
-    if others is None or targets < min(plan.targets, FEWEST_TARGETS):
+    if others is None or targets < min(plan.settings.targets, FEWEST_TARGETS):
         reason = "no other column can be known" if others is None else "it has too many different values"
         return replace(findings, note=f"not guessed: {reason}")
     inference = infer_column(

@@ -1,8 +1,9 @@
 """Who is exposed: with how few facts, in which groups, with which sensitive items; and the risk of each person."""
 
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ import polars as pl
 from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.attack.release_counts import first_times
-from standout.auditing.runs import AdversaryRun
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, whole_number
 from standout.core.progress import Progress, no_progress
@@ -33,7 +33,6 @@ NEVER = np.iinfo(np.int64).max
 """In place of a number of facts: not identified with any number that was tried."""
 SMALLEST_GROUP = 0.04
 """A group with less than this share of the targets is merged with its neighbour."""
-STEPS = (1, 2, 5)
 
 
 def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
@@ -50,9 +49,8 @@ def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
     return np.where(stays.any(axis=1), np.array(sizes, np.int64)[first], NEVER)
 
 
-def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
+def facts_needed(cells: Sequence[SimulationCell]) -> tuple[FactsNeeded, ...]:
     """Share of targets who are identified with at most this many facts, for each number in the curve."""
-    cells = run.strongest.curve
     if not cells:
         return ()
     sizes = [cell.facts for cell in cells]
@@ -68,14 +66,8 @@ def by_length(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     shortest = int(lengths[cell.targets].min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
     return tuple(
-        Group(
-            label=f"{low:,} entries" if low == last else f"{low:,}–{last:,} entries",
-            low=low,
-            high=last,
-            people=int(np.count_nonzero((lengths >= low) & (lengths <= last))),
-            identified=identified,
-        )
-        for low, last, identified in _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest)
+        Group(label=f"{name} entries", low=low, high=last, people=_number(lengths, low, last), identified=identified)
+        for low, last, name, identified in _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest)
     )
 
 
@@ -87,13 +79,13 @@ def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> 
     starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
     return tuple(
         Group(
-            label=(f"rank {low:,}" if low == last else f"rank {low:,}–{last:,}") + " (most popular)" * (low == 1),
+            label=f"rank {name}{' (most popular)' if low == 1 else ''}",
             low=low,
             high=last,
             people=None,
             identified=identified,
         )
-        for low, last, identified in _groups(rank, cell.outcomes.identified, starts, release.n_items)
+        for low, last, name, identified in _groups(rank, cell.outcomes.identified, starts, release.n_items)
     )
 
 
@@ -104,53 +96,55 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     """
     if release.time_range is None or release.clock is None:
         return ()
-    begin, end = (moment.date() if isinstance(moment, datetime) else moment for moment in release.time_range)
-    months = (end.year - begin.year) * 12 + end.month - begin.month + 1
-    step = 12 if months > 30 else 3 if months > 9 else 1
-    year, month, days = begin.year, (begin.month - 1) // step * step + 1, list[date]()
-    while (year, month) <= (end.year, end.month):
-        days.append(date(year, month, 1))
-        year, month = year + (month + step - 1) // 12, (month + step - 1) % 12 + 1
-    last_day = date.max if year > date.max.year else date(year, month, 1) - timedelta(days=1)
+    begin, end = (12 * moment.year + moment.month - 1 for moment in release.time_range)
+    step = 12 if end - begin > 29 else 3 if end - begin > 8 else 1
+    months = range(begin - begin % step, end + 1, step)
+    days = [date(month // 12, month % 12 + 1, 1) for month in months]
     starts = [max(0, release.clock.encode(day)) for day in days]
     first = first_times(release).astype(np.int64)
     dated, groups = first[cell.targets] >= 0, []
-    for low, last, identified in _groups(
+    for low, last, _, identified in _groups(
         first[cell.targets][dated], cell.outcomes.identified[dated], starts, NEVER - 1
     ):
-        since, until = days[starts.index(low)], last_day
-        if last + 1 in starts:
-            until = days[starts.index(last + 1)] - timedelta(days=1)
-        names = f"{since:%Y-%m}", f"{until:%Y-%m}"
-        if (since.month, since.day, until.month, until.day) == (1, 1, 12, 31):
-            names = f"{since.year}", f"{until.year}"
-        separator = "–" if len(names[0]) == 4 else " to "
+        since, period = days[starts.index(low)], starts.index(last + 1) - 1 if last + 1 in starts else -1
+        year, month = divmod(months[period] + step - 1, 12)
+        until = date(year, month + 1, monthrange(year, month + 1)[1])
+        is_years = (since.month, until.month) == (1, 12)
+        names = [f"{day:%Y}" if is_years else f"{day:%Y-%m}" for day in (since, until)]
         groups.append(
             Group(
-                label=names[0] if names[0] == names[1] else separator.join(names),
+                label=("–" if is_years else " to ").join(dict.fromkeys(names)),
                 low=since.isoformat(),
                 high=until.isoformat(),
-                people=int(np.count_nonzero((first >= low) & (first <= last))),
+                people=_number(first, low, last),
                 identified=identified,
             )
         )
     return tuple(groups)
 
 
-def _groups(numbers: Ints, identified: Floats, starts: Sequence[int], end: int) -> Iterator[tuple[int, int, Estimate]]:
-    """First and last number of each group of targets, and its rate; a small group is merged with its neighbour."""
+def _groups(
+    numbers: Ints, identified: Floats, starts: Sequence[int], end: int
+) -> Iterator[tuple[int, int, str, Estimate]]:
+    """First and last number of each group of targets, both as text, and its rate; a small group joins its neighbour."""
     correct, smallest, low = identified.mean(axis=1), max(1, round(SMALLEST_GROUP * len(numbers))), starts[0]
     for high in [*starts[1:], NEVER] if len(numbers) else ():
         inside = (numbers >= low) & (numbers < high)
         n, rest = int(inside.sum()), np.count_nonzero(numbers >= high)
         if high == NEVER or (n >= smallest and rest >= smallest):
-            yield low, end if high == NEVER else high - 1, rate(min(float(correct[inside].sum()), n), n)
+            last = end if high == NEVER else high - 1
+            name = f"{low:,}" if low == last else f"{low:,}–{last:,}"
+            yield low, last, name, rate(min(float(correct[inside].sum()), n), n)
             low = high
+
+
+def _number(of: Ints, low: int, last: int) -> int:
+    return int(np.count_nonzero((of >= low) & (of <= last)))
 
 
 def _round_numbers(most: int) -> list[int]:
     """1, 2, 5, 10, 20, 50, … up to a number."""
-    return [step * 10**power for power in range(len(str(most))) for step in STEPS if step * 10**power <= most]
+    return [step * 10**power for power in range(len(str(most))) for step in (1, 2, 5) if step * 10**power <= most]
 
 
 # Sensitive items: how many people would have one revealed that the adversary did not know.

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack, AttackName, attack_named, fit_attack
+from standout.auditing.exposure import SensitiveList
 from standout.auditing.ladder import DataSpread, RelativeError, Rung, eligible_share, with_facts
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress, ProgressMeter
@@ -18,6 +19,7 @@ from standout.evaluate.simulate import TargetSuccess, simulate
 from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population, random_targets
 from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
+from standout.findings.audit import Settings
 from standout.know.adversary import Adversary, has_own_draws
 
 EXACT_MATCH: AttackName = "exact match"
@@ -29,24 +31,21 @@ CURVE_WORK, FEWEST = 400_000_000, 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """Settings that all attacks share, and the attacks of the user's own.
+    """What the caller asked of the audit.
 
     `only` is the one attack to try, or its name; None: the built-in ones, and the strongest of the user's own.
     """
 
     release: Release
-    targets: int
-    facts: tuple[int, ...]
-    phi: float
-    posterior: float
-    budget: float
-    top: int
+    settings: Settings
     seed: int
     threads: int | None
     work: Path | None
     own_attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
     only: str | AnyAttack | None = None
-    population: int | None = None
+    name: str = ""
+    limits: tuple[str, ...] = ()
+    sensitive: SensitiveList | None = None
 
     @property
     def people(self) -> Population:
@@ -63,18 +62,19 @@ class AuditPlan:
         targets: Sequence[str] | None = None,
     ) -> Simulation:
         """Attacks of the adversary with these numbers of facts, also on absent targets as a control."""
+        settings = self.settings
         return simulate(
             self.release,
             {"adversary": adversary},
             attack=attack,
             facts=list(facts),
-            targets=self.targets if targets is None else targets,
-            phi=self.phi,
-            posterior=self.posterior,
-            budget=self.budget,
-            top=self.top,
+            targets=settings.targets if targets is None else targets,
+            phi=settings.phi,
+            posterior=settings.posterior,
+            budget=settings.budget,
+            top=settings.top,
             absent=absent,
-            population=self.population if absent else None,
+            population=settings.population if absent else None,
             seed=self.seed,
             threads=self.threads,
             progress=progress,
@@ -141,7 +141,7 @@ def curve_adversary(adversary: Adversary, release: Release, facts: Sequence[int]
 def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: bool = True) -> AdversaryRun:
     """The attacks of an adversary: the built-in ones, and a stronger one if there is any."""
     adversary, original = rung.adversary, plan.people.original
-    longest, sizes = curve_adversary(adversary, original, plan.facts)
+    longest, sizes = curve_adversary(adversary, original, plan.settings.facts)
     attacks = strongest_first(plan, adversary)
     parts, finished, total_runs = list[AttackRun](), 0, 2 * len(attacks)
 
@@ -153,7 +153,7 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: b
         rows = random_targets(original, longest, plan.seed, "curve")[
             : max(CURVE_WORK // plan.release.n_records, FEWEST)
         ]
-        curve_targets = [original.records[row] for row in rows[: plan.targets].tolist()]
+        curve_targets = [original.records[row] for row in rows[: plan.settings.targets].tolist()]
     for name, attack in attacks.items():
         if on_same_targets and with_curve and longest == adversary:  # one run has both
             both = plan.simulate(attack, adversary, sorted({*sizes, adversary.knows}), shown)
@@ -161,7 +161,9 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: b
             own = next((cell for cell in both.cells if cell.facts == adversary.knows), None)
             parts.append(AttackRun(name, attack, both, own, curve, (), both.complete))
         else:
-            beyond = [size for size in plan.facts if longest.knows < size < adversary.knows and on_same_targets]
+            beyond = [
+                size for size in plan.settings.facts if longest.knows < size < adversary.knows and on_same_targets
+            ]
             named = plan.simulate(attack, adversary, [*beyond, adversary.knows], shown)
             own = next((cell for cell in named.cells if cell.facts == adversary.knows), None)
             part = AttackRun(name, attack, named, own, complete=named.complete)
@@ -189,7 +191,7 @@ def strongest_first(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttac
         return {plan.only: candidates[plan.only]}
     if plan.only is not None:
         return {type(plan.only).__name__: plan.only}
-    reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.targets]
+    reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.settings.targets]
     fitted = {name: fit_attack(attack, adversary) for name, attack in candidates.items()}
     strongest = choose_strongest(plan.release, adversary, fitted, reported, seed=plan.seed, threads=plan.threads)
     return {name: candidates[name] for name in dict.fromkeys([strongest, *always])}
@@ -281,10 +283,10 @@ def measure_grids(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> tup
     levels = {varies: error_levels(adversary, original, varies, spread) for varies in varying(plan.release, original)}
     levels = {varies: rows for varies, rows in levels.items() if len(rows) > 1}
     every = {level.adversary.key(): level.adversary for rows in levels.values() for level in rows}
-    targets = random_targets(original, adversary, plan.seed)[: plan.targets]
+    targets = random_targets(original, adversary, plan.seed)[: plan.settings.targets]
     for other in every.values():  # the first targets of the adversary who are targets of the others as well
         targets = targets[other.eligible(original, targets)]
-    targets, sizes = targets[:GRID_TARGETS], grid_sizes(plan.facts, adversary.knows)
+    targets, sizes = targets[:GRID_TARGETS], grid_sizes(plan.settings.facts, adversary.knows)
     if not len(targets):
         return ()
     meter = ProgressMeter("grids", float(len(every) * len(run.attacks)), progress)

@@ -249,9 +249,11 @@ def check_runs(plan: AuditPlan, runs: Sequence[AdversaryRun], headline: str) -> 
 def _absent(plan: AuditPlan, part: AttackRun) -> Check:
     """Absent people must not be claimed more often than the budget allows, at the thresholds that others choose."""
     assert part.cell is not None
-    claims = part.simulation.estimate("absent_claims", f"absent_claims<={plan.budget:g}", facts=part.cell.facts)
+    claims = part.simulation.estimate(
+        "absent_claims", f"absent_claims<={plan.settings.budget:g}", facts=part.cell.facts
+    )
     hits, n = round(claims.value * claims.n), claims.n
-    allowed = max(math.floor(plan.budget * n + 1e-9) - 1, 0)
+    allowed = max(math.floor(plan.settings.budget * n + 1e-9) - 1, 0)
     most = 0
     while most < n and beta_binomial_tail(most + 1, n, allowed + 1, n - allowed) >= RARE:
         most += 1
@@ -264,7 +266,7 @@ def _absent(plan: AuditPlan, part: AttackRun) -> Check:
         passed=passed,
         explanation=(
             f"For each target the record was removed, and the threshold was chosen on the others so that at most "
-            f"{percent(plan.budget)} of absent people are claimed. The attack claimed {hits:,} of {n:,}. "
+            f"{percent(plan.settings.budget)} of absent people are claimed. The attack claimed {hits:,} of {n:,}. "
             f"This is {'no more than' if passed else 'more than'} sampling error explains."
         ),
     )
@@ -317,7 +319,7 @@ def _agreements(
         if not can_recompute(attack, release, known, absent) or (absent and release.n_records < 2):
             results.append((0, 0))
             continue
-        again = Recomputation(release, attack, known, plan.top)
+        again = Recomputation(release, attack, known, plan.settings.top)
         records = people.record_of(cell.targets[chosen]).tolist()
         expected = map_on_threads(
             again.outcomes, [(q, record, absent) for q, record in enumerate(records)], plan.threads
