@@ -93,7 +93,7 @@ def test_a_file_of_positions_without_a_header_is_refused(put, audit):
         outcome, identified = audit(path, *options)
         assert (outcome.code, outcome.out, identified) == (1, "", None)
         assert "the file has 4 columns and no recognised header" in outcome.err
-        assert "1 coordinate, 2 coordinate, 3 number, 4 date. No column looks like a person" in outcome.err
+        assert "1 number, 2 number, 3 number, 4 date" in outcome.err
         assert "37.7" not in outcome.err
     outcome, _ = audit(path, "--record", 1, "--item", 2)
     assert outcome.code == 1

@@ -63,14 +63,6 @@ def test_quasi_identifiers_are_known_in_several_languages_and_spellings():
         assert column_kinds([name], [["some text"]]) == ["text"], name
 
 
-def test_two_decimal_columns_in_the_range_of_degrees_are_coordinates():
-    names = ["a", "b", "c"]
-    assert column_kinds(names, [["37.75134", "-122.39488", "0"]] * 2) == ["coordinate", "coordinate", "number"]
-    assert column_kinds(names, [["-122.39488", "37.75134", "0"]] * 2) == ["coordinate", "coordinate", "number"]
-    assert column_kinds(names, [["2.55", "19.99", "0"]] * 2) == ["number"] * 3
-    assert column_kinds(names, [["237.75134", "-122.39488", "0"]] * 2) == ["number"] * 3
-
-
 def test_decimals_are_fractions_that_are_not_zero():
     assert all(map(has_decimals, ["0.5", "-122.39", "52,5161", ".5", "1.50", "0,25"]))
     assert not any(map(has_decimals, ["17850.0", "7", "1,234", "1.2.3", "12.", "a.5", "", "007"]))

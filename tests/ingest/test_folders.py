@@ -65,7 +65,7 @@ def test_a_folder_of_different_kinds_lists_them(tmp_path):
 def test_files_with_the_same_ending_and_different_formats_are_refused(tmp_path):
     pl.DataFrame({"user": ["a"], "item": ["b"]}).write_parquet(tmp_path / "b.data")
     write(tmp_path, {"a.data": "user,item\na,b\n"})
-    with pytest.raises(so.SourceError, match="1 of 2 differ from the first one"):
+    with pytest.raises(so.SourceError, match="different formats with the same ending"):
         so.read(tmp_path)
 
 

@@ -8,8 +8,8 @@ from standout.ingest.cells import ALWAYS, distinct_cells, evident_order, missing
 from standout.ingest.kinds import one_digit
 from standout.ingest.names import default_role, has_id_name, is_code_name, name_rank, name_words, place_roles
 from standout.ingest.places import Geohash, Grid
-from standout.ingest.remote import public_url
 from standout.ingest.roles import column_kinds
+from standout.ingest.sources import public_url
 from standout.ingest.times import TimeBin, are_dates, dates_in
 from standout.ingest.tokens import TextDecoder, without_marks
 
@@ -45,7 +45,7 @@ def test_several_cells_mean_what_they_say():
     assert recognise_separator(pl.Series(["Smith, Jane", "Jones, Tim"]), np.array([1, 1])) is None
     assert missing_in(pl.Series(["?", "private", "N/A"]), ALWAYS).to_list() == [True, False, True]
     rows = [["a", "52.517", "13.389", "1"], ["b", "48.137", "11.575", "0"]]
-    assert column_kinds(["1", "2", "3", "4"], rows) == ["text", "coordinate", "coordinate", "number"]
+    assert column_kinds(["1", "2", "3", "4"], rows) == ["text", "number", "number", "number"]
     assert dates_in(pl.Series(["1970-01-02", "1970-01-11 08:30"])).days.tolist() == [1, 10]
     assert not dates_in(pl.Series(["3/4/2005", "4/3/2005"])).fits.any()
     assert are_dates(pl.Series(["25/12/2004", "2004-12-25"])) and not are_dates(pl.Series(["12:30", "soon"]))

@@ -15,7 +15,7 @@ import pytest
 
 import standout as so
 from conftest import content
-from standout.ingest.remote import is_remote, public_url
+from standout.ingest.sources import is_remote, public_url
 
 CSV = b"user,item,rating\n007,a,4\n7,a,0.5\n7,b,1\n"
 

@@ -17,7 +17,7 @@ import click
 from standout._version import __version__
 from standout.cli.error_lines import as_options, options_of
 from standout.core.text import cut_arguments, cut_middle, escaped_json, printable, printable_lines, printable_texts
-from standout.ingest.remote import public_url
+from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from rich.console import Console

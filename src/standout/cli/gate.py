@@ -20,7 +20,7 @@ from standout.cli.error_lines import ERROR
 from standout.cli.options import GATE, option, output_file
 from standout.core.errors import ParameterError
 from standout.core.files import make_folder, write_content
-from standout.ingest.remote import is_remote, public_url
+from standout.ingest.sources import is_remote, public_url
 
 if TYPE_CHECKING:
     from standout.findings.audit import Gate

@@ -17,7 +17,7 @@ from standout.cli.error_lines import READ_SETTINGS, SHORTCUTS, SWITCHED_OFF, as_
 from standout.cli.options import ORIGINAL, READING, option, output_file, shared
 from standout.core.errors import ColumnError, ParameterError, RejectedRows, SourceError, did_you_mean
 from standout.core.files import check_csv_name
-from standout.ingest.remote import public_url
+from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress

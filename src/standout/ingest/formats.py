@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -16,7 +16,6 @@ from standout.data.labels import Labels
 from standout.data.release import read_only
 from standout.ingest import sources
 from standout.ingest.options import Options
-from standout.ingest.remote import RemotePath
 from standout.ingest.sources import ZIP, SourcePath, Stream, first_bytes, open_stream, zip_names
 
 Kind = Literal[
@@ -33,7 +32,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 MAGIC, TAR_MAGIC = 16, slice(257, 262)
 """Number of bytes that identify a binary format."""
 BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
-LINES, MOST_DIGITS = 50, 300
+LINES = 50
 NO_DATA = re.compile(r"(readme|licen[cs]e|copying|changelog)([._-].*)?|.*\.md", re.IGNORECASE)
 COMPRESSED = (".gz", ".zst", ".zstd", ".zip")
 HINT = "check record_from_name=…, which is searched in each path below the folder"
@@ -69,63 +68,39 @@ def recognise(paths: list[SourcePath], options: Options) -> RecognisedSource:
         raise ParameterError(f"sql_table can only be set for a SQLite or DuckDB file, not for {kinds[0]}")
     if options.skip_lines and kinds[0] not in TEXT:
         raise ParameterError(f"skip_lines can only be set for delimited text, not for {kinds[0]}")
-    files = [file for source in found for file in source.files]
-    named = [str(file.path) for file in files if not file.relative]
-    folder = os.path.commonpath([os.path.split(name)[0] for name in named]) if named else ""
-    files = [
-        file
-        if file.relative
-        else replace(file, relative=Path(os.path.relpath(str(file.path), folder or ".")).as_posix())
-        for file in files
-    ]
+    files = tuple(file for source in found for file in source.files)
     titles = next((source.titles for source in found if source.titles), None)
-    return RecognisedSource(kinds[0], tuple(files), titles, sum(source.skipped for source in found))
+    return RecognisedSource(kinds[0], files, titles, sum(source.skipped for source in found))
 
 
 def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
+    """Recognise all data files of a folder and of the folders in it, which must have one ending.
+
+    Hidden files (a name that begins with . or _), README and LICENSE files and *.md are skipped, and counted.
+    """
     if isinstance(folder, Path) and options.record_from_name is None and (known := _known_folder(folder)):
         return known
-    paths, skipped = _folder_files(folder)
-    first = _file(paths[0][0], options)
-    files = tuple(SourceFile(path, tar=first.files[0].tar, relative=relative) for path, relative in paths)
-    binary = [_binary_kind(first_bytes(file.path, MAGIC)) for file in files]
-    if different := sum(kind != binary[0] for kind in binary):
-        raise SourceError(
-            f"{folder} has files of different formats: "
-            f"{different:,} of {len(files):,} differ from the first one; name the files to read"
-        )
-    return RecognisedSource(first.kind, files, skipped=skipped)
-
-
-def _folder_files(folder: SourcePath) -> tuple[list[tuple[SourcePath, str]], int]:
-    """Return the data files of a folder and of the folders in it, each with its path below the folder.
-
-    Also how many were skipped: hidden files (a name that begins with . or _), README and LICENSE files, *.md.
-    A pipe, socket or device is refused: reading it may never end, and skipping it would hide data.
-    """
-    found: dict[str, SourcePath] = {}
-    if isinstance(folder, RemotePath):
-        found = {str(path.relative_to(folder)): path for path in folder.find()}
+    if isinstance(folder, Path):
+        walked = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+        found: dict[str, SourcePath] = {path.relative_to(folder).as_posix(): path for path in walked}
     else:
-        for parent, _, names in os.walk(folder):
-            found |= {Path(parent, name).relative_to(folder).as_posix(): Path(parent, name) for name in names}
-    files = [(path, relative) for relative, path in sorted(found.items()) if not _is_skipped(relative)]
-    if odd := sum(isinstance(path, Path) and path.exists() and not path.is_file() for path, _ in files):
-        what = "is a pipe, a socket or a device" if odd == 1 else "are pipes, sockets or devices"
-        raise SourceError(
-            f"{folder} has {len(files):,} files, and {odd:,} of them {what}: move such files "
-            "elsewhere, or name the files to read"
-        )
+        root = PurePosixPath(folder.path)
+        found = {str(PurePosixPath(path.path).relative_to(root)): path for path in folder.files()}
+    files = [(relative, path) for relative, path in sorted(found.items()) if not _is_skipped(relative)]
     if not files:
         raise SourceError(f"{folder} has no data files: name a file, or another folder")
-    kinds = Counter(_ending(relative) for _, relative in files)
+    kinds = Counter(_ending(relative) for relative, _ in files)
     if len(kinds) > 1:
         listed = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.most_common(8))
         raise SourceError(
             f"{folder} has files of different kinds ({listed}{', …' if len(kinds) > 8 else ''}): "
             "name the files to read, for example with a pattern such as 'folder/*.csv'"
         )
-    return files, len(found) - len(files)
+    first, binary = _file(files[0][1], options), {_binary_kind(first_bytes(path, MAGIC)) for _, path in files}
+    if len(binary) > 1:
+        raise SourceError(f"{folder} has files of different formats with the same ending; name the files to read")
+    parts = tuple(SourceFile(path, tar=first.files[0].tar, relative=relative) for relative, path in files)
+    return RecognisedSource(first.kind, parts, skipped=len(found) - len(files))
 
 
 def _is_skipped(relative: str) -> bool:
@@ -237,19 +212,12 @@ def _json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "
     return "JSON lines"
 
 
-def is_object(line: str | bytes) -> bool:
+def is_object(line: str) -> bool:
     """Whether a text is a JSON object."""
     try:
         return isinstance(json.loads(line, parse_int=str), dict)  # int() refuses 4,301 digits
     except (ValueError, RecursionError):
         return False
-
-
-def has_long_number(line: str | bytes) -> bool:
-    """Whether a JSON text has a number with more digits than any parser takes."""
-    numbers: list[str] = []
-    json.loads(line, parse_int=numbers.append, parse_float=numbers.append)
-    return any(len(number) > MOST_DIGITS for number in numbers)
 
 
 def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
@@ -260,7 +228,10 @@ def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:
     """
     if pattern is None:
         return [""] * max(len(files), 1)
-    matches = [re.search(pattern, file.relative) for file in files]
+    named = [str(file.path) for file in files if not file.relative]
+    folder = os.path.commonpath([os.path.split(name)[0] for name in named]) if named else ""
+    below = (file.relative or Path(os.path.relpath(str(file.path), folder or ".")).as_posix() for file in files)
+    matches = [re.search(pattern, path) for path in below]
     ids = [match and (match[1] if match.re.groups else match[0]) for match in matches]
     if without := sum(not record for record in ids):
         raise SourceError(f"{without:,} of {len(files):,} files have a name without a record id: {HINT}")
@@ -295,9 +266,9 @@ def parse_titles(
     base: str, stream: Stream, wanted: frozenset[str] | None = None, encoding: str = LATIN
 ) -> dict[str, str]:
     """Parse a file of titles, whose base name shows the format; None means that all items are wanted."""
-    is_netflix, separator = base.startswith("movie_titles."), "|" if base.startswith("u.item") else "::"
     pairs: Iterable[tuple[str, str]]
-    if is_netflix or separator == "|" or ".dat" in base:
+    if base.startswith(("movie_titles.", "u.item")) or ".dat" in base:
+        is_netflix = base.startswith("movie_titles.")
         lines = stream.lines(LATIN if is_netflix else encoding, LONGEST_LINE)
         # str.splitlines would also split at characters that occur in titles
         rows = (line.removesuffix("\n").removesuffix("\r") for line in lines)
@@ -306,7 +277,7 @@ def parse_titles(
             years = ((row, f" ({row[1]})" if row[1].isdecimal() else "") for row in parts if len(row) == 3)
             pairs = ((row[0], row[2] + year) for row, year in years)
         else:
-            parts = (row.split(separator)[:2] for row in rows)
+            parts = (row.split("|" if base.startswith("u.item") else "::")[:2] for row in rows)
             pairs = ((row[0], row[1].strip()) for row in parts if len(row) == 2)
     else:
         pairs = _csv_titles(stream.lines(encoding, LONGEST_LINE, newline=""), stream.name)

@@ -35,11 +35,10 @@ from standout.ingest.formats import (
 )
 from standout.ingest.formats import Kind as Format
 from standout.ingest.options import ColumnName, Kind, Options
-from standout.ingest.remote import RemotePath
 from standout.ingest.report import RejectLog, check_rejects, reading_warnings, waive_columns
 from standout.ingest.roles import Roles, check_people, is_repeated, is_unlikely_row, resolve_roles
 from standout.ingest.schema import Schema
-from standout.ingest.sources import expand_paths, file_size, open_stream, tar_members
+from standout.ingest.sources import RemotePath, expand_paths, file_size, open_stream, tar_members
 from standout.ingest.tables import LARGEST, TablePlan, TableReading, join_history, table_plan
 from standout.ingest.tokens import encoding_setting
 
@@ -446,7 +445,6 @@ class SourceReader:
             layout is None or layout.header,
             first.sample,
             declared=layout is None,
-            source=str(files[0].path) if files else "FILE",
             in_order=kind if kind == "MovieLens" else "",
         )
         has_value, has_time = roles.value is not None, roles.time is not None

@@ -41,7 +41,6 @@ DISTINCT, ENOUGH = 0.95, 10
 """Codes are ids if nearly all of them differ, in at least ENOUGH cells."""
 NUMBER = re.compile(r"[+-]?[$€£]?\s?(\d+|\d{1,3}([ ,.'’]\d{3})+)?([.,]\d*)?([eE][+-]?\d+)?\s?[%$€£]?")
 DECIMAL = re.compile(r"[+-]?\d*[.,](\d*[1-9]\d*)0*([eE][+-]?\d+)?")
-PRECISE = re.compile(r"[+-]?\d{0,3}[.,]\d{3,}")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|ene|abr|ago|dic|fév|avr|juin|aoû|déc)"
 DAY = r"(0?[1-9]|[12]\d|3[01])"
@@ -80,14 +79,8 @@ def column_cells(sample: Sample, column: int) -> list[str]:
 
 
 def column_kinds(names: Sequence[str], sample: Sample) -> list[ColumnKind]:
-    """Kind of each column, from its name and a few rows; two adjacent columns may be coordinates together."""
-    cells = [column_cells(sample, column) for column in range(len(names))]
-    kinds = [column_kind(name, own) for name, own in zip(names, cells, strict=True)]
-    for left in range(len(names) - 1):
-        pair = (cells[left], cells[left + 1])
-        if kinds[left] == kinds[left + 1] == "number" and _are_coordinates(*pair):
-            kinds[left] = kinds[left + 1] = "coordinate"
-    return kinds
+    """Kind of each column, from its name and a few rows."""
+    return [column_kind(name, column_cells(sample, column)) for column, name in enumerate(names)]
 
 
 def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
@@ -132,17 +125,6 @@ def _is_date(cell: str) -> bool:
         seconds = int(digits[: len(digits) - 3 * ((len(digits) - 9) // 3)])
         return 10**8 <= seconds < 23 * 10**8  # 1973 to 2042
     return any(pattern.fullmatch(cell) for pattern in DATES)
-
-
-def _are_coordinates(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether two columns have three decimals or more, within ±90 and ±180 degrees, in either order."""
-    for cells in (left, right):
-        if not _mostly(cells, lambda cell: PRECISE.fullmatch(cell) and not THOUSANDS.fullmatch(cell)):
-            return False
-    ends = sorted(
-        max(abs(float(cell.replace(",", "."))) for cell in cells if PRECISE.fullmatch(cell)) for cells in (left, right)
-    )
-    return ends[0] <= 90 and ends[1] <= 180
 
 
 # Whether the first line of a file has the names of its columns.
@@ -244,8 +226,6 @@ LONGEST_NUMBER, LISTED = 10, 20
 FILE_NAME = "the file name"
 """Column of the record where each file is one record."""
 NUMERIC = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)")
-IN_NUMBERS = np.zeros(256, bool)
-IN_NUMBERS[[*b"0123456789+-,."]] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,14 +301,13 @@ def resolve_roles(
     header: bool,
     sample: Sample = (),
     declared: bool = False,
-    source: str = "FILE",
     in_order: str = "",
 ) -> Roles:
     """Decide the role of each column, and what the other columns look like."""
     by_order = in_order and not header and not options.names_people and not options.items and len(names) == 4
-    columns = _Columns(tuple(names), options, header, tuple(sample), declared, source, bool(by_order))
+    columns = _Columns(tuple(names), options, header, tuple(sample), declared, bool(by_order))
     roles = columns.choose_in_order(in_order) if by_order else columns.choose()
-    if both := sorted(columns.ignored & {*roles.wanted}):
+    if both := sorted({*roles.wanted} & columns.ignored):
         raise ColumnError(
             f"column {columns.shown(both[0])} has a role and cannot be ignored: name another column for the "
             "role, or remove ignore=… (for values and times: value=False, time=False)"
@@ -354,7 +333,6 @@ class _Columns:
     header: bool
     sample: tuple[Sequence[str], ...]
     declared: bool
-    source: str
     by_order: bool
 
     @property
@@ -370,25 +348,27 @@ class _Columns:
     def choose(self) -> Roles:
         """Choose a column for each role: the one that the user named, or one with a well-known name."""
         options, ignored = self.options, self.ignored
+        record, value, time = (self.given(getattr(options, role), role) for role in ("record", "value", "time"))
         if not self.header and not (options.names_people and (options.items or options.places)):
-            raise self._unknown_order()
-        value, time = self.given(options.value, "value"), self.given(options.time, "time")
+            looks = [f"{number} {kind}" for number, kind in enumerate(column_kinds(self.names, self.sample), start=1)]
+            raise ColumnError(
+                f"{self}, and its format is unknown: name the record and the item by their numbers, such as record=1, "
+                f"item=2. The columns look like: {list_names(looks)}"
+            )
         parts: list[tuple[str, ColumnName | None]] = [("item", column) for column in options.items or (None,)]
         if options.places is not None:
             parts = list(zip(PLACE_ROLES, (options.latitude, options.longitude), strict=True))
-        named = {self.given(column, role) for role, column in parts}
-        named |= {self.given(options.record, "record"), value, time} - {None}
-        from_name = options.record_from_name is not None
-        record = None if from_name else self.needed(options.record, "record", named | ignored)
-        items = tuple(self.needed(column, role, named | ignored | {record}) for role, column in parts)
-        taken = {record, *items, value, time} | ignored
+        taken = {self.given(column, role) for role, column in parts} | {record, value, time} | ignored
+        if record is None and options.record_from_name is None:
+            record = self.needed(None, "record", taken)
+        items = tuple(self.needed(column, role, taken | {record}) for role, column in parts)
+        taken |= {record, *items}
         value = self.recognised("value", taken) if options.value is None else value
         time = self.recognised("time", {*taken, value}) if options.time is None else time
-        roles = Roles(record, items, value, time, self.names, places=options.places is not None)
-        reasons = {}
+        roles, reasons = Roles(record, items, value, time, self.names, places=options.places is not None), {}
         for role, column in roles.by_role().items():
             rank = None if column is None else name_rank(self.names[column], role)
-            if role == "record" and from_name:
+            if column is None:
                 reasons[role] = "the name of the file, as the user says"
             elif getattr(options, role) is not None:
                 reasons[role] = "named by the user"
@@ -415,12 +395,11 @@ class _Columns:
         return position_of(self.names if self.header else numbered_names(len(self.names)), column, role, str(self))
 
     @property
-    def ignored(self) -> set[int]:
+    def ignored(self) -> set[int | None]:
         """Positions of the columns that the user ignores."""
-        positions = (self.given(column, "ignore") for column in self.options.ignored)
-        return {position for position in positions if position is not None}
+        return {self.given(column, "ignore") for column in self.options.ignored}
 
-    def needed(self, column: ColumnName | bool | None, role: str, taken: set[int | None]) -> int:
+    def needed(self, column: ColumnName | None, role: str, taken: set[int | None]) -> int:
         """Position of a column that is required; an error if none or several may be it."""
         if (position := self.given(column, role)) is not None:
             return position
@@ -469,42 +448,6 @@ class _Columns:
         label = self.label(column)
         return str(column + 1) if label == f"column {column + 1}" else repr(label)
 
-    def _unknown_order(self) -> ColumnError:
-        """Error about a file without a header: what each column looks like, and an example."""
-        options, kinds = self.options, column_kinds(self.names, self.sample)
-        for role in ("record", "value", "time"):  # a column that does not exist is the first thing to say
-            self.given(getattr(options, role), role)
-        looks = list_names([f"{column + 1} {kind}" for column, kind in enumerate(kinds)])
-        cells = [column_cells(self.sample, column) for column in range(len(kinds))]
-        whole = [not any(map(has_decimals, own)) and {*own} not in ({"0"}, {"0", "1"}) for own in cells]
-        people = [c for kind in ("id", "text", "number") for c in range(len(kinds)) if kinds[c] == kind and whole[c]]
-        degrees = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
-        roles: dict[str, int | str] = {}
-        if options.record_from_name is not None:
-            roles["record_from_name"] = options.record_from_name
-        elif people:
-            roles["record"] = people.pop(0) + 1
-        if len(degrees) == 2 and not options.items:  # the first is the latitude unless it is beyond ±90 degrees
-            numbers = (cell.replace(",", ".") for cell in cells[degrees[0]] if NUMERIC.fullmatch(cell))
-            north, east = reversed(degrees) if any(abs(float(number)) > 90 for number in numbers) else degrees
-            roles |= {"latitude": north + 1, "longitude": east + 1}
-        elif people:
-            roles["item"] = min(people) + 1
-            values = [c + 1 for c, kind in enumerate(kinds) if kind == "number" and c + 1 not in roles.values()]
-            roles |= {"value": values[0]} if values else {}
-        roles |= {"time": kinds.index("date") + 1} if "date" in kinds else {}
-        example = ", ".join(f"{role}={value!r}" for role, value in roles.items())
-        if "latitude" in roles:
-            example += f", geohash={options.geohash}" if options.geohash else f", grid={options.grid or 0.01}"
-        advice = f"For example: so.read({self.source!r}, {example})"
-        if "record" not in roles and "record_from_name" not in roles:
-            advice = "No column looks like a person: add one (record=…), or take the file's name (record_from_name=…)"
-        elif "item" not in roles and "latitude" not in roles:
-            advice = "No column looks like an item: name it with item=…"
-        return ColumnError(
-            f"{self}, and its format is unknown: name the record and the item. The columns look like: {looks}. {advice}"
-        )
-
     def __str__(self) -> str:
         """List the names only if they are certain: a first row of data must not be shown."""
         if not self.header:
@@ -522,13 +465,7 @@ def decimals_error(column: str) -> ColumnError:
 
 def check_people(records: Labels, provenance: Provenance) -> None:
     """Raise an error if the id of any record is a number with decimals."""
-    data, starts = records.data, records.offsets
-    separators = np.flatnonzero((data == ord(".")) | (data == ord(",")))
-    if not len(separators):
-        return
-    owners = np.unique(np.searchsorted(starts, separators, side="right") - 1)
-    others = np.concatenate([[0], np.cumsum(~IN_NUMBERS[data])])
-    numeric = owners[others[starts[owners + 1]] == others[starts[owners]]]
-    if any(has_decimals(records[record]) for record in numeric):
+    has_marks = np.isin(records.data, list(b".,")).any()
+    if has_marks and any(has_decimals(record) for record in records):
         column = provenance.columns.get("record", "")
         raise decimals_error(column.removeprefix("column ") if column.startswith("column ") else repr(column))

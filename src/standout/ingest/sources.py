@@ -1,28 +1,198 @@
-"""Streams of bytes from plain, gzip, zstd, zip and tar files, which are recognised by their first bytes."""
+"""Streams of bytes from files here or at a URL: plain, gzip, zstd, zip or tar, recognised by their first bytes.
+
+URLs (s3://, gs://, https://, …) are read through fsspec. Credentials in a URL are never shown.
+"""
 
 import glob
 import gzip
 import io
 import os
+import re
 import sys
 import tarfile
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
 from typing import IO, Any, Protocol, cast
 
-from standout.core.errors import ParameterError, SourceError
-from standout.ingest.remote import RemotePath, is_remote
+from standout.core.errors import ParameterError, SourceError, install_command
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
+# Files at a URL.
+
+URL = re.compile(r"(?:[A-Za-z][\w+.-]+::)*[A-Za-z][\w+.-]+://")
+PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
+    "abfss": "adlfs", "http": "aiohttp", "https": "aiohttp", "sftp": "paramiko", "ssh": "paramiko",
+    "hdfs": "pyarrow",
+}  # fmt: skip
+"""Package that fsspec needs for a protocol."""
+
+
+def is_remote(source: Any) -> bool:
+    """Whether a source is a URL."""
+    return isinstance(source, str) and URL.match(source) is not None
+
+
+def public_url(source: str) -> str:
+    """Return a URL without user, password, query and fragment; other sources stay as they are."""
+    if not is_remote(source):
+        return source
+    return re.sub(r"://[^/]*@", "://", re.split(r"[?#]", source, maxsplit=1)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePath:
+    """A file or folder behind a URL, with the methods of `pathlib.Path` that readers use; its text is public."""
+
+    shown: str
+    path: str = field(repr=False)
+    filesystem: Any = field(repr=False, compare=False)
+
+    @classmethod
+    def from_url(cls, url: str) -> "RemotePath":
+        """Connect to the file system of a URL."""
+        shown = public_url(url)
+        try:
+            import fsspec
+        except ImportError:
+            raise SourceError(f"{shown} is a remote file: install fsspec with `{install_command('remote')}`") from None
+        with remote_errors(shown):
+            filesystem, path = fsspec.core.url_to_fs(url)
+        return cls(shown, path, filesystem)
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return PurePosixPath(self.shown).name
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder; a web address never is one."""
+        with remote_errors(self.shown):
+            return not self._is_web and bool(self.filesystem.isdir(self.path))
+
+    def files(self, pattern: bool = False) -> "list[RemotePath]":
+        """Return all files below this folder, or those that match this path as a pattern, sorted by path."""
+        if pattern and (self._is_web or not re.search(r"[*?\[]", self.path)):
+            return []
+        scheme = self.shown.partition("://")[0]
+        with remote_errors(self.shown):
+            found = sorted((self.filesystem.glob if pattern else self.filesystem.find)(self.path))
+        return [RemotePath(f"{scheme}://{path.lstrip('/')}", path, self.filesystem) for path in found]
+
+    def open(self, mode: str = "rb") -> IO[bytes]:
+        """Open the file; a file that a server only sends as a whole is first copied to a temporary file."""
+        with remote_errors(self.shown):
+            file = self.filesystem.open(self.path, mode)
+            if getattr(file, "size", None) is not None:
+                return io.BufferedReader(_RemoteFile(file, self.shown))
+            copy = tempfile.TemporaryFile()  # noqa: SIM115  (the caller closes it)
+            try:
+                with file:
+                    copyfileobj(file, copy)
+            except BaseException:
+                copy.close()
+                raise
+            copy.seek(0)
+            return cast(IO[bytes], copy)
+
+    @property
+    def _is_web(self) -> bool:
+        protocol = self.filesystem.protocol
+        return bool({"http", "https"} & {protocol, *(() if isinstance(protocol, str) else protocol)})
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file of fsspec whose errors are plain errors of the operating system, without the URL."""
+
+    def __init__(self, file: Any, shown: str) -> None:
+        self.file, self.shown = file, shown
+        self.readable = self.seekable = lambda: True  # type: ignore[method-assign]
+        self.tell = file.tell  # type: ignore[method-assign]
+
+    def readinto(self, room: Any) -> int:
+        with remote_errors(self.shown):
+            content = self.file.read(len(room))
+        room[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with remote_errors(self.shown):
+            return int(self.file.seek(offset, whence))
+
+    def close(self) -> None:
+        if not self.closed:
+            self.file.close()
+        super().close()
+
+
+@contextmanager
+def remote_errors(shown: str) -> Iterator[None]:
+    """Turn any error of a remote file system into a SourceError without the URL, which may be secret."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except FileNotFoundError:
+        raise SourceError(f"{shown}: no such file") from None
+    except ImportError:
+        package = PACKAGES.get(shown.partition("://")[0].rpartition("::")[2])
+        install = f"`pip install {package}`" if package else "the package that fsspec needs for it"
+        raise SourceError(f"{shown} cannot be read: install {install}") from None
+    except Exception as error:  # each file system has its own errors
+        status = getattr(error, "status", None)
+        cause = f"the server answered {status}" if isinstance(status, int) else type(error).__name__
+        raise SourceError(f"{shown} cannot be read: {cause}") from None
+
+
 SourcePath = Path | RemotePath
+
+
+def expand_paths(sources: list[str | Path]) -> list[SourcePath]:
+    """Return the files that paths, globs and URLs name, in order; each must exist."""
+    paths: list[SourcePath] = []
+    for source in sources:
+        if is_remote(source):
+            remote = RemotePath.from_url(str(source))
+            paths += remote.files(pattern=True) or [remote]
+            continue
+        found = [Path(source)] if Path(source).exists() else sorted(map(Path, glob.glob(str(source), recursive=True)))  # noqa: PTH207
+        if not found:
+            raise SourceError(f"{source}: no such file")
+        paths += found
+    return paths
+
+
+def file_size(path: SourcePath) -> int:
+    """Return the size of a file in bytes; 0 if a server does not say it."""
+    if isinstance(path, Path):
+        return path.stat().st_size
+    with remote_errors(path.shown):
+        return int(path.filesystem.info(path.path).get("size") or 0)
+
+
+def first_bytes(path: SourcePath, count: int = 4) -> bytes:
+    """Return the first bytes of a file, which identify its format."""
+    if isinstance(path, Path) and path.exists() and not path.is_file():  # it can be read only once, or never ends
+        raise SourceError(f"{path} is a pipe or a device, and a source is read twice: write it to a file first")
+    with read_errors(str(path)), path.open("rb") as raw:
+        return raw.read(count)
+
+
+# Streams.
+
 HEAD = 1 << 18
 """Number of first bytes from which a layout is recognised."""
 UTF8 = "utf-8"
@@ -35,23 +205,17 @@ PACKED, BLOCK = (GZIP, ZSTD, ZIP), 512
 FREE_BYTES, RATIO, VARIABLE = 1 << 28, 100.0, "STANDOUT_MAX_EXPANSION"
 
 
-def largest_expansion() -> float:
-    """Largest ratio of decompressed and compressed bytes."""
-    text = os.environ.get(VARIABLE, "")
-    try:
-        ratio = float(text) if text else RATIO
-    except ValueError:
-        ratio = 0.0
-    if not ratio >= 1.0:
-        raise ParameterError(f"the environment variable {VARIABLE} must be a number from 1")
-    return ratio
-
-
 class CappedReader:
     """A stream of decompressed bytes that ends with an error where too many were read."""
 
     def __init__(self, body: Any, packed: int, name: str) -> None:
-        self.body, self.name, self.count, self.ratio = body, name, 0, largest_expansion()
+        try:
+            self.ratio = float(os.environ.get(VARIABLE) or RATIO)
+        except ValueError:
+            self.ratio = 0.0
+        if not self.ratio >= 1.0:
+            raise ParameterError(f"the environment variable {VARIABLE} must be a number from 1")
+        self.body, self.name, self.count = body, name, 0
         self.most = max(FREE_BYTES, int(min(self.ratio * packed, 1 << 62)))
 
     def read(self, size: int) -> bytes:
@@ -144,24 +308,6 @@ class Stream:
         return self.raw.tell() if not self.raw.closed else self.total
 
 
-def expand_paths(sources: list[str | Path]) -> list[SourcePath]:
-    """Return the files that paths, globs and URLs name, in order; each must exist."""
-    paths: list[SourcePath] = []
-    for source in sources:
-        if is_remote(source):
-            remote = RemotePath.from_url(str(source))
-            paths += remote.matches() or [remote]
-            continue
-        found = [Path(source)] if Path(source).exists() else sorted(map(Path, glob.glob(str(source), recursive=True)))  # noqa: PTH207
-        if not found:
-            raise SourceError(f"{source}: no such file")
-        for path in found:  # a pipe or device can be read only once or never ends
-            if not (path.is_file() or path.is_dir()):
-                raise SourceError(f"{path} is a pipe or a device, and a source is read twice: write it to a file first")
-        paths += found
-    return paths
-
-
 @contextmanager
 def open_stream(path: SourcePath, member: str | None = None, encoding: str = UTF8) -> Iterator[Stream]:
     """Open a file as a stream of decompressed UTF-8 bytes; `member` is the file inside a zip."""
@@ -176,6 +322,7 @@ def open_stream(path: SourcePath, member: str | None = None, encoding: str = UTF
 
 DAMAGED = "is damaged: it cannot be decompressed; copy or download it again"
 OS_ERRORS = {
+    gzip.BadGzipFile: f" {DAMAGED}",
     FileNotFoundError: ": no such file",
     IsADirectoryError: " is a folder: name a file",
     PermissionError: ": permission denied",
@@ -188,11 +335,9 @@ def read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, gzip.BadGzipFile):
-            raise SourceError(f"{name} {DAMAGED}") from error
-        known = next((text for kind, text in OS_ERRORS.items() if isinstance(error, kind)), None)
-        cause = error.strerror or "it is damaged"
-        raise SourceError(f"{name}{known or f' cannot be read: {cause}'}") from error
+        cause = f" cannot be read: {error.strerror or 'it is damaged'}"
+        known = next((text for kind, text in OS_ERRORS.items() if isinstance(error, kind)), cause)
+        raise SourceError(f"{name}{known}") from error
     except EOFError as error:
         raise SourceError(f"{name} is truncated: copy or download it again") from error
     except UnicodeError as error:
@@ -203,17 +348,6 @@ def read_errors(name: str) -> Iterator[None]:
         raise SourceError(
             f"{name} cannot be read: it is encrypted or uses an unknown compression; unpack it first"
         ) from error
-
-
-def file_size(path: SourcePath) -> int:
-    """Return the size of a file in bytes."""
-    return path.size() if isinstance(path, RemotePath) else path.stat().st_size
-
-
-def first_bytes(path: SourcePath, count: int = 4) -> bytes:
-    """Return the first bytes of a file, which identify its format."""
-    with read_errors(str(path)), path.open("rb") as raw:
-        return raw.read(count)
 
 
 def is_utf8(encoding: str) -> bool:
@@ -238,11 +372,12 @@ def tar_members(path: SourcePath) -> Iterator[tuple[str, Stream]]:
         yield from _walk_tar(body, raw, path)
         while body.read(HEAD):  # to the end, where a compressed file has its checksum
             pass
+        if body is raw and raw.seek(-BLOCK, io.SEEK_END) and any(raw.read()):
+            raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
 
 
 def _walk_tar(body: Readable, raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
-    tail = _TailReader(body)
-    with tarfile.open(fileobj=cast(IO[bytes], tail), mode="r|") as archive:
+    with tarfile.open(fileobj=cast(IO[bytes], body), mode="r|") as archive:
         for info in archive:
             inside = archive.extractfile(info) if info.isfile() else None
             base = Path(info.name).name
@@ -250,8 +385,6 @@ def _walk_tar(body: Readable, raw: IO[bytes], path: SourcePath) -> Iterator[tupl
                 yield from _walk_tar(inside, raw, path)
             elif inside is not None:
                 yield base, Stream(f"{path}/{base}", raw, inside, file_size(path))
-    if any(tail.last):
-        raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
 
 
 @contextmanager
@@ -259,18 +392,16 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[Rea
     """Yield a stream of the decompressed bytes of an open file."""
     start = raw.read(4)
     raw.seek(0)
-    if start == EMPTY_ZIP:
-        raise SourceError(f"{path} is a zip archive without files: check the archive")
     if member is not None and start != ZIP:
         raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
     if start.startswith(GZIP) or start == ZSTD:
         with (gzip if start.startswith(GZIP) else zstd).open(raw, "rb") as body:
             yield CappedReader(body, file_size(path), str(path))
-    elif start == ZIP:
+    elif start in (ZIP, EMPTY_ZIP):
         with zipfile.ZipFile(raw) as archive:
             names = _file_names(archive)
             if not names:
-                raise SourceError(f"{path} contains no file with a name: check the archive")
+                raise SourceError(f"{path} is a zip archive without files: check the archive")
             if member not in names and (member is not None or len(names) > 1):
                 listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
                 raise SourceError(f"{path} contains {len(names)} files: choose one with member=… ({listed})")
@@ -295,18 +426,6 @@ class _JoinedReader(io.RawIOBase):
         count = min(len(room), len(content))
         room[:count], self.head = content[:count], content[count:]
         return count
-
-
-class _TailReader:
-    """A stream that keeps its last block."""
-
-    def __init__(self, body: Readable) -> None:
-        self.body, self.last = body, b""
-
-    def read(self, size: int) -> bytes:
-        content = self.body.read(size)
-        self.last = (self.last + content)[-BLOCK:]
-        return content
 
 
 class _Utf8Reader:

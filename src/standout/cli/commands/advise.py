@@ -17,7 +17,7 @@ from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
-from standout.ingest.remote import public_url
+from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table

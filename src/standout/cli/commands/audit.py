@@ -22,7 +22,7 @@ from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
 from standout.core.text import estimate_text, interval_text
-from standout.ingest.remote import public_url
+from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -15,7 +15,7 @@ from standout.cli.options import option
 from standout.cli.reading import Source, public_option, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
-from standout.ingest.remote import public_url
+from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from standout.linking.links import Links
