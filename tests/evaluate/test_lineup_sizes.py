@@ -1,6 +1,7 @@
-"""Sizes of lineups: buckets of scores give what sorting all of them gives."""
+"""Sizes of lineups: the shortest that hold a share of the probability."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -17,9 +18,8 @@ SCORES = st.one_of(st.sampled_from([0.0, -math.inf, 1.0, 1.5, 40.0]), st.floats(
 
 def sizes_of(scores, scale):
     candidates = scores[scores > -np.inf]
-    counts = np.empty(len(module.MASSES))
-    module._fewest_records(scores, len(candidates), float(candidates.max()), scale, np.array(module.MASSES), counts)
-    return counts.tolist()
+    verdict = SimpleNamespace(candidates=len(candidates), scores=scores, highest=float(candidates.max()), scale=scale)
+    return module._lineup_size(verdict).tolist()
 
 
 def shares(scores, scale):
@@ -39,7 +39,7 @@ def test_a_lineup_is_the_shortest_that_holds_its_share(scores, scale):
 
 
 @pytest.mark.once
-def test_many_equal_scores_share_a_bucket():
+def test_many_equal_scores_are_counted_one_by_one():
     scores = np.random.default_rng(1).choice([0.0, 0.5, 0.5000001, 3.0], 1_000)
     distribution = dict(enumerate(np.diff(shares(scores, 1.3))))
     assert sizes_of(scores, 1.3) == [naive.lineup_size(distribution, mass) for mass in module.MASSES]

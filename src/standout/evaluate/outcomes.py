@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack, AttackName, attack_columns, attack_named, weighted_votes
-from standout.attack.engine_kernels import LIKELIHOOD, U
+from standout.attack.engine_kernels import LIKELIHOOD
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import Scoreboard
@@ -16,7 +16,6 @@ from standout.attack.verdict import MatchingVerdict, Verdict, VerdictColumns, Ve
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Int, Real, kernel, subroutine
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.core.threads import run_in_slices
@@ -318,15 +317,9 @@ def _column_outcomes(
 
 
 # How many of the most probable records hold 50, 90 and 99 % of the probability.
-#
-# Sorting the scores of a large release takes ten times as long as computing them. Probabilities are therefore
-# added up in buckets of similar scores first, and only a bucket in which a wanted sum is reached is sorted.
 
 
-MASSES = (0.5, 0.9, 0.99)
-BUCKETS = 1 << 13
-LEAST = 1e-300
-"""Scores that are not above this are all in one bucket: its inverse would overflow."""
+MASSES = np.array([0.5, 0.9, 0.99])
 TOLERANCE = 1e-12
 """A sum that falls short by this share, which is rounding, counts as reached."""
 
@@ -345,70 +338,17 @@ def lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int, threa
 
 
 def _lineup_size(verdict: Verdict) -> Floats:
-    """The number of most probable records that hold each of MASSES."""
+    """The number of most probable records that hold each of MASSES. All scores that are not positive are 0."""
     n = verdict.candidates
-    if isinstance(verdict, MatchingVerdict):
-        return np.asarray(np.ceil(np.array(MASSES) * (verdict.matching or n)))
-    if verdict.scale == 0.0:
-        return np.asarray(np.ceil(np.array(MASSES) * n))
-    counts = np.empty(len(MASSES))
-    _fewest_records(verdict.scores, n, verdict.highest, verdict.scale, np.array(MASSES), counts)
-    return counts
-
-
-@kernel
-def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: Array, counts: Array) -> None:
-    """counts[i] = how many of n scores, from the highest down, hold the share masses[i] of Σ e^(score/scale).
-
-    Scores that are not positive are either 0 or of records that are not candidates.
-    """
-    positive = _positive_scores(scores)
-    bucket_of, weight, number = (np.empty(len(positive), np.uint16), np.zeros(BUCKETS), np.zeros(BUCKETS, np.int64))
-    per_score = (BUCKETS - 1) / highest if highest > LEAST else 0.0
-    for i in range(U(len(positive))):
-        x = positive[i]
-        at = U(min(x * per_score, BUCKETS - 1.0))
-        bucket_of[i] = at
-        weight[at] += math.exp((x - highest) / scale)
-        number[at] += 1
-    of_zero, held = math.exp(-highest / scale), 0.0
-    for bucket in range(BUCKETS - 1, -1, -1):
-        held += weight[bucket]
-    total = held + of_zero * (n - len(positive))
-    for i in range(len(masses)):
-        wanted = masses[i] * total * (1.0 - TOLERANCE)
-        above, before, bucket = 0.0, 0, BUCKETS - 1
-        while bucket >= 0 and above + weight[bucket] < wanted:
-            above += weight[bucket]
-            before += number[bucket]
-            bucket -= 1
-        if bucket >= 0:
-            members = positive[bucket_of == np.uint16(bucket)]
-            counts[i] = before + _fewest_of(members, highest, scale, wanted - above)
-        else:
-            counts[i] = len(positive) + math.ceil((wanted - held) / of_zero)
-
-
-@subroutine
-def _positive_scores(scores: Array) -> Array:
-    """The positive scores, in their order. No branch: half of the scores are, in random order."""
-    positive, n = np.empty(len(scores) + 1), U(0)
-    for i in range(U(len(scores))):
-        positive[n] = scores[i]
-        n += U(scores[i] > 0.0)
-    return positive[:n]
-
-
-@subroutine
-def _fewest_of(members: Array, highest: Real, scale: Real, wanted: Real) -> Int:
-    """How many of these scores, from the highest down, have Σ e^((score − highest)/scale) ≥ wanted."""
-    members.sort()
-    held, n = 0.0, len(members)
-    for taken in range(1, n + 1):
-        held += math.exp((members[n - taken] - highest) / scale)
-        if held >= wanted:
-            return taken
-    return n
+    if isinstance(verdict, MatchingVerdict) or verdict.scale == 0.0:
+        return np.asarray(np.ceil(MASSES * (getattr(verdict, "matching", 0) or n)))
+    scores = verdict.scores
+    scores = np.sort(scores[scores > 0])[::-1]
+    held = np.cumsum(elementary.exp((scores - verdict.highest) / verdict.scale))
+    of_zero, of_positive = math.exp(-verdict.highest / verdict.scale), float(held[-1]) if len(held) else 0.0
+    wanted = MASSES * (of_positive + of_zero * (n - len(held))) * (1.0 - TOLERANCE)
+    beyond = np.ceil(np.maximum(wanted - of_positive, 0.0) / max(of_zero, 1e-300))
+    return np.where(wanted <= of_positive, np.searchsorted(held, wanted) + 1.0, len(held) + beyond)
 
 
 # Attribute disclosure: guessing a column that is not known from the rows that fit what is known.

@@ -9,7 +9,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -112,7 +112,7 @@ class TargetAttacks:
             results = map_on_threads(partial(_outcomes, release, self), slices, threads=threads)
         else:
             pool, shared = workers
-            results = pool.map(_outcomes_on_worker, ((shared, self, *part) for part in slices))
+            results = pool.map(_on_worker, ((shared, _outcomes, self, *part) for part in slices))
         for batch in tasks:
             yield Outcomes.concatenate(list(islice(results, len(batch))))
 
@@ -156,8 +156,8 @@ def _outcomes(
     return attacks.outcomes(release, targets, similar, lineups, 1)
 
 
-def _outcomes_on_worker(index: SharedIndex, *task: Any) -> Outcomes:
-    return _outcomes(index.open(), *task)
+def _on_worker(index: SharedIndex, function: Callable[..., Any], *task: Any) -> Any:
+    return function(index.open(), *task)
 
 
 # How often the best guess is right. It costs a fraction of a simulation, which also attacks absent targets, and
@@ -202,7 +202,7 @@ class TargetSuccess:
         results: Iterator[Floats] = (self.slice(release, part, threads) for part in slices)
         if workers is not None:
             pool, shared = workers
-            results = pool.map(_success_on_worker, ((shared, self, part) for part in slices))
+            results = pool.map(_on_worker, ((shared, self.slice, part, 1) for part in slices))
         parts = [np.empty((0, len(self.sizes)))]
         for part in results:
             parts.append(part)
@@ -213,10 +213,6 @@ class TargetSuccess:
         """The same for a few targets."""
         known = Population.of(release).known_facts(self.adversary, targets, self.seed)
         return success_rates(release, known, targets, self.sizes, threads, self.attack)
-
-
-def _success_on_worker(index: SharedIndex, attacks: TargetSuccess, targets: Ints) -> Floats:
-    return attacks.slice(index.open(), targets, 1)
 
 
 @dataclass(eq=False)
