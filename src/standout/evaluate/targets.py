@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.neighbours import ItemFacts, add_item, counts_items, nearest_neighbours, new_table, rule_of
+from standout.attack.neighbours import counts_items, nearest_neighbours, shared_similarity
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.release_counts import has_item
 from standout.core.arrays import Bools, Floats, Ints, run_starts, slices_of, take_rows
 from standout.core.errors import ParameterError, whole_number
-from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.data.build import subset
-from standout.data.entries import Postings, distinct_positions
+from standout.data.entries import distinct_positions
 from standout.data.labels import Labels
 from standout.data.release import Release
 from standout.know.adversary import Adversary, known_facts
@@ -322,11 +321,16 @@ class SimilarRecords:
             to_read = int(release.item_entries[release.by_record.item[entries]].sum())
         if not can_search or to_read <= READ_DIRECTLY * release.n_entries:
             return dict.fromkeys(targets.tolist(), True)
-        records, rule = np.sort(targets), rule_of(release, self.similarity)
+        records = np.sort(targets)
         nearest = nearest_neighbours(
-            release, rule, records, over_first=False, threads=thread_count(self.threads), progress=no_progress
+            release,
+            self.similarity,
+            records,
+            over_first=False,
+            threads=thread_count(self.threads),
+            progress=no_progress,
         )
-        is_near = nearest.similar / nearest.union >= self.theta
+        is_near = nearest.similarity >= self.theta
         return dict(zip(records.tolist(), is_near.tolist(), strict=True))
 
 
@@ -334,34 +338,6 @@ def similarities_to_all(release: Release, target: int, similarity: Similarity) -
     """Sim(r, r′) of one person r and every record r′ of the release."""
     population = Population.of(release)
     queries = full_queries(population, np.array([target]), similarity)
-    total, n_shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
-    tables, facts = queries.tables, queries.facts
-    of_items = ItemFacts(
-        first=facts.first,
-        item=facts.item,
-        shape=facts.shape,
-        known=facts.time,
-        step=np.zeros(1),
-        a=tables.a,
-        b=tables.b,
-        off=tables.off,
-        c=tables.c,
-        terms=tables.terms,
-        n_levels=release.n_levels,
-        span=release.span,
-    )
-    _add_similarities(release.by_item, of_items, total, n_shared, new_table(release))
+    total, n_shared = shared_similarity(release, queries.facts, queries.tables)
     n_either = population.original.distinct_items[target] + release.distinct_items - n_shared
     return np.asarray(total / n_either)
-
-
-@kernel
-def _add_similarities(postings: Postings, facts: ItemFacts, total: Array, n_shared: Array, table: Array) -> None:
-    """Add, of each item, the highest Sim of a fact (they follow one another) and an entry to its record's total."""
-    low, item = 0, facts.item
-    while low < len(item):
-        high = low + 1
-        while high < len(item) and item[high] == item[low]:
-            high += 1
-        add_item(postings, facts, low, high, 0.0, total, n_shared, table)
-        low = high

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.neighbours import counts_items, nearest_by_sums, nearest_neighbours, rule_of
+from standout.attack.neighbours import nearest_neighbours
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
@@ -156,12 +156,8 @@ def sparsity(
     release = as_release(release).check()
     records = _examined(release.n_records, sample, seed)
     is_over_first, threads = over == "first", thread_count(threads)
-    if counts_items(release, check_similarity(similarity)):
-        rule = rule_of(release, similarity)
-        best = nearest_neighbours(release, rule, records, over_first=is_over_first, threads=threads, progress=progress)
-        return Sparsity(records, best.similar / best.union, best.record, release.n_records)
-    nearest = nearest_by_sums(
-        release, similarity, records, over_first=is_over_first, threads=threads, progress=progress
+    nearest = nearest_neighbours(
+        release, check_similarity(similarity), records, over_first=is_over_first, threads=threads, progress=progress
     )
     return Sparsity(records, nearest.similarity, nearest.record, release.n_records)
 

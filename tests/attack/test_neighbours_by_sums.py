@@ -9,8 +9,7 @@ import naive
 import standout as so
 from attack_cases import COMPILED, SameWeekday, same_weekday
 from random_releases import random_rows, read_rows
-from standout.attack.neighbours import nearest_by_sums
-from standout.core.progress import no_progress
+from standout.attack.neighbours import _add_up
 from standout.measure.sparsity import sparsity
 
 
@@ -86,7 +85,7 @@ def test_batches_samples_and_threads_change_no_neighbour(similarity, twin, monke
     in_batches = sparsity(read_rows(rows), similarity, threads=3, progress=lambda *step: steps.append(step))
     assert in_batches.nearest.tobytes() == whole.nearest.tobytes()
     assert in_batches.neighbour.tolist() == whole.neighbour.tolist()
-    assert steps[-1][1:] == (len(whole.records), len(whole.records))
+    assert steps[-1][1] == steps[-1][2] == len(steps)
     part = sparsity(read_rows(rows), similarity, sample=5, seed=1)
     assert part.nearest.tolist() == whole.nearest[part.records].tolist()
 
@@ -98,9 +97,7 @@ def test_batches_samples_and_threads_change_no_neighbour(similarity, twin, monke
 def test_sums_find_the_neighbours_that_counting_finds(similarity, over):
     release = read_rows(random_rows(200 if COMPILED else 20, 25, 5, missing=0.05))
     counted = sparsity(release, similarity, over=over)
-    summed = nearest_by_sums(
-        release, similarity, counted.records, over_first=over == "first", threads=2, progress=no_progress
-    )
+    summed = _add_up(release, similarity, counted.records, over == "first")
     assert summed.similarity == pytest.approx(counted.nearest, abs=1e-15)
     assert summed.record.tolist() == counted.neighbour.tolist()
 

@@ -11,9 +11,7 @@ import naive
 import standout as so
 from attack_cases import COMPILED, SameWeekday, same_weekday
 from random_releases import random_rows, read_rows
-from standout.attack.neighbours import nearest_by_sums, nearest_neighbours, rule_of
-from standout.core.errors import ParameterError
-from standout.core.progress import no_progress
+from standout.attack.neighbours import _add_up
 from standout.measure.sparsity import sparsity
 
 COUNTING_TWINS = {
@@ -30,7 +28,7 @@ TWINS = [
     (so.Decay(2, None), partial(naive.mean_decay, value_scale=2, time_scale=None)),
     (SameWeekday(), same_weekday),
 ]
-TINY = {"MAX_BITMAP_BYTES": 1, "TILE_ENTRIES": 1, "BATCH": 7}
+TINY = {"MAX_BITMAP_BYTES": 1, "BATCH": 7}
 """Every column is a tile of its own, and seven records are a batch."""
 CELLS = st.tuples(
     st.sampled_from("abcdef"),
@@ -101,10 +99,7 @@ def test_similarity_with_repeats_is_symmetric_where_nothing_is_missing_and_1_for
 @pytest.mark.parametrize("over", ["union", "first"])
 def test_counted_items_with_repeats_are_those_of_the_sums_in_any_tiles(over, monkeypatch):
     release = read_rows(random_visits(600 if COMPILED else 40, 25, 5), "keep")
-    summed = nearest_by_sums(
-        release, so.Present(), np.arange(release.n_records), over_first=over == "first", threads=2,
-        progress=no_progress,
-    )  # fmt: skip
+    summed = _add_up(release, so.Present(), np.arange(release.n_records), over == "first")
     for constants in ({}, TINY):
         for name, value in constants.items():
             monkeypatch.setattr(f"standout.attack.neighbours.{name}", value)
@@ -149,12 +144,3 @@ def test_more_entries_never_make_neighbours_less_similar():
     for similarity in (so.Within(0, 2), so.Decay()):
         before = sparsity(read_rows(rows), similarity).nearest
         assert (sparsity(read_rows(rows + more, "keep"), similarity).nearest >= before - 1e-12).all()
-
-
-def test_values_of_repeats_are_not_counted_by_bitmaps():
-    release = read_rows([("a", "u", 1.0, 0), ("a", "u", 2.0, 1), ("b", "u", 2.0, 1)], "keep")
-    with pytest.raises(ParameterError, match=r"similarity must be Present\(\) where records have items several"):
-        nearest_neighbours(
-            release, rule_of(release, so.Equal()), np.arange(2), over_first=False, threads=1,
-            progress=no_progress,
-        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Nearest neighbours: exact, by bitmaps and by ranges, in any tiles and batches."""
+"""Nearest neighbours by counting: exact, by bitmaps and by ranges, in any tiles and batches."""
 
 import warnings
 from contextlib import contextmanager
@@ -51,7 +51,7 @@ def with_constants(**constants):
         yield
 
 
-TINY = {"MAX_BITMAP_BYTES": 1, "TILE_ENTRIES": 1, "BATCH": 7}
+TINY = {"MAX_BITMAP_BYTES": 1, "BATCH": 7}
 """Every column is a tile of its own, and seven records are a batch."""
 
 
@@ -117,8 +117,6 @@ def test_tiles_columns_and_batches_of_any_size_equal_dense_arrays(similarity, mi
     assert_same(result, expected)
     if COMPILED:
         assert_same(sparsity(release, similarity, over=over, threads=1), expected)
-        with with_constants(MAX_BITMAP_LEVELS=0, **TINY):  # by ranges, whatever is compared
-            assert_same(sparsity(release, similarity, over=over, threads=1), expected)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -220,7 +218,7 @@ def test_threads_and_samples_change_nothing(release, similarity):
     some = sparsity(release, similarity, sample=20, seed=3, threads=2)
     assert len(some.records) == 20 and (np.diff(some.records) > 0).all() and not some.complete
     assert_same(some, (everybody.nearest[some.records], everybody.neighbour[some.records]))
-    with with_constants(FEW=1, **TINY):  # threads have tiles of their own
+    with with_constants(**TINY):
         stages = []
         few = sparsity(release, similarity, sample=20, seed=3, threads=3, progress=lambda *at: stages.append(at))
     assert_same(few, (some.nearest, some.neighbour))
