@@ -49,6 +49,7 @@ SEPARATORS = (";", "|", ",")
 TABLES = (".csv", ".parquet")
 PIECE = 1 << 20
 """Entries that are compared at a time."""
+EXISTS = "force is needed to overwrite {}: it exists already{}; or choose another path"
 READ_ALIKE = "read the original as when it was sanitized, with the same schema, values, times and zone"
 
 
@@ -85,21 +86,20 @@ class Sidecar:
     @classmethod
     def of(cls, safer: Sanitized, inert: bool = False) -> "Sidecar":
         """Sidecar of a sanitized release."""
-        source = safer.original.provenance
+        source, clock = safer.original.provenance, safer.clock
+        rows = {"repeats": source.settings.get("repeats", ""), "merged_rows": source.merged}
         return cls(
             fingerprint=released_fingerprint(safer),
             renumbered=safer.renumbered,
             records=safer.n_records,
-            original={
-                **_size(safer.original), "repeats": source.settings.get("repeats", ""), "merged_rows": source.merged,
-            },
+            original=_size(safer.original) | rows,
             columns={column.name: column.kind for column in safer.columns},
             value=None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
-            time_unit=None if safer.clock is None else safer.clock.unit,
-            zone=None if safer.clock is None else safer.clock.zone,
+            time_unit=None if clock is None else clock.unit,
+            zone=None if clock is None else clock.zone,
             inert=inert,
             step_reports=safer.step_reports,
-        )  # fmt: skip
+        )
 
     def to_json(self) -> bytes:
         """Content of the file."""
@@ -116,49 +116,38 @@ class Sidecar:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
-            if not is_intact(content):
-                raise ValueError("checksum")
-            size = content["original"]
-            texts = {name: content[name] for name in ("value", "time_unit", "zone")}
-            flags = {name: content[name] for name in ("renumbered", "inert")}
-            if not all(isinstance(text, (str, type(None))) for text in texts.values()):
-                raise ValueError("a text")
-            if not all(type(flag) is bool for flag in flags.values()):
-                raise ValueError("a flag")
-            counts = {name: int(size[name]) for name in ("records", "columns", "items", "entries", "merged_rows")}
-            sidecar = cls(
-                fingerprint=str(content["fingerprint"]),
-                records=int(content["records"]),
-                original={**counts, "repeats": str(size["repeats"])},
-                columns={str(name): str(kind) for name, kind in content["columns"].items()},
-                step_reports=tuple(map(_report_from_json, content["steps"])),
-                **texts,
-                **flags,
-            )
-            sidecar._check_counts()
+            steps = tuple(map(_report_from_json, content["steps"]))
+            names = [each.name for each in fields(cls) if each.name != "step_reports"]
+            sidecar = cls(**{name: content[name] for name in names}, step_reports=steps)
+            if not is_intact(content) or not sidecar._is_sound():
+                raise ValueError("content")
             return sidecar
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
         except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, StandoutError):
-                raise
-            raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error
+            raise damaged_sidecar(path) from error
 
-    def _check_counts(self) -> None:
-        """Check that the steps account for every record and entry: before = after + removed + merged - added."""
-        records, entries = self.original["records"], self.original["entries"]
-        for report in self.step_reports:
-            counts = report.counts
-            if counts["records before"] != records or not counts["records"] <= records:
-                raise ValueError("records")
-            records = int(counts["records"])
-            if self.original["entries"]:
+    def _is_sound(self) -> bool:
+        """Whether types are right, and steps account for all: before = after + removed + merged - added."""
+        texts = [self.fingerprint, *self.columns, *self.columns.values(), self.original["repeats"]]
+        is_typed = all(isinstance(text, str) for text in texts)
+        is_typed &= all(isinstance(text, str | None) for text in (self.value, self.time_unit, self.zone))
+        is_typed &= type(self.renumbered) is type(self.inert) is bool
+        records, items, entries = (self.original[name] for name in ("records", "items", "entries"))
+        has_entries = entries > 0 <= items
+        for counts in (report.counts for report in self.step_reports):
+            is_typed &= counts["records before"] == records >= counts["records"]
+            records = counts["records"]
+            if has_entries:
                 gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
-                if counts["entries before"] != entries or counts["entries"] + gone != entries:
-                    raise ValueError("entries")
-                entries = int(counts["entries"])
-        if records != self.records or (self.original["columns"] > 0) != bool(self.columns):
-            raise ValueError("records or columns")
+                is_typed &= counts["entries before"] == entries == counts["entries"] + gone
+                entries = counts["entries"]
+        return is_typed and records == self.records and (self.original["columns"] > 0) == bool(self.columns)
+
+
+def damaged_sidecar(path: Path) -> SourceError:
+    """The error about a sidecar that is not as it was written."""
+    return SourceError(f"{path} is damaged: write the output again with its sidecar")
 
 
 def _report_from_json(content: Any) -> StepReport:
@@ -254,13 +243,11 @@ def _member_separator(column: Column) -> str:
 
 def _write_key(safer: Sanitized, path: Path) -> None:
     """Write the id of each record of the original that has a representative, and that of its representative."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(KEY_COLUMNS)
+    text, representatives = io.StringIO(), safer.mapping.representatives
     old_ids, new_ids = list(safer.original.records), list(safer.records)
-    representatives = safer.mapping.representatives
     represented = np.flatnonzero(representatives >= 0).tolist()
-    table.writerows((old_ids[record], new_ids[representatives[record]]) for record in represented)
+    pairs = ((old_ids[record], new_ids[representatives[record]]) for record in represented)
+    csv.writer(text, lineterminator="\n").writerows([KEY_COLUMNS, *pairs])
     write_atomically(path, lambda file: file.write(text.getvalue().encode()), private=True)
 
 
@@ -276,46 +263,40 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
     """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
     paths, sidecar = [output, *([] if key is None else [key])], sidecar_path(output)
     try:
-        original = source.resolve() if source is not None and source.exists() else None
-        for path in [*paths, sidecar] if original is not None else []:
-            resolved = path.resolve()
-            if resolved == original or original in resolved.parents or resolved in original.parents:  # type: ignore[union-attr]
-                raise ParameterError(f"{path} is where the original is: choose another path")
+        resolved = {path: path.resolve() for path in [*paths, sidecar]}
+        if source is not None and source.exists():
+            original = source.resolve()
+            for path, place in resolved.items():
+                if original in (place, *place.parents) or place in original.parents:
+                    raise ParameterError(f"{path} is where the original is: choose another path")
         if key is not None:
             check_csv_name(key, "key")
         for path in paths:
             check_output_file(path / MANIFEST if path is output and is_index(path) else path)
-        if len({path.resolve() for path in [*paths, sidecar]}) <= len(paths):
+        if len(set(resolved.values())) <= len(paths):
             raise ParameterError(f"{output.name}: the output, its sidecar and the key must be different files")
-        if key is not None and output.resolve() in key.resolve().parents:
+        if key is not None and resolved[output] in resolved[key].parents:
             raise ParameterError(f"{key} is inside the output, which will be replaced: choose another path")
         for path in paths:
             sweep(path.parent)  # removes the key of a run that was killed before its output was complete
-        _check_existing(output, paths, force)
+            if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
+                raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
+            if path.exists() and not force:
+                raise ParameterError(EXISTS.format(path, ""))
+        if output.exists() and output.is_file() != (output.suffix in TABLES):
+            raise ParameterError(f"{output} exists and is something else: choose another path")
+        if sidecar.is_symlink() or sidecar.is_dir():
+            raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
+        check_output_file(sidecar)
+        if sidecar.exists() and not force:  # an interrupted run may have left a sidecar without its output
+            with sidecar.open("rb") as file:
+                if f'"{FORMAT}"'.encode() not in file.read(1 << 10):
+                    raise ParameterError(EXISTS.format(sidecar, " and is not a sidecar"))
     except (OSError, ValueError) as error:
         if isinstance(error, StandoutError):
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise ParameterError(f"{str(output)!r:.100} cannot be written: {reason}") from None
-
-
-def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
-    needed = "force is needed to overwrite {}: it exists already{}; or choose another path"
-    for path in paths:
-        if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
-            raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
-        if path.exists() and not force:
-            raise ParameterError(needed.format(path, ""))
-    if output.exists() and output.is_file() != (output.suffix in TABLES):
-        raise ParameterError(f"{output} exists and is something else: choose another path")
-    sidecar = sidecar_path(output)
-    if sidecar.is_symlink() or sidecar.is_dir():
-        raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
-    check_output_file(sidecar)
-    if sidecar.exists() and not force:  # an interrupted run may have left a sidecar without its output
-        with sidecar.open("rb") as file:
-            if f'"{FORMAT}"'.encode() not in file.read(1 << 10):
-                raise ParameterError(needed.format(sidecar, " and is not a sidecar"))
 
 
 # Opening.
@@ -443,9 +424,12 @@ class _Output:
         draft = levels.keep_records(representatives >= 0).reorder_records(np.argsort(np.argsort(rows)))
         draft = replace(draft, columns=tuple(cells.values()))
         for step, report in zip(self.steps, sidecar.step_reports, strict=True):
-            for name, noise in step.cell_noise(report, original.columns).items():
-                if name in cells:
-                    draft = draft.with_cells(cells[name], *noise)
+            try:
+                noises = step.cell_noise(report, original.columns)
+            except (KeyError, TypeError, ZeroDivisionError):
+                raise damaged_sidecar(sidecar_path(self.path)) from None
+            for name in filter(cells.__contains__, noises):
+                draft = draft.with_cells(cells[name], *noises[name])
         safer = finish(draft, sidecar.step_reports, ReleaseNoise(), True)
         if released_fingerprint(safer) != sidecar.fingerprint:
             raise self._changed()
@@ -475,7 +459,7 @@ class _Output:
         try:
             noise = reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
         except (KeyError, TypeError, ZeroDivisionError, ParameterError):
-            raise SourceError(f"{sidecar_path(path)} is damaged: write the output again with its sidecar") from None
+            raise damaged_sidecar(sidecar_path(path)) from None
         same = {field.name: getattr(release, field.name) for field in fields(Release)} | {"titles": titles}
         periods = [step.period for step in self.steps if isinstance(step, RoundTime)]
         return Sanitized(
@@ -575,25 +559,13 @@ def _read_column(cells: pl.Series, column: Column) -> Column:
         lists = cells.str.split(_member_separator(column)) if cells.dtype == pl.String else cells
         starts = np.append(0, np.cumsum(lists.list.len().fill_null(0).to_numpy().astype(np.int64)))
         cells = lists.filter(lists.list.len() > 0).explode()
-    codes = _codes(cells, column).astype(code_dtype(column.n_levels))
+    elif column.kind == "date":
+        cells = (cells.str.to_date("%Y-%m-%d") if cells.dtype == pl.String else cells).to_physical()
+    dtype = pl.String if isinstance(column.levels, tuple) else pl.Float64
+    levels = pl.Series(column.levels, dtype=dtype)
+    found = cells.cast(dtype).replace_strict(levels, np.arange(column.n_levels), return_dtype=pl.Int64)
+    codes = found.fill_null(column.missing).to_numpy().astype(code_dtype(column.n_levels))
     return replace(column, codes=read_only(codes), starts=starts)
-
-
-def _codes(cells: pl.Series, column: Column) -> Ints:
-    if isinstance(column.levels, tuple):
-        codes = cells.cast(pl.String).cast(pl.Enum(list(column.levels))).to_physical()
-        return np.asarray(codes.cast(pl.Int64).fill_null(column.missing).to_numpy())
-    if column.kind == "date":
-        cells = cells.str.to_date("%Y-%m-%d") if cells.dtype == pl.String else cells
-        cells = cells.cast(pl.Date).to_physical()
-    numbers = cells.cast(pl.Float64)
-    is_empty = numbers.is_null().to_numpy()
-    known = numbers.fill_null(0.0).to_numpy()
-    place = np.minimum(np.searchsorted(column.levels, known), max(column.n_levels - 1, 0))
-    is_known = column.levels[place] == known if column.n_levels else np.zeros(len(known), np.bool_)
-    if not (is_empty | is_known).all():
-        raise ValueError("levels")
-    return np.where(is_empty, column.missing, place).astype(np.int64)
 
 
 def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
