@@ -40,7 +40,7 @@ RANDOM = [
     "sample-records 0.5",
     "sample-records 7",
 ]
-OTHERS = ["merge-repeats last", "cluster-records 3", "km-suppress 3 1", "km-suppress 3 2", "km-suppress 2 3"]
+OTHERS = ["merge-repeats last", "cluster-records 3", "km-suppress 3 1", "km-suppress 3 2"]
 ALL = FIXED + RANDOM + OTHERS
 
 

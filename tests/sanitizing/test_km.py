@@ -10,7 +10,7 @@ import standout as so
 from conftest import content
 
 
-@given(releases(least=8), st.integers(2, 4), st.integers(1, 3))
+@given(releases(least=8), st.integers(2, 4), st.integers(1, 2))
 def test_at_least_k_records_have_any_m_items_of_a_record(release, k, m):
     entries = content(release)
     expected = naive.km_suppress(entries, k, m)
@@ -23,16 +23,15 @@ def test_at_least_k_records_have_any_m_items_of_a_record(release, k, m):
     assert naive.fewest_records(expected, m) >= k
 
 
-@pytest.mark.parametrize("m", [2, 3])
-def test_a_removed_entry_may_cause_others_to_be_removed(m):
+def test_a_removed_entry_may_cause_others_to_be_removed():
     for seed in range(15):
         release = table(list(drawn_rows(seed, records=30, items=8, share=0.5)))
-        expected = naive.km_suppress(content(release), 4, m)
+        expected = naive.km_suppress(content(release), 4, 2)
         assert expected
-        assert set(content(so.sanitize(release, so.steps.KmSuppress(4, m)))) == expected
+        assert set(content(so.sanitize(release, so.steps.KmSuppress(4, 2)))) == expected
 
 
-@pytest.mark.parametrize(("k", "m"), [(15, 1), (5, 2), (4, 3)])
+@pytest.mark.parametrize(("k", "m"), [(15, 1), (5, 2)])
 def test_the_guarantee_holds_on_more_data(k, m):
     release = table(list(drawn_rows(m, records=40, items=12, share=0.3)))
     safer = so.sanitize(release, so.steps.KmSuppress(k, m))
@@ -44,7 +43,3 @@ def test_too_many_combinations_are_refused_before_they_are_counted(monkeypatch, 
     monkeypatch.setattr("standout.sanitizing.k_steps.MOST_PAIRS", 3)
     with pytest.raises(so.ParameterError, match="pairs of items would be counted"):
         so.sanitize(small_release, "km-suppress 2 2")
-    monkeypatch.undo()
-    monkeypatch.setattr("standout.sanitizing.k_steps.MOST_COUNTERS", 1)
-    with pytest.raises(so.ParameterError, match="too many items occur together"):
-        so.sanitize(small_release, "km-suppress 2 3")

@@ -8,10 +8,10 @@ import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError
-from standout.core.jit import Array, Flag, Int, inline, kernel
+from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
+from standout.data.entries import first_entries
 from standout.data.labels import SECONDS, StepReport
-from standout.data.release import Codes
 from standout.data.search import Catalogue
 from standout.know.sanitized import ReleaseNoise, Sanitized, TimeSpread, ValueSpread
 from standout.sanitizing.draft import Draft
@@ -251,57 +251,18 @@ def _replacement_noise(report: StepReport) -> ReleaseNoise | None:
     )
 
 
-POLICIES = {"last": 0, "first": 1, "max": 2}
-FIRST, MAX = POLICIES["first"], POLICIES["max"]
-NO_CODES: Codes = np.empty(0, np.uint8)
-
-
-@kernel
-def _choose(start: Array, item: Array, value: Array, time: Array, policy: Int, missing: Array, chosen: Array) -> None:
-    """chosen[i] = the entry that is kept of those with the record and item of entry i.
-
-    `missing` has the codes of no value and no time. An empty column means that there are none.
-    """
-    for record in range(len(start) - 1):
-        begin, end = start[record], start[record + 1]
-        while begin < end:
-            best, stop = begin, begin + 1
-            while stop < end and item[stop] == item[begin]:
-                if _is_better(value, time, stop, best, policy, missing):
-                    best = stop
-                stop += 1
-            chosen[begin:stop] = best
-            begin = stop
-
-
-@kernel
-def _is_better(value: Array, time: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
-    """Whether a later entry is kept instead of the best so far; a known value or time beats none."""
-    if policy == FIRST:
-        return False  # entries are in the order of times, then of values
-    old_value, new_value = _known(value, best, missing[0]), _known(value, rival, missing[0])
-    old_time, new_time = _known(time, best, missing[1]), _known(time, rival, missing[1])
-    if policy == MAX and new_value != old_value:
-        return new_value > old_value
-    return new_time > old_time or (new_time == old_time and new_value > old_value)
-
-
-@inline
-def _known(column: Array, i: Int, missing: Int) -> Int:
-    """Code of entry i, or -1 if it is missing."""
-    code = np.int64(column[i]) if len(column) else np.int64(-1)
-    return np.int64(-1) if code == missing else code
-
-
 @dataclass(frozen=True)
 class MergeRepeats(Step):
-    """Keep one entry of each record and item: the last, the first, or the largest value; see `_is_better`."""
+    """Keep one entry of each record and item: the last, the first, or the largest value.
+
+    A known value or time beats none. Of equally late entries the larger value is kept, of equal values the later one.
+    """
 
     name = "merge-repeats"
     syntax = "[last | first | max]"
     summary = "keep one entry of each record and item: the last (default), the first, or the largest value"
 
-    keep: Literal["last", "first", "max"] = parameter(one_of(*POLICIES), str, default="last")
+    keep: Literal["last", "first", "max"] = parameter(one_of("last", "first", "max"), str, default="last")
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The chance that a known entry was merged into one with another value or time.
@@ -316,9 +277,17 @@ class MergeRepeats(Step):
             self._require(draft.n_levels > 0, NO_VALUES)
             is_number = not isinstance(draft.levels, tuple)
             self._require(is_number, "values are categories, which have no largest: keep last or first")
-        start, item, *columns = draft.by_record
-        value, time = (NO_CODES if column is None else column for column in columns)
-        missing = np.array([draft.n_levels, 0 if draft.clock is None else draft.clock.span])
-        chosen = np.empty(draft.n_entries, np.int64)
-        _choose(start, item, value, time, POLICIES[self.keep], missing, chosen)
-        return StepResult(draft.merge_entries(chosen == np.arange(draft.n_entries)), _count_replaced(draft, chosen))
+        first = np.flatnonzero(first_entries(draft.by_record))  # by time, then by value
+        group, chosen = draft.distinct_index, first.copy()
+        if self.keep != "first":
+            repeated = np.flatnonzero(np.bincount(group)[group] > 1)
+            missing = draft.n_levels, 0 if draft.clock is None else draft.clock.span
+            value, time = (
+                np.zeros(len(repeated)) if codes is None else np.where(codes[repeated] == none, -1.0, codes[repeated])
+                for codes, none in zip((draft.by_record.value, draft.by_record.time), missing, strict=True)
+            )
+            order = repeated[np.lexsort((*((time, value) if self.keep == "max" else (value, time)), group[repeated]))]
+            chosen[group[order]] = order  # the last assignment wins
+        keep = np.zeros(draft.n_entries, np.bool_)
+        keep[chosen] = True
+        return StepResult(draft.merge_entries(keep), _count_replaced(draft, chosen[group]))

@@ -214,48 +214,38 @@ class KeptItems(NamedTuple):
     keep: Array  # whether each entry is kept, in the order by record
 
 
-class Counters(NamedTuple):
-    """Work space for one item a; pairs and triples are 0 between two items."""
-
-    alive: Array  # records that may keep the item
-    pairs: Array  # pairs[b] = how many of them have kept b
-    local: Array  # short numbers of the items with pairs[b] > 0, so that their triples lie close together
-    triples: Array  # how many have kept both of two items; the pair i < j of local numbers is at j (j - 1) / 2 + i
-
-
 @kernel
-def walk(entries: EntriesByItem, kept: KeptItems, counters: Counters, k: Int, m: Int, low: Int, high: Int) -> Flag:
-    """Decide on the entries of the items with rank low … high - 1; False if `triples` is too short."""
-    alive, pairs, local, triples = counters
+def walk(entries: EntriesByItem, kept: KeptItems, alive: Array, pairs: Array, k: Int, low: Int, high: Int) -> None:
+    """Decide on the entries of the items with rank low … high - 1.
+
+    alive = the records that may keep an item, and pairs[b] = how many of them have kept b; 0 between two items.
+    """
     for a in range(low, high):
         begin, end = entries.first[a], entries.first[a + 1]
         n = end - begin
+        alive[:n] = entries.record[begin:end]
         for x in range(n):
-            alive[x] = entries.record[begin + x]
-            _count(_items_of(kept, alive[x]), counters, 1, k, 2)
-        n = _settle(kept, counters, n, k, 2)
-        if m == 3 and n > 0:
-            size = 0
-            for b in range(a):
-                if pairs[b] > 0:
-                    local[b] = size
-                    size += 1
-            if size * (size - 1) // 2 > len(triples):
-                return False
-            counted = alive[:n].copy()
+            _count(_items_of(kept, alive[x]), pairs, 1, k)
+        short = True
+        while short and n >= k:
+            short, left = False, 0
             for x in range(n):
-                _count(_items_of(kept, counted[x]), counters, 1, k, 3)
-            n = _settle(kept, counters, n, k, 3)
-            for x in range(len(counted)):
-                numbers = local[_items_of(kept, counted[x])]
-                for j in range(len(numbers)):
-                    for i in range(j):
-                        triples[numbers[j] * (numbers[j] - 1) // 2 + numbers[i]] = 0
-        x = 0
+                items = _items_of(kept, alive[x])
+                fewest = k
+                for i in range(len(items)):
+                    fewest = min(fewest, pairs[items[i]])
+                if fewest == k:
+                    alive[left] = alive[x]
+                    left += 1
+                else:
+                    short |= _count(items, pairs, -1, k)
+            n = left
+        n = n if n >= k else 0
         for p in range(begin, end):
             items = _items_of(kept, entries.record[p])
             for i in range(len(items)):
                 pairs[items[i]] = 0
+        x = 0
         for p in range(begin, end):
             r = entries.record[p]
             if x < n and alive[x] == r:
@@ -263,7 +253,6 @@ def walk(entries: EntriesByItem, kept: KeptItems, counters: Counters, k: Int, m:
                 kept.keep[entries.entry[p]] = True
                 kept.items[kept.start[r] + kept.n_items[r]] = a
                 kept.n_items[r] += 1
-    return True
 
 
 @inline
@@ -272,60 +261,17 @@ def _items_of(kept: KeptItems, record: Int) -> Array:
 
 
 @subroutine
-def _settle(kept: KeptItems, counters: Counters, n: Int, k: Int, m: Int) -> Int:
-    """Remove records from `alive` that kept an item, for m = 3 also two, which too few have; how many are left."""
-    alive = counters.alive
-    short = True
-    while short and n >= k:
-        short, left = False, 0
-        for x in range(n):
-            items = _items_of(kept, alive[x])
-            if _enough(items, counters, k, m):
-                alive[left] = alive[x]
-                left += 1
-            else:
-                for combined in range(2, m + 1):
-                    short |= _count(items, counters, -1, k, combined)
-        n = left
-    return n if n >= k else 0
-
-
-@subroutine
-def _count(items: Array, counters: Counters, by: Int, k: Int, m: Int) -> Flag:
-    """Count a record's items (m = 3: pairs of them) in or out; whether what exactly k had now has too few."""
+def _count(items: Array, pairs: Array, by: Int, k: Int) -> Flag:
+    """Count a record's items in or out; whether one that exactly k had now has too few."""
     short = False
-    if m == 2:
-        for i in range(len(items)):
-            short |= counters.pairs[items[i]] == k
-            counters.pairs[items[i]] += by
-        return short
-    numbers = counters.local[items]
-    for j in range(len(numbers)):
-        row = numbers[j] * (numbers[j] - 1) // 2
-        for i in range(j):
-            short |= counters.triples[row + numbers[i]] == k
-            counters.triples[row + numbers[i]] += by
+    for i in range(len(items)):
+        short |= pairs[items[i]] == k
+        pairs[items[i]] += by
     return short
 
 
-@subroutine
-def _enough(items: Array, counters: Counters, k: Int, m: Int) -> Flag:
-    for i in range(len(items)):
-        if counters.pairs[items[i]] < k:
-            return False
-    if m == 3:
-        numbers = counters.local[items]
-        for j in range(len(numbers)):
-            row = numbers[j] * (numbers[j] - 1) // 2
-            for i in range(j):
-                if counters.triples[row + numbers[i]] < k:
-                    return False
-    return True
-
-
-MOST_PAIRS, MOST_TRIPLES = 2e11, 2e10
-"""Largest numbers of pairs and triples of items within records that are counted: some minutes."""
-MOST_COUNTERS = 1 << 28
+MOST_PAIRS = 2e11
+"""Largest number of pairs of items within records that are counted: some minutes."""
 ITEMS = 64
 """Items between two reports of progress."""
 
@@ -342,10 +288,10 @@ class KmSuppress(Step):
 
     name = "km-suppress"
     syntax = "K [M]"
-    summary = "remove entries until K records have any M items of a record; M = 1, 2 or 3 (default: 2)"
+    summary = "remove entries until K records have any M items of a record; M = 1 or 2 (default: 2)"
 
     k: int = parameter(whole(2))
-    m: int = parameter(whole(1, 3), default=2)
+    m: int = parameter(whole(1, 2), default=2)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         before = report.counts.get("entries before of items left", report.counts["entries before"])
@@ -353,36 +299,26 @@ class KmSuppress(Step):
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
         self._require(draft.n_records >= self.k, f"the release has {draft.n_records:,} records, fewer than {self.k:,}")
-        before = draft
         reason = f"no combination of items is shared by {self.k:,} records"
-        for m in range(min(self.m, 2), self.m + 1):
-            draft = draft.keep_entries(self._entries_to_keep(draft, m, progress), reason)
-        left = count_codes(before.by_record.item, before.n_items)[np.isin(before.source_items, draft.source_items)]
-        return StepResult(draft, {"entries before of items left": int(left.sum())})
+        keep = (draft.support >= self.k)[draft.by_record.item] if self.m == 1 else self._pairs(draft, progress)
+        smaller = draft.keep_entries(keep, reason)
+        left = count_codes(draft.by_record.item, draft.n_items)[np.isin(draft.source_items, smaller.source_items)]
+        return StepResult(smaller, {"entries before of items left": int(left.sum())})
 
-    def _entries_to_keep(self, draft: Draft, m: int, progress: Progress) -> Bools:
-        if m == 1:
-            return np.asarray((draft.support >= self.k)[draft.by_record.item])
-        (start, item), n_items, combined = draft.distinct, draft.n_items, "pairs" if m == 2 else "triples"
-        lengths = np.diff(start).astype(np.float64)
-        work = float((lengths * (lengths - 1) * (lengths - 2 if m == 3 else 1) / (6 if m == 3 else 2)).sum())
-        most = MOST_TRIPLES if m == 3 else MOST_PAIRS
-        reason = f"{work:.1g} {combined} of items would be counted, more than {most:.0g}: cap records or remove items"
-        self._require(work <= most, reason)
-        n = len(item)
+    def _pairs(self, draft: Draft, progress: Progress) -> Bools:
+        """Entries to keep, so that k records have each pair."""
+        (start, item), n_items = draft.distinct, draft.n_items
+        lengths, n = np.diff(start).astype(np.float64), len(item)
+        work = float((lengths * (lengths - 1) / 2).sum())
+        reason = f"{work:.1g} pairs of items would be counted, more than {MOST_PAIRS:.0g}: cap records or remove items"
+        self._require(work <= MOST_PAIRS, reason)
         entry = np.argsort(draft.popularity_rank[item], kind="stable")
         record = np.repeat(np.arange(draft.n_records, dtype=np.uint32), np.diff(start))[entry]
         entries = EntriesByItem(offsets(-np.sort(-draft.support)), record, entry)
-        keep = np.zeros(n, np.bool_)
-        kept = KeptItems(start, np.empty(n, np.uint32), np.zeros(draft.n_records, np.int64), keep)
-        counters = Counters(
-            alive=np.empty(draft.n_records, np.uint32),
-            pairs=np.zeros(n_items, np.int32),
-            local=np.empty(n_items, np.int64),
-            triples=np.zeros(min(n_items * (n_items - 1) // 2, MOST_COUNTERS) if m == 3 else 0, np.int32),
-        )
+        keep, counts = np.zeros(n, np.bool_), np.zeros(draft.n_records, np.int64)
+        kept = KeptItems(start, np.empty(n, np.uint32), counts, keep)
+        alive, pairs = np.empty(draft.n_records, np.uint32), np.zeros(n_items, np.int32)
         for low in range(0, n_items, ITEMS):
-            progress(f"counting {combined}", int(entries.first[low]), n)
-            is_done = walk(entries, kept, counters, self.k, m, low, min(low + ITEMS, n_items))
-            self._require(is_done, "too many items occur together: remove rare items first")
+            progress("counting pairs", int(entries.first[low]), n)
+            walk(entries, kept, alive, pairs, self.k, low, min(low + ITEMS, n_items))
         return np.asarray(keep[draft.distinct_index]) if draft.has_repeats else keep
