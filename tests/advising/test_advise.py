@@ -11,8 +11,8 @@ import pytest
 import standout as so
 from advising.samples import ADVERSARY, steps
 from standout.advising import search
-from standout.findings.advice import AdviceFindings
 from standout.findings.json_types import schema_of
+from standout.findings.link_and_advise import AdviceFindings
 
 pytestmark = pytest.mark.once
 

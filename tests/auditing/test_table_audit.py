@@ -13,7 +13,7 @@ from tests.attack.test_mixed import mixed
 import standout as so
 from naive import table_audit as naive
 from standout.attack import column_evidence as evidence
-from standout.auditing import data_measures, findings_checks
+from standout.auditing import data_measures
 from standout.auditing.ladder import Rung
 from standout.auditing.runs import AuditPlan, run_adversary
 from standout.core.errors import ParameterError
@@ -187,11 +187,6 @@ def test_wrong_counts_of_classes_are_noticed(monkeypatch):
     monkeypatch.setattr(data_measures, "class_findings", lambda *args: replace(right(*args), k=right(*args).k + 1))
     failed = [check.name for check in so.audit(marked_table(), **SETTINGS).findings.trust.checks if not check.passed]
     assert failed == ["classes"]
-
-
-def test_many_rows_are_compared_with_all_others_instead_of_counted(monkeypatch):
-    monkeypatch.setattr(findings_checks, "MOST_COUNTED", 10)
-    assert so.audit(marked_table(), **SETTINGS).trusted
 
 
 def test_an_interrupted_audit_reports_what_it_has(monkeypatch):

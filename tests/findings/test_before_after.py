@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from naive.paired import bonett_price
-from standout.findings.adversaries import Successes, before_after, compare_before_after
+from standout.findings.sections import before_after, compare_before_after
 
 pytestmark = pytest.mark.once
 EVERYBODY = np.ones(100, np.bool_)
@@ -14,8 +14,7 @@ NO_DIFFERENCE = "This shows no difference beyond sampling error: the interval of
 def compared(before, after, is_present=EVERYBODY, name="friend"):
     """An adversary who identifies the first so many of 100 targets before and after."""
     first, second = (
-        Successes(attack=attack, success=(np.arange(100) < number).astype(float), baseline=0.01)
-        for attack, number in (("a", before), ("b", after))
+        (attack, (np.arange(100) < number).astype(float), 0.01) for attack, number in (("a", before), ("b", after))
     )
     return compare_before_after(name, first, second, is_present)
 

@@ -10,7 +10,7 @@ import pytest
 
 from standout.core.json_files import JsonObject
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.findings import adversaries, advice, audit, links, reading, sections
+from standout.findings import audit, link_and_advise, reading, sections
 from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION
 from standout.findings.json_types import Count, Day, Rate, attribute_descriptions, schema_of, schema_texts, to_json
 
@@ -85,7 +85,7 @@ def test_docstrings_describe_the_properties():
     assert SCHEMA["properties"]["n"]["description"] == "Number of parts, in two lines."
 
 
-@pytest.mark.parametrize("module", [adversaries, advice, audit, links, reading, sections])
+@pytest.mark.parametrize("module", [audit, link_and_advise, reading, sections])
 def test_every_described_attribute_exists(module):
     for cls in vars(module).values():
         if is_dataclass(cls) and cls is not Estimate:

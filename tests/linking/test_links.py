@@ -10,7 +10,7 @@ from linking_data import FEW
 
 import standout as so
 from standout.findings.json_types import schema_of
-from standout.findings.links import SCHEMA_TITLE, LinksFile
+from standout.findings.link_and_advise import LINKS_TITLE, LinksFile
 
 pytestmark = pytest.mark.once
 
@@ -76,6 +76,6 @@ def test_files_hold_the_table_and_are_private(pair, tmp_path):
     assert pl.read_csv(tmp_path / "t.csv", schema_overrides=texts)["record"].equals(links.table["record"])
     written = json.loads((tmp_path / "t.json").read_text())
     assert written["table"] == json.loads(links.table.write_json()) and written["claims"] == links.claims
-    jsonschema.validate(written, schema_of(LinksFile, SCHEMA_TITLE))
+    jsonschema.validate(written, schema_of(LinksFile, LINKS_TITLE))
     assert all((tmp_path / f"t.{form}").stat().st_mode & 0o077 == 0 for form in ("csv", "parquet", "json"))
     assert repr(links).startswith(f"<Links: {len(links)} profiles")

@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from standout.findings.links import AlignmentCounts
+from standout.findings.link_and_advise import AlignmentCounts
 from standout.linking.align import explain_alignment
 from standout.linking.links import report_text
 

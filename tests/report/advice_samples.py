@@ -3,15 +3,15 @@
 from dataclasses import fields, replace
 
 from standout.evaluate.estimates import rate
-from standout.findings.advice import (
+from standout.findings.link_and_advise import (
     AdviceFindings,
     CandidateFindings,
     CompositionFindings,
+    ReleaseSize,
     UnprovenCandidateFindings,
     UnprovenFindings,
     UtilityFindings,
 )
-from standout.findings.links import ReleaseSize
 
 __all__ = ["advice_findings", "candidate_findings", "recommending", "unproven_findings"]
 

@@ -7,14 +7,6 @@ from itertools import cycle
 
 from standout.data.labels import UnusedColumn
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import (
-    AdversaryFindings,
-    AttackFindings,
-    Control,
-    CurvePoint,
-    EnvelopePoint,
-    Measures,
-)
 from standout.findings.audit import (
     Answer,
     AuditFindings,
@@ -29,7 +21,12 @@ from standout.findings.audit import (
 )
 from standout.findings.reading import ColumnRole, Reading, RejectedReason, RepeatedRows, TimeReading, ValueReading
 from standout.findings.sections import (
+    AdversaryFindings,
+    AttackFindings,
     Bound,
+    Control,
+    CurvePoint,
+    EnvelopePoint,
     ErrorGrid,
     ErrorGrids,
     ErrorRow,
@@ -37,6 +34,7 @@ from standout.findings.sections import (
     FactsNeeded,
     GridCell,
     Group,
+    Measures,
     SensitiveCategory,
     SensitiveItems,
     Sparsity,
@@ -211,16 +209,6 @@ def exposure():
         by_length=tuple(Group(label=label, low=1, high=20, people=120, identified=est(y, 200)) for label, y in lengths),
         by_popularity=tuple(
             Group(label=label, low=1, high=20, people=None, identified=est(y, 200)) for label, y in ranks
-        ),
-        by_first_date=tuple(
-            Group(
-                label=str(year),
-                low=f"{year}-01-01",
-                high=f"{year}-12-31",
-                people=120,
-                identified=est(0.95 - 0.03 * (year - 2000), 200),
-            )
-            for year in range(2000, 2010)
         ),
         sensitive=SensitiveItems(
             file="sensitive.txt",
@@ -446,7 +434,7 @@ def minimal():
         as_named=replace(single.as_named, lineup_size=None),
         note="the release has no dates, so the adversary knows none",
     )
-    nothing = dict.fromkeys(("facts_needed", "by_length", "by_popularity", "by_first_date"), ())
+    nothing = dict.fromkeys(("facts_needed", "by_length", "by_popularity"), ())
     return replace(
         findings,
         adversaries=(single,),

@@ -9,8 +9,8 @@ import pytest
 from report.advice_samples import advice_findings, candidate_findings, recommending, unproven_findings
 from report.sample_findings import HOSTILE
 from standout.core.text import estimate_text
-from standout.findings.advice import AdviceFindings
 from standout.findings.json_types import schema_of, to_json
+from standout.findings.link_and_advise import AdviceFindings
 from standout.report.pages import advice_page, advice_section
 
 pytestmark = pytest.mark.once

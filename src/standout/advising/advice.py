@@ -22,16 +22,16 @@ from standout.data.export import ResultView
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, percent, rate_text
 from standout.evaluate.simulation import TableResult
-from standout.findings.advice import (
+from standout.findings.json_types import json_text, to_json_object
+from standout.findings.link_and_advise import (
     AdviceFindings,
     Among,
     CandidateFindings,
     CompositionFindings,
+    ReleaseSize,
     UnprovenFindings,
     UtilityFindings,
 )
-from standout.findings.json_types import json_text, to_json_object
-from standout.findings.links import ReleaseSize
 from standout.know.adversary import Adversary
 
 ENTRY_MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")

@@ -21,7 +21,7 @@ from standout.core.threads import thread_count
 from standout.data.build import subset
 from standout.data.release import Release
 from standout.evaluate.estimates import mean, percent, rate, rate_text
-from standout.findings.advice import Among, CompositionFindings
+from standout.findings.link_and_advise import Among, CompositionFindings
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized

@@ -12,7 +12,7 @@ from standout.core.json_files import JsonObject
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
-from standout.findings.advice import Among, Stage
+from standout.findings.link_and_advise import Among, Stage
 from standout.know.adversary import Adversary
 from standout.sanitizing.column_steps import (
     ClassStep,

@@ -35,7 +35,7 @@ from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate, trials_to_prove
 from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population, column_targets
-from standout.findings.advice import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
+from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import association, column_utility, columns_at

@@ -10,7 +10,7 @@ import numpy as np
 from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.data_measures import ColumnRisks, theory_findings, yardstick
-from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed, revealed_categories
+from standout.auditing.exposure import by_length, by_popularity, facts_needed, revealed_categories
 from standout.auditing.findings_checks import checked_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
 from standout.core.arrays import Floats
@@ -19,17 +19,6 @@ from standout.evaluate.compare import cross_fit
 from standout.evaluate.estimates import Estimate, paired_difference, rate
 from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
-from standout.findings.adversaries import (
-    AdversaryBeforeAfter,
-    AdversaryFindings,
-    AttackFindings,
-    Control,
-    CurvePoint,
-    EnvelopePoint,
-    Measures,
-    PopulationClaims,
-    before_after,
-)
 from standout.findings.audit import (
     AppliedStep,
     AuditFindings,
@@ -44,7 +33,23 @@ from standout.findings.audit import (
 )
 from standout.findings.json_types import software_versions
 from standout.findings.reading import reading_of
-from standout.findings.sections import ErrorGrid, ErrorGrids, ErrorRow, Exposure, GridCell, SensitiveItems
+from standout.findings.sections import (
+    AdversaryBeforeAfter,
+    AdversaryFindings,
+    AttackFindings,
+    Control,
+    CurvePoint,
+    EnvelopePoint,
+    ErrorGrid,
+    ErrorGrids,
+    ErrorRow,
+    Exposure,
+    GridCell,
+    Measures,
+    PopulationClaims,
+    SensitiveItems,
+    before_after,
+)
 from standout.know.adversary import Adversary, has_own_draws
 from standout.know.sanitized import Sanitized
 from standout.measure.sparsity import Sparsity
@@ -350,7 +355,6 @@ def _exposure(headline: AdversaryRun, plan: AuditPlan) -> Exposure:
         facts_needed=facts_needed(headline.strongest.curve),
         by_length=by_length(truth, cell),
         by_popularity=by_popularity(truth, cell, known),
-        by_first_date=by_first_date(truth, cell),
         sensitive=sensitive,
     )
 

@@ -39,9 +39,9 @@ from standout.data.export import FrameExport, ResultView, inert
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER
 from standout.evaluate.targets import Population
-from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Settings, answer_line
 from standout.findings.json_types import json_text, to_json_object
+from standout.findings.link_and_advise import AdviceFindings
 from standout.ingest.read import as_release, read
 from standout.ingest.report import require_no_overlooked
 from standout.know.adversary import Adversary

@@ -6,24 +6,21 @@ an expansion of Student's quantile. Classes of rows are counted a second time.
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from standout.auditing import sentences
 from standout.auditing.runs import AdversaryRun, AuditPlan, GridRun
 from standout.core.arrays import Bools, Floats
-from standout.core.rng import generator
 from standout.evaluate.compare import LIKELIHOOD
-from standout.evaluate.estimates import Estimate, binomial_tail, percent
+from standout.evaluate.estimates import Estimate, percent
 from standout.evaluate.simulation import SimulationCell
-from standout.findings.adversaries import CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Check, Trust
-from standout.findings.sections import Classes
-from standout.measure.equivalence import cell_codes
+from standout.findings.sections import Classes, CurvePoint, Measures
 
 Z = 1.959963984540054
 """A normal variable lies within ± Z with probability 0.95."""
@@ -34,10 +31,6 @@ FEW = 5
 """With fewer degrees of freedom the approximate formula is useless."""
 ROUNDING = 1e-5
 """Relative difference up to which two eccentricities may come from the same scores."""
-MOST_COUNTED, COMPARED = 200_000, 30
-"""Rows up to which classes are counted a second time; of more rows, so many are compared with all others."""
-RARE = 1e-4
-"""The check of classes fails if chance explains its result with a lower probability than this."""
 
 
 class Number(NamedTuple):
@@ -240,39 +233,24 @@ def _counted(name: str, title: str, results: Sequence[bool], explanation: str) -
 
 
 def _check_classes(reported: Classes, plan: AuditPlan) -> Check:
-    """k, unique rows and classes, counted again."""
-    columns, n = [plan.release.column(name) for name in reported.columns], plan.release.n_records
-    if n <= MOST_COUNTED:
-        cells: list[list[Any]] = [
-            column.codes.tolist()
-            if column.starts is None
-            else [tuple(members.tolist()) for members in np.split(column.codes, column.starts[1:-1])]
-            for column in columns
-        ]
-        sizes = Counter(Counter(zip(*cells, strict=True)).values())
-        unique, k, classes = sizes[1] / n, min(sizes), sum(sizes.values())
-        passed = math.isclose(reported.unique, unique, abs_tol=1e-12) and (reported.k, reported.classes) == (k, classes)
-        expected = f"k = {reported.k:,}, {reported.classes:,} classes, {percent(reported.unique)} unique"
-        observed = f"k = {k:,}, {classes:,} classes, {percent(unique)} unique"
-        how = "Rows with equal quasi-identifiers were counted a second time, by comparing their cells."
-    else:
-        codes = [cell_codes(column)[0] for column in columns]
-        rows = generator(plan.seed, "compared rows").integers(0, n, COMPARED)
-        alone = sum(int(np.logical_and.reduce([cells == cells[row] for cells in codes]).sum()) == 1 for row in rows)
-        likely = min(max(reported.unique, 0.0), 1.0)
-        tails = binomial_tail(alone, COMPARED, likely), binomial_tail(COMPARED - alone, COMPARED, 1 - likely)
-        passed = min(tails) >= RARE
-        expected = f"about {likely * COMPARED:.2g} of {COMPARED} rows unique"
-        observed = f"{alone} of {COMPARED} rows unique"
-        how = (
-            f"{COMPARED} random rows were compared with all other rows, because the table is large. "
-            f"{percent(likely)} of all rows are reported as unique."
-        )
+    """k, unique rows and classes, counted again by another library."""
+    cells, n = list[pl.Series](), plan.release.n_records
+    for column in map(plan.release.column, reported.columns):
+        codes = pl.Series(column.name, column.codes)
+        if column.starts is not None:  # a set is its members, one after the other
+            owner = pl.Series(np.repeat(np.arange(n), np.diff(column.starts)))
+            members = pl.DataFrame({"row": owner, "code": codes}).group_by("row").agg("code")
+            codes = pl.DataFrame({"row": np.arange(n)}).join(members, "row", "left", maintain_order="left")["code"]
+            codes = codes.list.eval(pl.element().cast(pl.String)).list.join(" ").alias(column.name)
+        cells.append(codes)
+    sizes = pl.DataFrame(cells).group_by(pl.all()).len()["len"].to_numpy()
+    unique, k, classes = float((sizes == 1).sum()) / n, int(sizes.min()), len(sizes)
+    is_equal = math.isclose(reported.unique, unique, abs_tol=1e-12) and (reported.k, reported.classes) == (k, classes)
     return Check(
         name="classes",
         title="Classes are counted correctly",
-        expected=expected,
-        observed=observed,
-        passed=bool(passed) and sum(band.rows for band in reported.sizes) == n,
-        explanation=how,
+        expected=f"k = {reported.k:,}, {reported.classes:,} classes, {percent(reported.unique)} unique",
+        observed=f"k = {k:,}, {classes:,} classes, {percent(unique)} unique",
+        passed=is_equal and sum(band.rows for band in reported.sizes) == n,
+        explanation="Rows with equal quasi-identifiers were counted a second time, by comparing their cells.",
     )

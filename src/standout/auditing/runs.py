@@ -18,8 +18,8 @@ from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.simulate import TargetSuccess, simulate
 from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population, random_targets
-from standout.findings.adversaries import AdversaryBeforeAfter, Successes, compare_before_after
 from standout.findings.audit import Settings
+from standout.findings.sections import AdversaryBeforeAfter, compare_before_after
 from standout.know.adversary import Adversary, has_own_draws
 
 EXACT_MATCH: AttackName = "exact match"
@@ -212,7 +212,7 @@ def attack_original(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> A
     before = simulation.cells[0]
     assert (before.targets == after.targets).all()
     of_before, of_after = (
-        Successes(attack=by, success=cell.outcomes.identified.mean(axis=1), baseline=1 / cell.n_records)
+        (by, cell.outcomes.identified.mean(axis=1), 1 / cell.n_records)
         for by, cell in ((name, before), (run.strongest.name, after))
     )
     return compare_before_after(run.rung.name, of_before, of_after, plan.people.record_of(after.targets) >= 0)

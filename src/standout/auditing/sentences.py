@@ -11,9 +11,9 @@ from standout.data.labels import SECONDS, TimeUnit
 from standout.data.release import Release
 from standout.evaluate import estimates
 from standout.evaluate.estimates import Estimate, percent, rate_text
-from standout.findings.adversaries import AdversaryFindings, ColumnError
 from standout.findings.audit import Answer, AppliedStep, AuditFindings, DataSize, Original, Verdict, VerdictPart
 from standout.findings.reading import error_text
+from standout.findings.sections import AdversaryFindings, ColumnError
 from standout.know.adversary import Adversary, has_own_draws
 from standout.know.observation import Choice
 

@@ -12,14 +12,17 @@ from standout.core.text import interval_text
 from standout.core.text import percent as typeset
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate, percent, rate_text
-from standout.findings.adversaries import LINEUP_MASS, AdversaryFindings, BeforeAfter, EnvelopePoint
-from standout.findings.advice import AdviceFindings
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share, about, finding
+from standout.findings.link_and_advise import AdviceFindings
 from standout.findings.reading import Reading
 from standout.findings.sections import (
+    LINEUP_MASS,
+    AdversaryFindings,
+    BeforeAfter,
     Classes,
     ColumnSet,
     Disclosure,
+    EnvelopePoint,
     ErrorGrids,
     Exposure,
     Learned,

@@ -121,12 +121,12 @@ def schema_of(findings: type, title: str) -> JsonObject:
 
 def schema_texts() -> dict[str, str]:
     """Texts of all schemas by the name of their file."""
-    from standout.findings import advice, audit, links
+    from standout.findings import audit, link_and_advise
 
     schemas = {
         "findings": (audit.AuditFindings, audit.SCHEMA_TITLE),
-        "advice": (advice.AdviceFindings, advice.SCHEMA_TITLE),
-        "links": (links.LinksFile, links.SCHEMA_TITLE),
+        "advice": (link_and_advise.AdviceFindings, link_and_advise.ADVICE_TITLE),
+        "links": (link_and_advise.LinksFile, link_and_advise.LINKS_TITLE),
     }
     return {
         f"{name}.schema.json": json.dumps(schema_of(*schema), indent=2, ensure_ascii=False) + "\n"

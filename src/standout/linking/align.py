@@ -20,7 +20,7 @@ from standout.core.files import write_atomically
 from standout.core.text import count
 from standout.data.export import exact_text, inert
 from standout.data.release import Release
-from standout.findings.links import AlignmentCounts
+from standout.findings.link_and_advise import AlignmentCounts
 from standout.linking.titles import LISTED, RIVAL, Pair, Titles, accept_pairs, similar_titles, similarity
 
 Codes = Mapping[str, int]

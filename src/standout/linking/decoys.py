@@ -28,7 +28,7 @@ from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.evaluate.claims import ROUNDING
 from standout.evaluate.estimates import rate
-from standout.findings.links import LinkSettings
+from standout.findings.link_and_advise import LinkSettings
 from standout.know.facts import ANY_LENGTH, ANY_TIME, KnownFacts, facts_from_entries, level_values, repeat_bounds
 from standout.linking.align import Alignment
 from standout.linking.records import COLUMNS, TIMES, BestRecords, RecordSearch, concatenate

@@ -28,9 +28,9 @@ from standout.data.labels import id_text
 from standout.data.release import Release
 from standout.evaluate.claims import ROUNDING
 from standout.evaluate.estimates import percent, rate, rate_text
-from standout.findings import links as schema
+from standout.findings import link_and_advise as schema
 from standout.findings.json_types import json_text, to_json_object
-from standout.findings.links import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
+from standout.findings.link_and_advise import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
 from standout.ingest.read import as_release
 from standout.linking import decoys as decoys_of
 from standout.linking.align import Alignment, Items, Values, align, read_rows

@@ -41,7 +41,7 @@ from standout.core.arrays import Bools, Floats, Ints, take_rows
 from standout.core.rng import generator
 from standout.data.entries import BLOCK_BITS, unpack_attributes
 from standout.data.release import Release
-from standout.findings.links import Dates
+from standout.findings.link_and_advise import Dates
 from standout.know.facts import KnownFacts
 
 SHARED, MISSING, VALUES, TIMES = 0, 1, slice(2, 2 + N_VALUES), slice(2 + N_VALUES, 2 + N_VALUES + N_TIMES)

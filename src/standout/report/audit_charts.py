@@ -8,9 +8,8 @@ from typing import NamedTuple
 from standout.core.text import count, estimate_text, interval_text, percent
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings, AttackFindings, Measures
 from standout.findings.audit import AuditFindings, measure_titles
-from standout.findings.sections import ClassSize, ErrorGrid, Group
+from standout.findings.sections import AdversaryFindings, AttackFindings, ClassSize, ErrorGrid, Group, Measures
 from standout.report.charts import WIDE, Axis, Cells, Chart, Figure, Point, Table, with_interval
 from standout.report.share_charts import HeatRow, ShareBar, heat_map, share_bar, share_bars, share_curves
 
@@ -127,7 +126,6 @@ class GroupKind(NamedTuple):
 GROUP_KINDS = {
     "by_length": GroupKind("By number of entries of the record", "length"),
     "by_popularity": GroupKind("By popularity rank of the rarest known item", "popularity"),
-    "by_first_date": GroupKind("By date of the first entry", "first date"),
 }
 
 

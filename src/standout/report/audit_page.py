@@ -20,8 +20,8 @@ from standout.core.text import (
     shorten,
 )
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings, BeforeAfter
 from standout.findings.audit import MEASURES, AuditFindings, DataSummary, VerdictPart, measure_titles
+from standout.findings.sections import AdversaryFindings, BeforeAfter
 from standout.report.audit_charts import (
     FIGURES,
     attack_table,

@@ -16,9 +16,9 @@ import polars as pl
 from standout._version import __version__
 from standout.core.text import LONG, estimate_text, interval_text, percent, printable, shorten
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AttackFindings, CurvePoint, Measures
 from standout.findings.audit import AuditFindings, Gate, Rule, Settings
 from standout.findings.json_types import to_json_object
+from standout.findings.sections import AttackFindings, CurvePoint, Measures
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -149,7 +149,7 @@ def _exposure(findings: AuditFindings) -> Iterator[Row]:
     for needed in exposure.facts_needed:
         row = (exposure.adversary, "facts", f"at most {needed.facts}", None, str(needed.facts), None)
         yield (*row, *_estimate(needed.share))
-    for kind in ("length", "popularity", "first_date"):
+    for kind in ("length", "popularity"):
         for group in getattr(exposure, f"by_{kind}"):
             ends = str(group.low), str(group.high)
             yield (exposure.adversary, kind, group.label, *ends, group.people, *_estimate(group.identified))

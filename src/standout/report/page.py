@@ -28,9 +28,9 @@ from standout.core.text import (
     shorten,
 )
 from standout.data.export import inert
-from standout.findings.adversaries import AdversaryFindings
 from standout.findings.audit import Threshold
 from standout.findings.reading import ColumnReading, Reading, RepeatedRows, TimeReading, ValueReading
+from standout.findings.sections import AdversaryFindings
 
 if TYPE_CHECKING:
     from markupsafe import Markup

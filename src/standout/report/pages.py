@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from standout.core.text import count, interval_text, percent, printable_texts, shorten
 from standout.evaluate.estimates import Estimate
-from standout.findings.advice import AdviceFindings, CandidateFindings
-from standout.findings.links import (
+from standout.findings.link_and_advise import (
+    AdviceFindings,
+    CandidateFindings,
     ClaimMeasure,
     FactsGroup,
     HistogramBin,

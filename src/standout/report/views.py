@@ -32,9 +32,8 @@ from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, probability_text
 from standout.evaluate.simulation import Simulation, SimulationCell
-from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, measure_titles
-from standout.findings.links import LinkFindings
+from standout.findings.link_and_advise import AdviceFindings, LinkFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity, UnicityCell, UnicityGrid
 from standout.report.audit_charts import FIGURES, common_threshold

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.evaluate.estimates import Estimate
-    from standout.findings.advice import AdviceFindings
+    from standout.findings.link_and_advise import AdviceFindings
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 PARTS = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
