@@ -21,7 +21,7 @@ def steps(*texts):
 def candidate(texts, identified, kept, *, n=1000, stage="quick", released=None, among="released"):
     """A candidate with these shares of people identified and of utility kept."""
     estimate = Estimate(kept, kept - 0.05, kept + 0.05, n, 0.0)
-    utility = dict.fromkeys(MEASURED, estimate) | {"steps": tuple(texts), "fingerprint": "f"}
+    utility = {"steps": tuple(texts), "fingerprint": "f", "estimates": dict.fromkeys(MEASURED, estimate)}
     everybody = rate(identified * n, n)
     risk = IdentificationRisk(everybody, released or everybody, "")
     return Candidate(steps(*texts), risk, Utility(**utility), stage, among)

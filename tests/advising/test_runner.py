@@ -25,7 +25,7 @@ def test_the_quick_stage_learns_from_a_part_of_large_data(small_release, monkeyp
     monkeypatch.setattr("standout.advising.search.QUICK_ENTRIES", 1_500)
     runner = CandidateRunner(small_release, ADVERSARY, targets=40, people=60, seed=1)
     quick, full = runner.measure("quick", steps("drop-entries 0.5")), runner.measure("full", steps("drop-entries 0.5"))
-    assert runner.quick_benchmark.share == 0.5 and quick.utility.hit_rate != full.utility.hit_rate
+    assert runner.benchmark("quick").share == 0.5 and quick.utility.hit_rate != full.utility.hit_rate
     utility = so.utility(small_release, so.steps.DropEntries(0.5), people=60, seed=1)
     assert repr(dict(full.utility.measures())) == repr(dict(utility.measures()))
 

@@ -27,10 +27,9 @@ pytestmark = pytest.mark.once
 
 def candidate(texts, identified, kept, bits=10.0):
     counted = Estimate(kept, kept, kept, 100, 0.0)
-    utility = Utility(
-        steps=tuple(texts), kept=counted, information=counted, rows_kept=counted,
-        bits=Estimate(bits, bits, bits, 100, 0.0),
-    )  # fmt: skip
+    estimates = dict.fromkeys(("kept", "information", "rows_kept"), counted)
+    estimates["bits"] = Estimate(bits, bits, bits, 100, 0.0)
+    utility = Utility(steps=tuple(texts), estimates=estimates)
     risk = rate(identified * 500, 500)
     return Candidate(tuple(map(so.step, texts)), IdentificationRisk(risk, risk, ""), utility, "quick")
 

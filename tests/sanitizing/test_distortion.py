@@ -8,7 +8,7 @@ from utility_data import histories
 
 import naive
 import standout as so
-from standout.sanitizing.recommender import RecommenderBenchmark
+from standout.sanitizing.recommender import RecommenderBenchmark, hold_out
 from standout.sanitizing.utility import _item_pairs
 
 pytestmark = pytest.mark.once
@@ -17,7 +17,7 @@ STEPS = [so.steps.DropEntries(0.4), so.steps.PerturbValue(1, 0.5), so.steps.Drop
 
 @pytest.fixture(scope="module")
 def bench(release):
-    return RecommenderBenchmark.of(release, 30, 4)
+    return RecommenderBenchmark(hold_out(release, 30, 4))
 
 
 @pytest.fixture(scope="module")

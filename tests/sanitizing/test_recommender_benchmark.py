@@ -8,7 +8,7 @@ import naive
 import standout as so
 from standout.sanitizing import recommender
 from standout.sanitizing import recommender as recommender_benchmark
-from standout.sanitizing.recommender import RecommenderBenchmark, calibrated_values, probability_in_top
+from standout.sanitizing.recommender import RecommenderBenchmark, calibrated_values, hold_out, probability_in_top
 
 pytestmark = pytest.mark.once
 FACTORS = 5
@@ -38,7 +38,7 @@ def mean_original_values(safer, original):
 def test_the_recommender_equals_its_slow_twin(release, name, small, monkeypatch):
     monkeypatch.setattr(recommender, "FACTORS", FACTORS)
     monkeypatch.setattr(recommender, "SMALL", small)
-    bench = RecommenderBenchmark.of(release, 30, 1)
+    bench = RecommenderBenchmark(hold_out(release, 30, 1))
     safer = so.sanitize(bench.holdout.rest, *STEPS[name], seed=3)
     original = histories(bench.holdout.rest)
     means = mean_original_values(safer, original)
@@ -68,7 +68,7 @@ def test_tied_items_share_the_remaining_ranks():
 
 
 def test_the_size_of_batches_changes_no_number(release, monkeypatch):
-    plain = RecommenderBenchmark.of(release, 40, 2).untouched
+    plain = RecommenderBenchmark(hold_out(release, 40, 2)).untouched
     monkeypatch.setattr(recommender_benchmark, "BATCH", 7)
-    again = RecommenderBenchmark.of(release, 40, 2).untouched
+    again = RecommenderBenchmark(hold_out(release, 40, 2)).untouched
     np.testing.assert_allclose(plain.hits, again.hits, atol=1e-12)

@@ -143,7 +143,7 @@ def test_fractions_negative_numbers_and_texts_with_quotes_survive_a_csv_file(tmp
     numbers = np.array([-1.5e-7, 0.1, 1 / 3, 2.0**60])
     texts = ('a "b", c', "line\nbreak", "ä;|", "1e5")
     codes = np.array([0, 1, 2, 3, 4], np.uint8)
-    sets = Column("s", "set", ("a;b", "c"), np.array([0, 1, 1], np.uint8), np.array([0, 2, 2, 3, 3, 3]))
+    sets = Column("s", "set", ("a|b", "c"), np.array([0, 1, 1], np.uint8), np.array([0, 2, 2, 3, 3, 3]))
     table = Release.of_columns((Column("x", "number", numbers, codes), Column("t", "category", texts, codes), sets))
     safer = written(tmp_path, table, [])
     again = so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "key.csv")
@@ -172,7 +172,7 @@ def test_files_of_other_kinds_are_refused_with_what_is_wrong(tmp_path):
         so.open_sanitized(tmp_path / "safer.csv", table, key)
 
 
-def test_members_that_contain_every_separator_are_written_as_parquet_only(tmp_path):
+def test_members_that_contain_the_separator_are_written_as_parquet_only(tmp_path):
     members = Column("s", "set", ("a;b|c,d", "e"), np.array([0, 1], np.uint8), np.array([0, 1, 2]))
     safer = so.sanitize(Release.of_columns((members,)), seed=0)
     with pytest.raises(ParameterError, match="write a Parquet file"):

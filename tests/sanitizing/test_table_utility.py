@@ -110,11 +110,11 @@ def test_associations_equal_the_slow_twin(steps):
 
 def test_a_large_table_is_measured_on_a_sample_with_an_interval_that_covers_the_whole(monkeypatch):
     safer = so.sanitize(predictable_table(2000), "swap y 0.5", seed=1)
-    whole = association_change(safer, 0)["association_change"]
+    whole = association_change(safer, 0)[0]["association_change"]
     monkeypatch.setattr(table_associations, "ROWS", 500)
     covered = 0
     for seed in range(10):
-        sample = association_change(safer, seed)["association_change"]
+        sample = association_change(safer, seed)[0]["association_change"]
         assert sample.n == 500
         covered += sample.low <= whole.value <= sample.high
     assert covered >= 8

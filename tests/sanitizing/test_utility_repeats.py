@@ -82,7 +82,7 @@ def test_histories_are_means_over_the_entries_of_a_person_and_item(repeated):
 @pytest.mark.parametrize("words", [[], ["drop-entries 0.4", "perturb-value 1 0.5"], ["merge-repeats last"]])
 def test_the_recommender_equals_its_slow_twin(repeated, words, monkeypatch):
     monkeypatch.setattr(recommender, "FACTORS", FACTORS)
-    bench = RecommenderBenchmark.of(repeated, 25, 1)
+    bench = RecommenderBenchmark(hold_out(repeated, 25, 1))
     rest = bench.holdout.rest
     safer = so.sanitize(rest, *words, seed=3)
     means, questions = mean_histories(repeated), {}
@@ -130,7 +130,7 @@ def test_matched_differences_are_the_smallest_possible(items):
     "words", ["drop-entries 0.4", "perturb-time 90", "perturb-value 2 0.5", "merge-repeats last", "cluster-records 3"]
 )
 def test_differences_to_the_original_are_those_of_plain_loops(repeated, words):
-    bench = RecommenderBenchmark.of(repeated, 30, 4)
+    bench = RecommenderBenchmark(hold_out(repeated, 30, 4))
     rest = bench.holdout.rest
     safer, result = so.sanitize(rest, words, seed=4), so.utility(repeated, so.step(words), people=30, seed=4)
     before, after = entries(rest), entries(safer)
@@ -154,7 +154,7 @@ def test_differences_to_the_original_are_those_of_plain_loops(repeated, words):
 
 def test_popularity_has_shares_of_entries_and_ranks_of_records(repeated):
     steps = so.steps.DropTopItems(2), so.steps.DropEntries(0.4)
-    rest = RecommenderBenchmark.of(repeated, 30, 4).holdout.rest
+    rest = RecommenderBenchmark(hold_out(repeated, 30, 4)).holdout.rest
     some = [entries(rest), entries(so.sanitize(rest, *steps, seed=4))]
     result = so.utility(repeated, *steps, people=30, seed=4)
     counts = [

@@ -279,29 +279,26 @@ def summary_sentences(
         f"An adversary who knows a few facts ({adversary}) identifies {rate_text(untouched.rate)} of the "
         f"people in the untouched {data}."
     ]
-    if best is not None and not best.steps:
-        sentences.append(f"This meets the limit of {percent(limit)}, so nothing has to be changed.")
-    elif best is not None:
-        people = f"in the sanitized {data}" if best.among == "released" else "in the original"
-        sentences += [
-            f"After {best.name}, the adversary identifies {rate_text(best.rate)} of the people {people}.",
-            "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
-            f"limit of {percent(limit)}.",
-            utility_left(best),
-        ]
     if best is not None:
+        if not best.steps:
+            sentences.append(f"This meets the limit of {percent(limit)}, so nothing has to be changed.")
+        else:
+            people = f"in the sanitized {data}" if best.among == "released" else "in the original"
+            sentences += [
+                f"After {best.name}, the adversary identifies {rate_text(best.rate)} of the people {people}.",
+                "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
+                f"limit of {percent(limit)}.",
+                utility_left(best),
+            ]
         return [*sentences, *_missing_people(result, best, limit, data)]
     if not result.complete:
         return [*sentences, "The search was interrupted before a candidate could be recommended."]
-    failed = []
-    if result.failed:
-        number = count(len(result.failed), "candidate", "candidates")
-        failed = [f"{number} met the limit at first, but not when re-measured on fresh targets."]
+    number = count(len(result.failed), "candidate", "candidates")
+    failed = [f"{number} met the limit at first, but not when re-measured on fresh targets."] * bool(result.failed)
     if unproven is not None:
         closest = next(each for each in result.latest.values() if each.name == unproven.candidates[0].name)
         facts = "attributes" if has_columns else "entries"
-        not_proven, settling = _not_proven(unproven, closest, limit, data), _what_settles(unproven, facts)
-        return [*sentences, *not_proven, *failed, *settling]
+        return [*sentences, *_not_proven(unproven, closest, limit, data), *failed, *_what_settles(unproven, facts)]
     tried = len(result.candidates) - 1
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
     if not tried:
@@ -323,10 +320,9 @@ def _missing_people(result: SearchResult, best: Candidate, limit: float, data: s
     )
     failed = {candidate.steps for candidate in result.failed}
     safe = [each for each in result.candidates.values() if each.risk.released.high <= limit]
-    others = [each for each in safe if each.steps not in failed]
-    if not others:
+    other = max((each for each in safe if each.steps not in failed), key=lambda each: each.utility_kept, default=None)
+    if other is None:
         return [warning, "No candidate meets the limit for them."]
-    other = max(others, key=lambda candidate: candidate.utility_kept)
     kept = percent(other.utility_kept)
     return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
 
@@ -421,21 +417,16 @@ def limitations(result: SearchResult, release: Release, adversary: Adversary) ->
 
 def known_attributes(adversary: Adversary, table: Release) -> str:
     """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
-    named = adversary.columns
-    total = len(table.attributes) if named is None else len(named)
-    if named is not None and adversary.knows == total:
-        known = ", ".join(named)
-    elif adversary.knows == total:
-        known = count(total, "attribute", "attributes")
-    else:
-        known = f"{adversary.knows} of {total} attributes"
-    parts = [known]
+    named, knows = adversary.columns, adversary.knows
+    total = len(table.attributes if named is None else named)
+    parts = [f"{knows} of {total} attributes"]
+    if knows == total:
+        parts = [count(total, "attribute", "attributes")] if named is None else list(named)
     if str(adversary.items) == "rarest":
         parts.append("those whose value fewest people share")
     errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
     parts.append("imprecise" if any(errors) else "exact")
-    if adversary.wrong:
-        parts.append(f"{adversary.wrong} wrong")
+    parts += [f"{adversary.wrong} wrong"] * bool(adversary.wrong)
     if adversary.entries is not None:
         parts.append(f"{adversary.entries.knows} entries of the history")
     return ", ".join(parts)

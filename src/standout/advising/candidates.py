@@ -77,9 +77,8 @@ class Candidate:
     def from_checkpoint(cls, numbers: Any, steps: Steps, among: Among) -> "Candidate":
         """The candidate whose numbers `to_checkpoint` returned; `numbers` is their parsed JSON."""
         utility, risk = ({k: Estimate(**v) for k, v in numbers[part].items()} for part in ("utility", "risk"))
-        measures: dict[str, Any] = {"steps": tuple(map(str, steps)), **utility}
         risks = IdentificationRisk(risk["everybody"], risk["released"], numbers["attack"])
-        return cls(steps, risks, Utility(**measures), numbers["stage"], among)
+        return cls(steps, risks, Utility(steps=tuple(map(str, steps)), estimates=utility), numbers["stage"], among)
 
 
 def steps_text(steps: Sequence[Step]) -> str:

@@ -5,10 +5,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -39,9 +38,9 @@ from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFin
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
 from standout.sanitizing.column_utility import association, column_utility, columns_at
-from standout.sanitizing.recommender import RecommenderBenchmark
+from standout.sanitizing.recommender import RecommenderBenchmark, hold_out
 from standout.sanitizing.steps import sanitize
-from standout.sanitizing.utility import Utility, entry_measures
+from standout.sanitizing.utility import Utility, entry_measures, lower
 
 # The risk: how many people the strongest of several attacks identifies.
 
@@ -230,12 +229,10 @@ class CandidateRunner:
         columns, measures, safer = self.release.columns, dict[str, Estimate | None](), None
         # Of columns and entries, the entries are measured if a step changes them.
         if not columns or (self.release.n_entries and any(step.about != "columns" for step in steps)):
-            if stage == "full" and self.quick_benchmark.share == 1:
+            if stage == "full" and self.benchmark("quick").share == 1:
                 measures = dict(self.measure("quick", steps).utility.measures())
             else:
-                benchmark = self.quick_benchmark
-                if stage != "quick":
-                    benchmark = self._full_benchmark if stage == "full" else self._fresh_benchmark
+                benchmark = self.benchmark(stage)
                 safer = sanitize(benchmark.holdout.rest, steps, seed=noise_seed, threads=self.threads)
                 measures = entry_measures(benchmark, safer, self.seed)
         # In the quick stage, one sanitized release serves both measurements, which halves its time.
@@ -243,38 +240,33 @@ class CandidateRunner:
             safer = sanitize(self.release, steps, seed=noise_seed, threads=self.threads)
         if columns:
             of_entries = measures.get("kept")
-            measures |= self._column_benchmarks[stage == "quick"].measures(safer)
-            both = [each for each in (measures["kept"], of_entries) if each is not None]
-            measures["kept"] = min(both, key=lambda share: share.value)
+            measures |= self._column_benchmark(QUICK_ROWS if stage == "quick" else FULL_ROWS).measures(safer)
+            measures["kept"] = lower(measures["kept"], of_entries)
         targets = min(QUICK_TARGETS, self.targets) if stage == "quick" else self.targets
         draw = self.seed + DRAWS[stage]
         risk = identification_risk(safer, self.adversary, targets, draw, self.threads, self.attacks)
-        context: dict[str, Any] = {"seed": self.seed, "fingerprint": self.release.fingerprint, **measures}
-        candidate = Candidate(steps, risk, Utility(steps=tuple(map(str, steps)), **context), stage, self.among)
+        utility = Utility(
+            steps=tuple(map(str, steps)), estimates=measures, seed=self.seed, fingerprint=self.release.fingerprint
+        )
+        candidate = Candidate(steps, risk, utility, stage, self.among)
         self.measured[key] = candidate.to_checkpoint()
         if self.work is not None:
             write_checkpoint(self.work / CHECKPOINT, ABOUT, json.dumps(self.measured).encode())
         return candidate
 
-    @cached_property
-    def quick_benchmark(self) -> RecommenderBenchmark:
-        """The benchmark of entries in the quick stage."""
-        share = min(1.0, QUICK_ENTRIES / self.release.n_entries)
-        return RecommenderBenchmark.of(self.release, self.people, self.seed, share)
+    @cache  # noqa: B019  (a runner lives as long as its search)
+    def benchmark(self, stage: Stage) -> RecommenderBenchmark:
+        """The benchmark of entries in a stage; the quick one learns from a part of large data."""
+        if stage == "full":
+            return RecommenderBenchmark(self.benchmark("quick").holdout)
+        holdout = hold_out(self.release, self.people, self.seed + DRAWS[stage])
+        return RecommenderBenchmark(
+            holdout, min(1.0, QUICK_ENTRIES / self.release.n_entries) if stage == "quick" else 1.0
+        )
 
-    @cached_property
-    def _full_benchmark(self) -> RecommenderBenchmark:
-        return RecommenderBenchmark(self.quick_benchmark.holdout)
-
-    @cached_property
-    def _fresh_benchmark(self) -> RecommenderBenchmark:
-        return RecommenderBenchmark.of(self.release, self.people, self.seed + DRAWS["fresh"])
-
-    @cached_property
-    def _column_benchmarks(self) -> dict[bool, ColumnBenchmark]:
-        """The benchmark of columns, by whether it is that of the quick stage."""
-        rows = {True: QUICK_ROWS, False: FULL_ROWS}
-        return {is_quick: ColumnBenchmark(self.release, rows[is_quick], self.seed) for is_quick in rows}
+    @cache  # noqa: B019
+    def _column_benchmark(self, rows: int) -> ColumnBenchmark:
+        return ColumnBenchmark(self.release, rows, self.seed)
 
     def _key(self, stage: Stage, steps: Steps) -> str:
         """Hash of everything that the numbers of a candidate depend on."""

@@ -116,8 +116,8 @@ ROWS, GROUPS = 10_000, 8
 """Rows of the sample, and groups of rows that the jackknife leaves out in turn."""
 
 
-def association_change(safer: Sanitized, seed: int) -> dict[str, Any]:
-    """The fields of `Utility` about all pairs of columns other than sets; none if there are no two columns.
+def association_change(safer: Sanitized, seed: int) -> tuple[dict[str, Estimate | None], tuple[str, str] | None]:
+    """Measures of all pairs of columns other than sets, and the pair that changed most; none without two columns.
 
     A large table is measured on a sample of people. The interval is then that of a jackknife over groups of
     them; a whole table has no sampling error. The baseline of the mean is the mean association of the original: all of
@@ -126,7 +126,7 @@ def association_change(safer: Sanitized, seed: int) -> dict[str, Any]:
     names = [column.name for column in safer.original.columns if column.starts is None]
     pairs = list(combinations(names, 2))
     if not pairs:
-        return {}
+        return {}, None
     people = generator(seed, "association rows").permutation(safer.original.n_records)[:ROWS]
     change, before = _changes(safer, people, pairs)
     largest, mean, n = int(change.argmax()), float(change.mean()), len(people)
@@ -139,11 +139,11 @@ def association_change(safer: Sanitized, seed: int) -> dict[str, Any]:
             error = math.sqrt((GROUPS - 1) / GROUPS * float(((means - means.mean()) ** 2).sum()))
             reach = student(GROUPS - 1, CONFIDENCE) * error
         low, high = max(mean - reach, 0.0), mean + reach
-    return {
+    measures: dict[str, Estimate | None] = {
         "association_change": Estimate(mean, low, high, n, float(before.mean())),
         "largest_association_change": counted(float(change[largest]), n),
-        "association_pair": pairs[largest],
     }
+    return measures, pairs[largest]
 
 
 def _changes(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> tuple[Floats, Floats]:
@@ -257,8 +257,10 @@ class Prediction(NamedTuple):
     trained_on: int
 
 
-def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> dict[str, Any]:
-    """The fields of `Utility` about the task; none if nothing can be learned, because the target does not vary.
+def predict_target(
+    safer: Sanitized, target: str, people: int, seed: int
+) -> tuple[dict[str, Estimate | None], Prediction | None]:
+    """Measures of the task; none if nothing can be learned, because the target does not vary.
 
     Raises a ParameterError if scikit-learn is not installed, or the target is dropped or a set.
     """
@@ -282,7 +284,7 @@ def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> dic
     labels = _released_classes(safer, column, class_of)[safer.column(target).codes[released]]
     released, labels = released[labels >= 0], labels[labels >= 0]
     if not len(tested) or len(set(truth[learners].tolist())) < 2 or not len(released):
-        return {}
+        return {}, None
     old = [column for column in original.columns if column.name != target]
     new = [(column, original.column(column.name)) for column in safer.columns if column.name != target]
     through = [recode(o.rows(tested), LevelChange(n.kind, n.levels, _channel(safer, o).released)) for n, o in new]
@@ -303,13 +305,13 @@ def predict_target(safer: Sanitized, target: str, people: int, seed: int) -> dic
     guess = (truth[tested] == np.bincount(truth[learners]).argmax()).astype(np.float64)
     means = [InfluenceEstimate.mean(right) for right in (before, after, guess)]
     base = means[2].value
-    return {
-        "prediction": Prediction(target, len(set(class_of.tolist())), len(released)),
+    measures = {
         "accuracy": rate(int(after.sum()), len(after), base),
         "accuracy_before": rate(int(before.sum()), len(before), base),
         "accuracy_loss": (means[0] - means[1]).estimate(0.0),
         "kept_accuracy": (means[1] - means[2]).share_of(means[0] - means[2]),
     }
+    return measures, Prediction(target, len(set(class_of.tolist())), len(released))
 
 
 def _classes(column: Column) -> Ints:
@@ -384,39 +386,39 @@ def _correct(train: Features, labels: Ints, test: Features, truth: Ints, seed: i
     return np.asarray(predicted == truth, np.float64)
 
 
-def column_measures(safer: Sanitized, target: str | None, people: int, seed: int, progress: Progress) -> dict[str, Any]:
-    """The fields of `Utility` that are about columns."""
+def column_measures(
+    safer: Sanitized, target: str | None, people: int, seed: int, progress: Progress
+) -> tuple[dict[str, Estimate | None], dict[str, Any]]:
+    """The measures of columns, and the other fields of `Utility` about them."""
     columns = tuple(column_utility(safer, column) for column in safer.original.columns)
     progress("measuring utility", 1, 3)
-    associations = association_change(safer, seed)
+    associations, pair = association_change(safer, seed)
     progress("measuring utility", 2, 3)
     sensitive = [name for name in safer.original.columns_with_role("sensitive") if name in safer.column_names]
     name = next((name for name in sensitive if safer.column(name).starts is None), None) if target is None else target
-    prediction, note = {}, "no sensitive column is released: name the target of the prediction task"
+    accuracy, prediction = dict[str, Estimate | None](), None
+    note = "no sensitive column is released: name the target of the prediction task"
     if name is not None:
         try:
-            prediction = predict_target(safer, name, people, seed)
+            accuracy, prediction = predict_target(safer, name, people, seed)
             note = "" if prediction else f"too few rows have different values of {name!r} to learn from"
         except ParameterError as error:
             if target is not None and not str(error).startswith(INSTALL):
                 raise
             note = str(error)
     marginals, rows = [column.marginal_change for column in columns], safer.original.n_records
-    cells = sum(column.cells for column in columns)
-    bits = sum(column.bits_before for column in columns)
+    cells, bits = (sum(getattr(column, name) for column in columns) for name in ("cells", "bits_before"))
     information = counted(sum(column.bits_kept for column in columns) / bits if bits else 1.0, rows, 0.0)
-    return {
+    measures = {
         "kept": information,
         "information_kept": information,
         "cells_kept": counted(sum(column.cells_kept for column in columns) / max(cells, 1), cells, 0.0),
         "rows_kept": counted(safer.n_records / rows, rows, 0.0),
         "marginal_change": counted(sum(marginals) / len(marginals), rows),
         "largest_marginal_change": counted(max(marginals), rows),
-        **associations,
-        **prediction,
-        "columns": columns,
-        "prediction_note": note,
     }
+    details = {"columns": columns, "association_pair": pair, "prediction": prediction, "prediction_note": note}
+    return measures | associations | accuracy, details
 
 
 def counted(value: float, n: int, baseline: float | None = None) -> Estimate:

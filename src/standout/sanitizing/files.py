@@ -45,11 +45,10 @@ from standout.sanitizing.value_steps import RandomizedResponse, RoundTime
 FORMAT, VERSION = "standout sanitized", 3
 NOTE = {True: "records have new ids: the original's ids are not in it", False: "records have the original's ids"}
 KEY_COLUMNS = ["record", "released"]
-SEPARATORS = (";", "|", ",")
+SEPARATOR = ";"
 TABLES = (".csv", ".parquet")
 PIECE = 1 << 20
 """Entries that are compared at a time."""
-EXISTS = "force is needed to overwrite {}: it exists already{}; or choose another path"
 READ_ALIKE = "read the original as when it was sanitized, with the same schema, values, times and zone"
 
 
@@ -224,21 +223,13 @@ def _write_cells(safer: Sanitized, path: Path, inert: bool) -> None:
         write_atomically(path, frame.write_parquet, private=True)
         return
     sets = [column for column in safer.columns if column.kind == "set"]
-    texts = frame.with_columns(pl.col(column.name).list.join(_member_separator(column)) for column in sets)
+    for column in sets:
+        if any(SEPARATOR in str(member) for member in column.levels):
+            raise ParameterError(f"column {column.name!r} has members with {SEPARATOR!r}: write a Parquet file")
+    texts = frame.with_columns(pl.col(column.name).list.join(SEPARATOR) for column in sets)
     if inert:
         texts = inert_cells(texts).rename(inert_text)
     write_atomically(path, texts.write_csv, private=True)
-
-
-def _member_separator(column: Column) -> str:
-    """Separator of the members of a set in a CSV file: one that no member contains."""
-    for separator in SEPARATORS:
-        if not any(separator in str(member) for member in column.levels):
-            return separator
-    raise ParameterError(
-        f"column {column.name!r} cannot be written as CSV: its members contain "
-        f"each of {' '.join(SEPARATORS)}; write a Parquet file"
-    )
 
 
 def _write_key(safer: Sanitized, path: Path) -> None:
@@ -261,37 +252,28 @@ def check_output_name(output: Path, has_columns: bool, inert: bool) -> None:
 
 def check_output_paths(output: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
     """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
-    paths, sidecar = [output, *([] if key is None else [key])], sidecar_path(output)
     try:
-        resolved = {path: path.resolve() for path in [*paths, sidecar]}
-        if source is not None and source.exists():
-            original = source.resolve()
-            for path, place in resolved.items():
-                if original in (place, *place.parents) or place in original.parents:
-                    raise ParameterError(f"{path} is where the original is: choose another path")
+        paths = [output, sidecar_path(output), *([] if key is None else [key])]
+        places = [path.resolve() for path in paths]
+        original = source.resolve() if source is not None and source.exists() else None
+        for path, place in zip(paths, places, strict=True):
+            if original is not None and (original in (place, *place.parents) or place in original.parents):
+                raise ParameterError(f"{path} is where the original is: choose another path")
         if key is not None:
             check_csv_name(key, "key")
         for path in paths:
             check_output_file(path / MANIFEST if path is output and is_index(path) else path)
-        if len(set(resolved.values())) <= len(paths):
+        if len(set(places)) < len(paths):
             raise ParameterError(f"{output.name}: the output, its sidecar and the key must be different files")
-        if key is not None and resolved[output] in resolved[key].parents:
+        if key is not None and places[0] in places[-1].parents:
             raise ParameterError(f"{key} is inside the output, which will be replaced: choose another path")
         for path in paths:
             sweep(path.parent)  # removes the key of a run that was killed before its output was complete
-            if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
-                raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
+            is_ours = path is not output or (path.suffix in TABLES if path.is_file() else is_index(path))
+            if path.is_symlink() or (path.exists() and not is_ours) or (path.is_dir() and path is not output):
+                raise ParameterError(f"{path} exists and is something else: it will not be overwritten")
             if path.exists() and not force:
-                raise ParameterError(EXISTS.format(path, ""))
-        if output.exists() and output.is_file() != (output.suffix in TABLES):
-            raise ParameterError(f"{output} exists and is something else: choose another path")
-        if sidecar.is_symlink() or sidecar.is_dir():
-            raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
-        check_output_file(sidecar)
-        if sidecar.exists() and not force:  # an interrupted run may have left a sidecar without its output
-            with sidecar.open("rb") as file:
-                if f'"{FORMAT}"'.encode() not in file.read(1 << 10):
-                    raise ParameterError(EXISTS.format(sidecar, " and is not a sidecar"))
+                raise ParameterError(f"force is needed to overwrite {path}: it exists already; or choose another path")
     except (OSError, ValueError) as error:
         if isinstance(error, StandoutError):
             raise
@@ -556,7 +538,7 @@ def _read_column(cells: pl.Series, column: Column) -> Column:
     """The cells in the codes of this column's levels."""
     starts = None
     if column.kind == "set":
-        lists = cells.str.split(_member_separator(column)) if cells.dtype == pl.String else cells
+        lists = cells.str.split(SEPARATOR) if cells.dtype == pl.String else cells
         starts = np.append(0, np.cumsum(lists.list.len().fill_null(0).to_numpy().astype(np.int64)))
         cells = lists.filter(lists.list.len() > 0).explode()
     elif column.kind == "date":

@@ -359,11 +359,6 @@ class RecommenderBenchmark:
     holdout: HeldOutEntries
     share: float = 1.0
 
-    @classmethod
-    def of(cls, release: Release, people: int, seed: int, share: float = 1.0) -> "RecommenderBenchmark":
-        """Benchmark on entries of this number of people."""
-        return cls(hold_out(release, people, seed), share)
-
     @cached_property
     def untouched(self) -> RecommenderResult:
         """Result of the original without the held-out entries."""

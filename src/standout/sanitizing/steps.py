@@ -48,13 +48,7 @@ __all__ = [
     "SuppressToK", "SwapColumn", "TopCode",
 ]  # fmt: skip
 
-_KINDS: tuple[type[Step], ...] = (
-    *(RoundTime, PerturbTime, RoundValue, PerturbValue, RandomizedResponse),
-    *(DropRareItems, DropTopItems, DropItems, DropEntries, CapRecords, MergeRepeats, SampleRecords),
-    *(ClusterRecords, KmSuppress),
-    *(GeneralizeColumn, RoundColumn, TopCode, SwapColumn, SuppressCells, SuppressToK, DropColumn, DropRows),
-)
-STEPS: dict[str, type[Step]] = {kind.name: kind for kind in _KINDS}
+STEPS: dict[str, type[Step]] = {kind.name: kind for kind in map(globals().__getitem__, __all__)}
 
 
 def step(words: str) -> Step:

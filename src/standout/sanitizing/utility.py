@@ -1,8 +1,8 @@
 """Utility of a sanitized release: what its entries and columns are still good for, compared with the original."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.sparse import csc_array
 from standout._version import __version__
 from standout.core.arrays import Floats, Ints, mean_ranks
 from standout.core.errors import ParameterError, whole_number
-from standout.core.jit import Array, Int, Real, kernel, subroutine
+from standout.core.jit import Array, Real, kernel, subroutine
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.data.entries import distinct_items
@@ -31,6 +31,7 @@ from standout.sanitizing.recommender import (
     entries_of,
     entry_numbers,
     history_matrix,
+    hold_out,
     level_numbers,
 )
 from standout.sanitizing.step import Step
@@ -39,12 +40,25 @@ from standout.sanitizing.steps import parse_steps, sanitize
 PEOPLE = 1000
 
 
+MEASURES = (
+    *("kept", "hit_rate", "hit_rate_before", "hit_rate_loss", "kept_hit_rate"),
+    *("rmse", "rmse_before", "rmse_increase", "kept_rmse"),
+    *("popularity_change", "popularity_correlation", "similarity_change"),
+    *("entries_kept", "value_difference", "time_difference"),
+    *("information_kept", "cells_kept", "rows_kept", "marginal_change", "largest_marginal_change"),
+    *("association_change", "largest_association_change"),
+    *("accuracy", "accuracy_before", "accuracy_loss", "kept_accuracy"),
+    *("information", "associations", "bits"),
+)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Utility(TableResult):
     """Utility of a sanitized release compared with the untouched one; see `standout.utility`.
 
-    Every number is an `Estimate`, or None where it was not measured. Each test person counts once. Differences are
-    paired: both releases are tested on the same people and entries. Counts over all rows have no interval.
+    Each measure is an attribute: an `Estimate`, or None where it was not measured. docs/advice.md defines those of
+    entries, docs/tables.md those of columns. Each test person counts once. Differences are paired: both releases are
+    tested on the same people and entries. Counts over all rows have no interval.
 
     Attributes
     ----------
@@ -53,47 +67,22 @@ class Utility(TableResult):
     kept
         Share of the utility that is left, 1 for the untouched release and 0 for a useless one: the smallest of
         `kept_hit_rate`, `kept_rmse` and `information_kept`. None if it cannot be measured.
-    hit_rate, hit_rate_before, hit_rate_loss
-        Share of held-out items among the ten recommended ones, out of all items that a person does not have; the same
-        of the untouched release; and the difference. Baseline: recommending popular items.
-    kept_hit_rate
-        hit_rate / hit_rate_before. None if the untouched release has no hits either.
-    rmse, rmse_before, rmse_increase
-        Root mean square error of the predicted held-out values, on the original's scale; the same of the untouched
-        release; and the difference. Baseline: the mean of a person's own values, which needs no release.
-    kept_rmse
-        (baseline − rmse) / (baseline − rmse_before). None if the untouched release is not better than the
-        baseline beyond sampling error.
-    popularity_change
-        Half of the sum of |change of an item's share of all entries|, from 0 to 1.
-    popularity_correlation
-        Spearman's rank correlation of the items' supports before and after.
-    similarity_change
-        Root mean square change of the cosine of two items. Baseline: no two items occur together any more.
-    entries_kept
-        Share of a person's entries that are in the record that represents the person.
-    value_difference, time_difference
-        Mean absolute difference of their values, on the original's scale, and of their times in days.
-    information_kept
-        Share of the information in the columns of the original that the release shows, in bits.
-    cells_kept, rows_kept
-        Share of the original's known cells that the release shows unchanged, and of its rows.
-    marginal_change, largest_marginal_change
-        Mean and largest total variation distance between released and original marginals of a column.
-    association_change, largest_association_change
-        Mean and largest absolute change of the association of two columns. Baseline: no association is left.
-    accuracy, accuracy_before, accuracy_loss
-        Share of held-out people whose target column a model of the release predicts; the same for a model of the
-        original; and the difference. Baseline: the commonest class.
-    kept_accuracy
-        Share of the original's gain over the baseline that is left.
+    hit_rate, hit_rate_before, hit_rate_loss, kept_hit_rate, rmse, rmse_before, rmse_increase, kept_rmse
+        What a recommender learns from the entries.
+    popularity_change, popularity_correlation, similarity_change, entries_kept, value_difference, time_difference
+        How items and the entries of people changed.
+    information_kept, cells_kept, rows_kept, marginal_change, largest_marginal_change
+        What is left of the columns.
+    association_change, largest_association_change, association_pair
+        How the associations of two columns changed, and the pair that changed most.
+    accuracy, accuracy_before, accuracy_loss, kept_accuracy, prediction, prediction_note
+        The prediction of a column of held-out people: its results, its target, number of classes and of training rows,
+        or why there is none.
     information, associations, bits
         What a search for advice compares: the mean share of the information of a column, the share of associations,
         and the bits that a released row says about the original one.
-    columns, association_pair
-        What is left of each column, and the pair of columns whose association changed most.
-    prediction, prediction_note
-        Target, number of classes and of training rows of the prediction, or why there is none.
+    columns
+        What is left of each column.
     seed, fingerprint
         Seed, and fingerprint of the original.
 
@@ -106,41 +95,18 @@ class Utility(TableResult):
     """
 
     steps: tuple[str, ...]
-    kept: Estimate | None = None
-    hit_rate: Estimate | None = None
-    hit_rate_before: Estimate | None = None
-    hit_rate_loss: Estimate | None = None
-    kept_hit_rate: Estimate | None = None
-    rmse: Estimate | None = None
-    rmse_before: Estimate | None = None
-    rmse_increase: Estimate | None = None
-    kept_rmse: Estimate | None = None
-    popularity_change: Estimate | None = None
-    popularity_correlation: Estimate | None = None
-    similarity_change: Estimate | None = None
-    entries_kept: Estimate | None = None
-    value_difference: Estimate | None = None
-    time_difference: Estimate | None = None
-    information_kept: Estimate | None = None
-    cells_kept: Estimate | None = None
-    rows_kept: Estimate | None = None
-    marginal_change: Estimate | None = None
-    largest_marginal_change: Estimate | None = None
-    association_change: Estimate | None = None
-    largest_association_change: Estimate | None = None
-    accuracy: Estimate | None = None
-    accuracy_before: Estimate | None = None
-    accuracy_loss: Estimate | None = None
-    kept_accuracy: Estimate | None = None
-    information: Estimate | None = None
-    associations: Estimate | None = None
-    bits: Estimate | None = None
+    estimates: Mapping[str, Estimate | None]
     columns: tuple[ColumnUtility, ...] = ()
     association_pair: tuple[str, str] | None = None
     prediction: Prediction | None = None
     prediction_note: str = ""
     seed: int = 0
     fingerprint: str = ""
+
+    def __getattr__(self, name: str) -> Estimate | None:
+        if name not in MEASURES:
+            raise AttributeError(f"Utility has no attribute {name!r:.60}")
+        return self.estimates.get(name)
 
     def measures(self) -> Iterator[tuple[str, Estimate]]:
         """Name and estimate of every measure that is not None.
@@ -150,15 +116,14 @@ class Utility(TableResult):
         tuple of str and Estimate
             Name of the attribute, and its estimate.
         """
-        for field in fields(self):
-            measure = getattr(self, field.name)
-            if isinstance(measure, Estimate):
-                yield field.name, measure
+        for name in MEASURES:
+            if (measure := self.estimates.get(name)) is not None:
+                yield name, measure
 
     @property
     def table(self) -> pl.DataFrame:
         """Table with one row per measure, and with one per column and measure."""
-        rows = [self._row(None, name, estimate) for name, estimate in self.measures()]
+        rows: list[tuple[str | None, str, Estimate]] = [(None, name, estimate) for name, estimate in self.measures()]
         for column in self.columns:
             numbers = {
                 "marginal_change": column.marginal_change,
@@ -166,17 +131,18 @@ class Utility(TableResult):
                 "bits_before": column.bits_before,
                 "bits_kept": column.bits_kept,
             }
-            for measure, number in numbers.items():
-                rows.append(self._row(column.name, measure, counted(number, column.cells)))
+            rows += [(column.name, name, counted(number, column.cells)) for name, number in numbers.items()]
+        steps, context = " + ".join(self.steps), (self.seed, self.fingerprint, __version__)
+        cells = []
+        for column_name, measure, estimate in rows:
+            interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
+            cells.append(
+                (steps, column_name, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context)
+            )
         schema: dict[str, Any] = dict.fromkeys(("steps", "column", "measure"), pl.String)
-        schema |= {"estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
-        schema |= {"baseline": pl.Float64, "seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
-        return pl.DataFrame(rows, schema=schema, orient="row")
-
-    def _row(self, column: str | None, measure: str, estimate: Estimate) -> tuple[object, ...]:
-        interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
-        row = " + ".join(self.steps), column, measure, estimate.value, *interval, estimate.n, estimate.baseline
-        return *row, self.seed, self.fingerprint, __version__
+        schema |= dict.fromkeys(("estimate", "low", "high"), pl.Float64) | {"n": pl.Int64, "baseline": pl.Float64}
+        schema |= {"seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
+        return pl.DataFrame(cells, schema=schema, orient="row")
 
     def __repr__(self) -> str:
         kept = "utility unknown" if self.kept is None else f"{self.kept.value:.0%} of the utility kept"
@@ -251,22 +217,26 @@ def utility(
     original = release if made is None else made.original
     if target is not None and not original.columns:
         raise ParameterError(f"target is for columns only, got {target!r:.100}")
-    measures: dict[str, Any] = {}
+    estimates, details = dict[str, Estimate | None](), dict[str, Any]()
     if original.columns:
         safer = made if made is not None and not parsed else sanitize(release, parsed, seed=seed, progress=progress)
         names = tuple(report.step for report in safer.step_reports)
-        measures = column_measures(safer, target, people, seed, progress)
+        estimates, details = column_measures(safer, target, people, seed, progress)
     if original.n_entries:
         every = [*([] if made is None else _steps_of(made)), *parsed]
-        bench = RecommenderBenchmark.of(original, people, seed)
+        bench = RecommenderBenchmark(hold_out(original, people, seed))
         progress("measuring utility", 1, 3)
         safer = sanitize(bench.holdout.rest, every, seed=seed, threads=threads)
         progress("measuring utility", 2, 3)
-        of_entries = entry_measures(bench, safer, seed)
-        kept = [each for each in (measures.get("kept"), of_entries["kept"]) if each is not None]
-        measures |= of_entries | {"kept": min(kept, key=lambda share: share.value, default=None)}
-        names = tuple(map(str, every))
-    return Utility(steps=names, seed=seed, fingerprint=original.fingerprint, **measures)
+        of_columns, names = estimates.get("kept"), tuple(map(str, every))
+        estimates |= entry_measures(bench, safer, seed)
+        estimates["kept"] = lower(of_columns, estimates["kept"])
+    return Utility(steps=names, estimates=estimates, seed=seed, fingerprint=original.fingerprint, **details)
+
+
+def lower(first: Estimate | None, second: Estimate | None) -> Estimate | None:
+    """The estimate with the smaller value; one that was not measured does not count."""
+    return min(filter(None, (first, second)), key=lambda share: share.value, default=None)
 
 
 def _steps_of(release: Sanitized) -> list[Step]:
@@ -301,48 +271,31 @@ class NumberedEntries(NamedTuple):
     number: Array
 
 
-def compare_entries(first: NumberedEntries, second: NumberedEntries) -> tuple[Ints, Floats]:
+@kernel
+def compare_entries(first: NumberedEntries, second: NumberedEntries) -> tuple[Array, Array]:
     """Match entries of the same people: the number of matched ones of each, and the sum of their differences."""
     people = len(first.start) - 1
     matched, total = np.zeros(people, np.int64), np.zeros(people)
-    _compare(first, second, matched, total)
-    return matched, total
-
-
-@kernel
-def _compare(first: NumberedEntries, second: NumberedEntries, matched: Array, total: Array) -> None:
-    for person in range(len(first.start) - 1):
+    for person in range(people):
         i, end = first.start[person], first.start[person + 1]
         j, other_end = second.start[person], second.start[person + 1]
         while i < end:
-            item, stop = first.item[i], _stop(first.item, i, end)
-            while item >= 0 and j < other_end and second.item[j] < item:
+            item, begin = first.item[i], i
+            while i < end and first.item[i] == item:
+                i += 1
+            while j < other_end and second.item[j] < item:
                 j += 1
-            if item >= 0 and j < other_end and second.item[j] == item:
-                other_stop = _stop(second.item, j, other_end)
-                a, b = _known(first.number[i:stop]), _known(second.number[j:other_stop])
-                if len(a) > len(b):
-                    a, b = b, a
-                if len(a) > 0:
-                    matched[person] += len(a)
-                    total[person] += _smallest_total(a, b)
-                j = other_stop
-            i = stop
-
-
-@subroutine
-def _stop(item: Array, i: Int, end: Int) -> Int:
-    """Where the entries with the item of entry i end."""
-    stop = i + 1
-    while stop < end and item[stop] == item[i]:
-        stop += 1
-    return stop
-
-
-@subroutine
-def _known(numbers: Array) -> Array:
-    """The numbers that are not NaN, in ascending order."""
-    return np.sort(numbers[~np.isnan(numbers)])
+            other_begin = j
+            while item >= 0 and j < other_end and second.item[j] == item:
+                j += 1
+            a, b = first.number[begin:i], second.number[other_begin:j]
+            a, b = np.sort(a[~np.isnan(a)]), np.sort(b[~np.isnan(b)])
+            if len(a) > len(b):
+                a, b = b, a
+            if len(a) > 0:
+                matched[person] += len(a)
+                total[person] += _smallest_total(a, b)
+    return matched, total
 
 
 @subroutine

@@ -84,7 +84,7 @@ def test_the_command_lists_all_steps(run):
     outcome = run("sanitize", "--list-steps")
     assert outcome.code == 0
     assert outcome.out.count("\n") == 2 * 22 + 3
-    assert "round-time day | week | month | quarter | year | DAYS days | none" in outcome.out
+    assert "round-time day | week | month | quarter | year | DAYS | none" in outcome.out
 
 
 @pytest.mark.slow
