@@ -13,6 +13,7 @@ import standout as so
 from auditing.audit_samples import valid
 from standout.attack.reference import scores_1b
 from standout.attack.reference_arrays import known_items_of_query
+from standout.attack.release_counts import first_times
 from standout.auditing.exposure import risk_table
 from standout.data.labels import StepReport
 from standout.data.release import Release
@@ -190,11 +191,18 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, safer):
         assert findings.too_few_items == int((safer.original.lengths < adversary.knows).sum())
 
 
-def test_groups_of_people_are_those_of_the_original(audited, safer):
+def test_groups_of_people_are_those_of_the_original(audited, safer, rows):
     exposure = audited.findings.exposure
     lengths = safer.original.lengths
     for group in exposure.by_length:
         assert group.people == int(((lengths >= group.low) & (lengths <= group.high)).sum())
+    first = first_times(safer.original)
+    assert sum(group.people for group in exposure.by_first_date) == len(first) == 60
+    days = {}
+    for who, _, _, day in rows:
+        days[who] = min(day, days.get(who, day))
+    for group in exposure.by_first_date:
+        assert group.people == sum(group.low <= day.isoformat() <= group.high for day in days.values())
 
 
 def test_a_sensitive_item_is_revealed_if_it_is_true_and_in_the_release(rows, tmp_path):

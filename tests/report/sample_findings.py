@@ -210,6 +210,16 @@ def exposure():
         by_popularity=tuple(
             Group(label=label, low=1, high=20, people=None, identified=est(y, 200)) for label, y in ranks
         ),
+        by_first_date=tuple(
+            Group(
+                label=str(year),
+                low=f"{year}-01-01",
+                high=f"{year}-12-31",
+                people=120,
+                identified=est(0.95 - 0.03 * (year - 2000), 200),
+            )
+            for year in range(2000, 2010)
+        ),
         sensitive=SensitiveItems(
             file="sensitive.txt",
             items_listed=30,
@@ -434,7 +444,7 @@ def minimal():
         as_named=replace(single.as_named, lineup_size=None),
         note="the release has no dates, so the adversary knows none",
     )
-    nothing = dict.fromkeys(("facts_needed", "by_length", "by_popularity"), ())
+    nothing = dict.fromkeys(("facts_needed", "by_length", "by_popularity", "by_first_date"), ())
     return replace(
         findings,
         adversaries=(single,),

@@ -129,7 +129,7 @@ def test_everything_in_the_findings_is_on_the_page():
         assert adversary.title in text and adversary.description in text
         assert percent(adversary.as_named.identified.value) in page_for("full")
     exposure, verdict = findings.exposure, findings.verdict
-    for groups in (exposure.by_length, exposure.by_popularity):
+    for groups in (exposure.by_length, exposure.by_popularity, exposure.by_first_date):
         assert all(group.label in text for group in groups)
     for row in exposure.sensitive.rows:
         assert row.category in text and f"{row.people_revealed:,}" in text
@@ -234,12 +234,12 @@ def test_groups_that_do_not_differ_are_described_and_not_drawn():
     groups = {
         part: tuple(replace(group, identified=sample_findings.est(0.8, 50)) for group in getattr(whole, part))
         for whole in [sample_findings.full().exposure]
-        for part in ("by_length", "by_popularity")
+        for part in ("by_length", "by_popularity", "by_first_date")
     }
     findings = sample_findings.minimal()
     findings = replace(findings, exposure=replace(findings.exposure, **groups))
     text = audit_page(findings)
-    assert "groups" not in audit_figures(findings) and text.count("no difference beyond sampling error") == 2
+    assert "groups" not in audit_figures(findings) and text.count("no difference beyond sampling error") == 3
     assert "21–50 entries" in text
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.data_measures import ColumnRisks, theory_findings, yardstick
-from standout.auditing.exposure import by_length, by_popularity, facts_needed, revealed_categories
+from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed, revealed_categories
 from standout.auditing.findings_checks import checked_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
 from standout.core.arrays import Floats
@@ -355,6 +355,7 @@ def _exposure(headline: AdversaryRun, plan: AuditPlan) -> Exposure:
         facts_needed=facts_needed(headline.strongest.curve),
         by_length=by_length(truth, cell),
         by_popularity=by_popularity(truth, cell, known),
+        by_first_date=by_first_date(truth, cell),
         sensitive=sensitive,
     )
 

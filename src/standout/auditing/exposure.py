@@ -1,7 +1,9 @@
 """Who is exposed: with how few facts, in which groups, with which sensitive items; and the risk of each person."""
 
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import polars as pl
 
 from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
+from standout.attack.release_counts import first_times
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, whole_number
 from standout.core.progress import Progress, no_progress
@@ -63,13 +66,7 @@ def by_length(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     shortest = int(lengths[cell.targets].min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
     return tuple(
-        Group(
-            label=f"{name} entries",
-            low=low,
-            high=last,
-            people=int(np.count_nonzero((lengths >= low) & (lengths <= last))),
-            identified=identified,
-        )
+        Group(label=f"{name} entries", low=low, high=last, people=_number(lengths, low, last), identified=identified)
         for low, last, name, identified in _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest)
     )
 
@@ -92,6 +89,40 @@ def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> 
     )
 
 
+def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
+    """Share of identified targets by date of the record's first entry. Undated records do not count.
+
+    Groups begin with years; in a short release, with quarters or months.
+    """
+    if release.time_range is None or release.clock is None:
+        return ()
+    begin, end = (12 * moment.year + moment.month - 1 for moment in release.time_range)
+    step = 12 if end - begin > 29 else 3 if end - begin > 8 else 1
+    months = range(begin - begin % step, end + 1, step)
+    days = [date(month // 12, month % 12 + 1, 1) for month in months]
+    starts = [max(0, release.clock.encode(day)) for day in days]
+    first = first_times(release).astype(np.int64)
+    dated, groups = first[cell.targets] >= 0, []
+    for low, last, _, identified in _groups(
+        first[cell.targets][dated], cell.outcomes.identified[dated], starts, NEVER - 1
+    ):
+        since, period = days[starts.index(low)], starts.index(last + 1) - 1 if last + 1 in starts else -1
+        year, month = divmod(months[period] + step - 1, 12)
+        until = date(year, month + 1, monthrange(year, month + 1)[1])
+        is_years = (since.month, until.month) == (1, 12)
+        names = [f"{day:%Y}" if is_years else f"{day:%Y-%m}" for day in (since, until)]
+        groups.append(
+            Group(
+                label=("–" if is_years else " to ").join(dict.fromkeys(names)),
+                low=since.isoformat(),
+                high=until.isoformat(),
+                people=_number(first, low, last),
+                identified=identified,
+            )
+        )
+    return tuple(groups)
+
+
 def _groups(
     numbers: Ints, identified: Floats, starts: Sequence[int], end: int
 ) -> Iterator[tuple[int, int, str, Estimate]]:
@@ -105,6 +136,10 @@ def _groups(
             name = f"{low:,}" if low == last else f"{low:,}–{last:,}"
             yield low, last, name, rate(min(float(correct[inside].sum()), n), n)
             low = high
+
+
+def _number(of: Ints, low: int, last: int) -> int:
+    return int(np.count_nonzero((of >= low) & (of <= last)))
 
 
 def _round_numbers(most: int) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from standout.core.arrays import Bools, Floats
 from standout.evaluate.estimates import Estimate, paired_difference, rate, rate_text
-from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share, about, finding
+from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share, about, finding
 
 # Results of one adversary: its measures as it is named, and with other numbers of known facts.
 
@@ -255,12 +255,13 @@ class FactsNeeded:
 class Group:
     """People whose records have something in common.
 
-    low, high: Smallest and largest number of entries, or popularity rank of the rarest known item
+    low, high: Smallest and largest number of entries, popularity rank of the rarest known item, or date of the first
+        entry
     """
 
     label: str
-    low: PositiveCount
-    high: PositiveCount
+    low: PositiveCount | Day
+    high: PositiveCount | Day
     people: Count | None = about("Number of people in the group; null if the group depends on what the adversary knows")
     identified: Rate = about("Share of the group's targets who are identified")
 
@@ -299,6 +300,7 @@ class Exposure:
     facts_needed: tuple[FactsNeeded, ...]
     by_length: tuple[Group, ...] = about("Groups by number of entries of the record")
     by_popularity: tuple[Group, ...] = about("Groups by popularity rank of the rarest known item")
+    by_first_date: tuple[Group, ...] = about("Groups by date of the record's first entry")
     sensitive: SensitiveItems | None = about("Result for the list of sensitive items, if one was given")
 
 

@@ -126,6 +126,7 @@ class GroupKind(NamedTuple):
 GROUP_KINDS = {
     "by_length": GroupKind("By number of entries of the record", "length"),
     "by_popularity": GroupKind("By popularity rank of the rarest known item", "popularity"),
+    "by_first_date": GroupKind("By date of the first entry", "first date"),
 }
 
 

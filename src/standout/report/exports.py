@@ -149,7 +149,7 @@ def _exposure(findings: AuditFindings) -> Iterator[Row]:
     for needed in exposure.facts_needed:
         row = (exposure.adversary, "facts", f"at most {needed.facts}", None, str(needed.facts), None)
         yield (*row, *_estimate(needed.share))
-    for kind in ("length", "popularity"):
+    for kind in ("length", "popularity", "first_date"):
         for group in getattr(exposure, f"by_{kind}"):
             ends = str(group.low), str(group.high)
             yield (exposure.adversary, kind, group.label, *ends, group.people, *_estimate(group.identified))
