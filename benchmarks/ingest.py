@@ -41,7 +41,7 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     from standout.core.progress import no_progress
     from standout.ingest.collector import Collector
     from standout.ingest.delimited import read_netflix
-    from standout.ingest.options import Options
+    from standout.ingest.formats import Options
     from standout.ingest.report import RejectLog
     from standout.ingest.sources import open_stream
 

@@ -17,7 +17,7 @@ import naive
 import standout as so
 from standout.cli.main import main
 from standout.data.labels import Labels
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.read import SourceReader
 

@@ -11,7 +11,7 @@ import pytest
 import standout as so
 from standout.cluster.workers import local_workers
 from standout.core.threads import use_pool
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.read import SourceReader, read_part
 
 pytestmark = pytest.mark.once

@@ -35,7 +35,7 @@ import standout as so
 from standout.data.store import open_index_writer
 from standout.ingest import sources
 from standout.ingest import tokens as window
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.read import SourceReader
 
 __all__ = ["READERS", "index_files"]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.read import SourceReader
 
 

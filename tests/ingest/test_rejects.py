@@ -5,7 +5,7 @@ import pytest
 import standout as so
 from conftest import content, outcome, windows
 from standout.core.errors import RejectedRows
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.read import SourceReader
 from standout.ingest.report import Reason
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.roles import has_header
 
 ROW = st.tuples(st.integers(18, 90).map(str), st.sampled_from(["f", "m"]), st.sampled_from(["a", "b", "c"]))

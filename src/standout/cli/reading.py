@@ -191,7 +191,7 @@ class Source:
     @contextmanager
     def reader(self, sources: list[str], progress: "Progress", **settings: Any) -> Iterator["SourceReader"]:
         """Yield a reader; errors name the options of this source, and where unusable rows can be listed."""
-        from standout.ingest.options import Options
+        from standout.ingest.formats import Options
         from standout.ingest.read import SourceReader, as_schema
 
         if (path := self.settings.get("rejects")) is not None:

@@ -15,11 +15,10 @@ from standout.data.build_kernels import NONE
 from standout.data.labels import Provenance
 from standout.data.release import Release
 from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
-from standout.ingest.interner import Interner
-from standout.ingest.options import Options
+from standout.ingest.formats import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.report import Reason, RejectLog, check_rejects
-from standout.ingest.tokens import Window
+from standout.ingest.tokens import Interner, Window
 
 RECORD, ITEM, VALUE, TIME = range(4)
 """Columns of a block of coded entries."""

@@ -15,13 +15,21 @@ from standout.data.build_kernels import NONE
 from standout.data.column import code_dtype
 from standout.ingest.cells import DistinctCells, text_cells
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
-from standout.ingest.formats import SourceFile
-from standout.ingest.interner import Interner
-from standout.ingest.options import Options
+from standout.ingest.formats import Options, SourceFile
 from standout.ingest.report import Reason, RejectLog
 from standout.ingest.roles import Roles, has_header, numbered_names
 from standout.ingest.sources import HEAD, Stream, open_stream
-from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, TextDecoder, Window, text_head, tokenise
+from standout.ingest.tokens import (
+    NO_QUOTE,
+    OPEN_QUOTE,
+    Dialect,
+    Interner,
+    Rows,
+    TextDecoder,
+    Window,
+    text_head,
+    tokenise,
+)
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}

@@ -1,28 +1,186 @@
-"""Recognise the format of paths (text, MovieLens, Netflix Prize, JSON, Parquet, Arrow, a database), and read titles."""
+"""How a source is to be read: the options of the user, checked once, and the format of its files; titles of items."""
 
 import csv
 import json
+import math
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Literal, get_args
 
-from standout.core.errors import ParameterError, SourceError
-from standout.data.labels import Labels
+from standout.core.errors import ParameterError, SourceError, not_one_of
+from standout.data.entries import Repeats
+from standout.data.labels import Labels, TimeUnit
 from standout.data.release import read_only
 from standout.ingest import sources
-from standout.ingest.options import Options
+from standout.ingest.cells import ValueType
+from standout.ingest.places import Geohash, Grid, PlaceCells
+from standout.ingest.report import reject_limit
+from standout.ingest.schema import Schema, different_texts
 from standout.ingest.sources import ZIP, SourcePath, Stream, first_bytes, open_stream, zip_names
+from standout.ingest.times import TimeBin, TimeReader
 
-Kind = Literal[
+Kind = Literal["auto", "table", "history"]
+KINDS = get_args(Kind)
+ColumnName = str | int
+"""A column by its name or its number; 1 is the first column."""
+MOST_LINES = 10**9
+OF_HISTORIES = {
+    "item", "value", "time", "latitude", "longitude", "grid", "geohash", "record_from_name", "value_type", "value_bin",
+    "time_format", "time_unit", "time_bin", "repeats",
+}  # fmt: skip
+OF_TABLES = {"missing", "schema"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of `standout.read`, which documents them. False as record, value or time means no such column."""
+
+    record: ColumnName | bool | None = None
+    item: ColumnName | Sequence[ColumnName] | None = None
+    value: ColumnName | bool | None = None
+    time: ColumnName | bool | None = None
+    ignore: ColumnName | Sequence[ColumnName] | None = None
+    latitude: ColumnName | None = None
+    longitude: ColumnName | None = None
+    grid: float | str | None = None
+    geohash: int | str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    quote: str = '"'
+    encoding: str = "utf-8"
+    member: str | None = None
+    sql_table: str | None = None
+    skip_lines: int = 0
+    record_from_name: str | None = None
+    value_type: ValueType = "auto"
+    value_bin: float | None = None
+    time_format: str | None = None
+    time_unit: TimeUnit | None = None
+    time_bin: str | None = None
+    zone: str = "UTC"
+    repeats: Repeats = "auto"
+    max_rejects: int | str = 0
+    kind: Kind = "auto"
+    schema: Schema = field(default_factory=Schema)
+    missing: tuple[str, ...] | None = None
+    limit: tuple[int, float] = field(init=False)
+    places: PlaceCells | None = field(init=False)
+    bin: TimeBin | None = field(init=False)
+    unit: TimeUnit = field(init=False)
+    items: tuple[ColumnName, ...] = field(init=False)
+    """Columns that form the item, in order."""
+    ignored: tuple[ColumnName, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(not_one_of("kind", self.kind, KINDS))
+        of_tables = ["record"] if self.record is False else sorted(self.changed() & OF_TABLES)
+        of_histories = sorted(self.changed() & OF_HISTORIES)
+        if of_histories and (of_tables or self.kind == "table"):
+            raise ParameterError(f"{of_histories[0]} is for histories, and the data is a table: leave it out")
+        if of_tables and self.kind == "history":
+            raise ParameterError(f"{of_tables[0]} is for tables, and the data is a history: leave it out")
+        time_bin = None if self.time_bin is None else TimeBin.of(self.time_bin)
+        given = {name: getattr(self, name) for name in ("item", "ignore")}
+        columns = {
+            name: () if own is None else (own,) if isinstance(own, (str, int)) else tuple(own)
+            for name, own in given.items()
+        }
+        for name, value in {
+            "kind": "table" if of_tables else "history" if of_histories else self.kind,
+            "missing": None if self.missing is None else different_texts(self.missing, "missing"),
+            "limit": reject_limit(self.max_rejects),
+            "places": self._places(),
+            "bin": time_bin,
+            "unit": time_bin.unit if time_bin is not None else "day" if self.time_unit is None else self.time_unit,
+            "items": columns["item"],
+            "ignored": columns["ignore"],
+        }.items():
+            object.__setattr__(self, name, value)
+        if time_bin is not None and self.time_unit not in (None, self.unit):
+            raise ParameterError(
+                f"time_unit must be left out with a time_bin of {time_bin}, whose unit is {self.unit}, "
+                f"got {self.time_unit!r}"
+            )
+        if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
+            raise ParameterError(
+                f"separator must be one or more characters, no quote or line end, got {self.separator!r}"
+            )
+        if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
+            raise ParameterError(f"quote must be one ASCII character, or empty for none, got {self.quote!r}")
+        if self.quote and self.quote == self.separator:
+            raise ParameterError(f"quote and separator must be different characters, got {self.quote!r} twice")
+        if any(column is True for column in (self.record, self.value, self.time)):
+            raise ParameterError(
+                "record, value and time must be a column name, a column number, or False for none, got True"
+            )
+        if type(self.skip_lines) is not int or not 0 <= self.skip_lines <= MOST_LINES:
+            raise ParameterError(
+                f"skip_lines must be a whole number from 0 to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
+            )
+        if self.record_from_name is not None:
+            if self.record is not None:
+                raise ParameterError("record and record_from_name cannot both be set: leave one out")
+            try:
+                re.compile(self.record_from_name)
+            except (re.error, TypeError, OverflowError, RecursionError) as error:
+                raise ParameterError(
+                    f"record_from_name must be a regular expression, got {self.record_from_name!r}"
+                ) from error
+        if self.value_type not in get_args(ValueType):
+            raise ParameterError(f"value_type must be auto, number or text, got {self.value_type!r}")
+        if self.value_bin is not None and not 0 < self.value_bin < math.inf:
+            raise ParameterError(f"value_bin must be a number above 0, got {self.value_bin!r}")
+        if self.value_bin is not None and self.value_type == "text":
+            raise ParameterError("value_bin must not be set if value_type is text: only numbers can be binned")
+        self.time_reader()
+
+    def changed(self) -> set[str]:
+        """Names of the options that differ from their default."""
+        defaults = {option.name: option.default for option in fields(self) if option.init} | {"schema": Schema()}
+        return {name for name, value in defaults.items() if getattr(self, name) != value} - {"kind"}
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the options say where the record ids are."""
+        return self.record is not None or self.record_from_name is not None
+
+    @property
+    def named(self) -> tuple[ColumnName | bool | None, ...]:
+        """Columns that the user named, for whatever purpose."""
+        return (self.record, *self.items, self.value, self.time, *self.ignored, self.latitude, self.longitude)
+
+    def time_reader(self) -> TimeReader:
+        """Make the reader of the time column."""
+        return TimeReader(self.unit, self.zone, self.time_format)
+
+    def _places(self) -> PlaceCells | None:
+        """Return the resolution of places, if items are places."""
+        if self.grid is None and self.geohash is None:
+            if self.latitude is not None or self.longitude is not None:
+                given = "longitude" if self.latitude is None else "latitude"
+                raise ParameterError(f"{given} is used only with grid or geohash: set one of them, such as grid 0.01")
+            return None
+        if self.grid is not None and self.geohash is not None:
+            raise ParameterError("grid and geohash exclude each other: set one of them")
+        if self.item is not None:
+            given = "grid" if self.geohash is None else "geohash"
+            raise ParameterError(f"item must be left out with {given}: items are then places")
+        return Grid(self.grid) if self.geohash is None else Geohash(self.geohash)
+
+
+# The format of files.
+
+Format = Literal[
     "delimited text", "MovieLens", "Netflix Prize", "JSON lines", "JSON array", "Parquet", "Arrow", "SQLite", "DuckDB",
     "frame",
 ]  # fmt: skip
-TEXT: tuple[Kind, ...] = ("delimited text", "MovieLens")
+TEXT: tuple[Format, ...] = ("delimited text", "MovieLens")
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
 NETFLIX_TITLES = ("movie_titles.txt", "movie_titles.csv")
 NETFLIX_FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
@@ -52,7 +210,7 @@ class SourceFile:
 class RecognisedSource:
     """Format of a source, its files, and the file with its titles; `skipped` counts files without data."""
 
-    kind: Kind
+    kind: Format
     files: tuple[SourceFile, ...]
     titles: SourceFile | None = None
     skipped: int = 0
@@ -161,7 +319,7 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
     return RecognisedSource("MovieLens", files, titles)
 
 
-def _binary_kind(start: bytes) -> Kind | None:
+def _binary_kind(start: bytes) -> Format | None:
     """Format of a binary file with these first bytes; an Arrow message has a mark and a length, a multiple of 8."""
     length = int.from_bytes(start[4:8], "little", signed=True)
     if start.startswith(b"PAR1"):

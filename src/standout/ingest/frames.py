@@ -20,8 +20,7 @@ from standout.core.files import temporary_folder
 from standout.core.progress import Progress
 from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
-from standout.ingest.formats import Kind, SourceFile
-from standout.ingest.options import Options
+from standout.ingest.formats import Format, Options, SourceFile
 from standout.ingest.roles import NESTED, Roles
 from standout.ingest.sources import PACKED, Stream, first_bytes, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
@@ -112,13 +111,13 @@ def open_frame(source: Any) -> FrameSource:
     return _arrow_source(source)
 
 
-def open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
+def open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
     """Open a file with named columns; `stack` removes what must be removed after reading."""
     with polars_errors(str(file.path)):
         return replace(_open_file(kind, file, options, stack), name=str(file.path))
 
 
-def _open_file(kind: Kind, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
+def _open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
     if kind in ("JSON lines", "JSON array"):
         return _json_source(file, options.encoding, kind)
     path = file.path
@@ -360,7 +359,7 @@ BLOCK, LARGEST = 1 << 23, 1 << 31
 """Bytes that are read at a time, and the largest array or object."""
 
 
-def _json_source(file: SourceFile, encoding: str, kind: Kind) -> FrameSource:
+def _json_source(file: SourceFile, encoding: str, kind: Format) -> FrameSource:
     """Open a JSON source; it is read once for its fields, and once for its rows."""
     name, is_array = str(file.path), kind == "JSON array"
     fields, position = dict[str, bool](), [0, 0]

@@ -25,6 +25,10 @@ from standout.ingest.formats import (
     NETFLIX_FILES,
     NETFLIX_TITLES,
     TEXT,
+    ColumnName,
+    Format,
+    Kind,
+    Options,
     RecognisedSource,
     SourceFile,
     labels_of_titles,
@@ -33,8 +37,6 @@ from standout.ingest.formats import (
     recognise,
     record_ids,
 )
-from standout.ingest.formats import Kind as Format
-from standout.ingest.options import ColumnName, Kind, Options
 from standout.ingest.report import RejectLog, check_rejects, reading_warnings, waive_columns
 from standout.ingest.roles import Roles, check_people, is_repeated, is_unlikely_row, resolve_roles
 from standout.ingest.schema import Schema

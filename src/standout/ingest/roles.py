@@ -16,6 +16,7 @@ import numpy as np
 from standout.core.errors import ColumnError, ParameterError
 from standout.data.labels import ColumnKind, Labels, Provenance, UnusedColumn
 from standout.ingest.cells import WITH_NUMBERS
+from standout.ingest.formats import ColumnName, Options
 from standout.ingest.names import (
     CELLS_DECIDE,
     PLACE_ROLES,
@@ -28,7 +29,6 @@ from standout.ingest.names import (
     name_rank,
     recognise,
 )
-from standout.ingest.options import ColumnName, Options
 
 Sample = Sequence[Sequence[str]]
 """A few rows of a source, as text."""

@@ -17,6 +17,7 @@ from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.data.release import Release
 from standout.ingest.cells import DistinctCells
+from standout.ingest.formats import Options
 from standout.ingest.kinds import (
     CellLevels,
     Doubt,
@@ -27,7 +28,6 @@ from standout.ingest.kinds import (
     missing_number_doubts,
 )
 from standout.ingest.names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
-from standout.ingest.options import Options
 from standout.ingest.roles import list_names, numbered_names, position_of
 from standout.ingest.schema import ColumnSchema, Schema, schema_of
 

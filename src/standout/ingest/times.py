@@ -23,8 +23,8 @@ from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.data.build_kernels import TIME_BIAS
 from standout.data.labels import SECONDS, TimeUnit
-from standout.ingest.interner import Interner, writable
 from standout.ingest.report import Reason
+from standout.ingest.tokens import Interner, writable
 
 # Widths of bins of time.
 
