@@ -10,7 +10,7 @@ from sample_texts import joined
 import naive
 import standout as so
 from conftest import content
-from standout.ingest import tokens as interner as intern
+from standout.ingest import tokens as intern
 
 names_of_ids = st.one_of(
     st.text("07", min_size=1, max_size=20), st.text("ab ", min_size=1, max_size=9), st.integers(0).map(str)

@@ -213,13 +213,3 @@ def test_rows_that_stand_together_in_small_groups_may_be_one_person_and_are_warn
     frame = pl.DataFrame({"zper": person, "visits": np.arange(120) % 5})
     with pytest.warns(so.ReadingWarning, match="column 'zper' stand together, 40 groups of 3.0 rows"):
         so.read(frame, kind="table")
-
-
-def test_a_number_that_may_mark_missing_answers_is_a_warning():
-    ages = [30, 41, -99, 55, -99]
-    with pytest.warns(so.ReadingWarning, match="-99 is the only .* in column 'age' and 1 more") as caught:
-        so.read(pl.DataFrame({"age": ages, "sex": list("fmfmf"), "weight": ages}), kind="table")
-    assert len(caught) == 1
-    so.read(pl.DataFrame({"degrees": [-99, -3, 4, 5, 6], "sex": list("fmfmf")}), kind="table")
-    marked = so.read(pl.DataFrame({"age": map(str, ages), "sex": list("fmfmf")}), missing=["-99"])
-    assert int(marked.columns[0].counts[-1]) == 2

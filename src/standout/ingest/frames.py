@@ -22,7 +22,7 @@ from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
 from standout.ingest.formats import Format, Options, SourceFile
 from standout.ingest.roles import NESTED, Roles
-from standout.ingest.sources import PACKED, Stream, first_bytes, open_stream, read_errors
+from standout.ingest.sources import PACKED, first_bytes, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
 from standout.ingest.tokens import without_marks
 
@@ -48,13 +48,12 @@ class FrameSource:
 
     `batches` reads the columns at some positions, each named after its position: "0", "3", …; the second argument is
     the number of rows, if only the first ones are wanted. `rows` is the number of rows, or 0 if it is not known before
-    they are read. `position` returns how much was read and the total, if it is not the number of rows.
+    they are read.
     """
 
     names: tuple[str, ...]
     batches: Batches
     rows: int = 0
-    position: Callable[[], tuple[int, int]] | None = None
     name: str = "the frame"
 
     unit = "row"
@@ -74,7 +73,7 @@ class FrameSource:
             for batch in self.batches(roles.wanted, None):
                 collector.add(_to_batch(batch, roles, row, collector.times, record))
                 row += len(batch)
-                progress("reading", *(self.position() if self.position else (row, max(row, self.rows))))
+                progress("reading", row, max(row, self.rows))
         if row == 0:
             raise SourceError(f"{self.name} has no rows: check the source")
 
@@ -362,8 +361,8 @@ BLOCK, LARGEST = 1 << 23, 1 << 31
 def _json_source(file: SourceFile, encoding: str, kind: Format) -> FrameSource:
     """Open a JSON source; it is read once for its fields, and once for its rows."""
     name, is_array = str(file.path), kind == "JSON array"
-    fields, position = dict[str, bool](), [0, 0]
-    for before, block, _ in _json_blocks(file, encoding, is_array):
+    fields: dict[str, bool] = {}
+    for before, block in _json_blocks(file, encoding, is_array):
         for field, is_nested in _json_fields(name, before, block, is_array).items():
             fields[field] = fields.get(field, False) or is_nested
     names = tuple(fields)
@@ -376,21 +375,20 @@ def _json_source(file: SourceFile, encoding: str, kind: Format) -> FrameSource:
             )
         columns = [(pl.lit(NESTED) if fields[names[i]] else pl.col(names[i])).alias(str(i)) for i in positions]
         schema = {names[i]: pl.String for i in positions if not fields[names[i]]}  # so 007 and 7 stay different ids
-        for before, whole, stream in _json_blocks(file, encoding, is_array):
+        for before, whole in _json_blocks(file, encoding, is_array):
             block = whole if most is None or is_array else b"\n".join(whole.split(b"\n", most)[:most])
             try:
                 frame = (pl.read_json if is_array else pl.read_ndjson)(io.BytesIO(block), schema=schema)
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
                 _json_objects(name, before, block, is_array)  # names the first that is none
                 raise SourceError(f"{name} is not valid JSON: check the file") from error
-            position[:] = stream.done, stream.total
             yield frame.head(most or len(frame)).select(columns)
 
-    return FrameSource(names, batches, position=lambda: (position[0], position[1]))
+    return FrameSource(names, batches)
 
 
-def _json_blocks(file: SourceFile, encoding: str, is_array: bool) -> Iterator[tuple[int, bytes, Stream]]:
-    """Yield blocks of complete lines, or the whole array, with the number of lines before, and the stream."""
+def _json_blocks(file: SourceFile, encoding: str, is_array: bool) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of complete lines, or the whole array, with the number of lines before."""
     with open_stream(file.path, file.member, encoding) as stream:
         stream.head = without_marks(stream.peek())
         before, rest, room = 0, bytearray(), memoryview(bytearray(BLOCK))
@@ -400,11 +398,11 @@ def _json_blocks(file: SourceFile, encoding: str, is_array: bool) -> Iterator[tu
             if len(rest) - cut > LARGEST:
                 raise SourceError(f"{stream.name} has an object or array of more than {LARGEST >> 30} GB")
             if cut:
-                yield before, bytes(rest[:cut]), stream
+                yield before, bytes(rest[:cut])
                 before += rest.count(b"\n", 0, cut)
                 del rest[:cut]
         if rest.strip():
-            yield before, bytes(rest), stream
+            yield before, bytes(rest)
 
 
 def _json_fields(name: str, before: int, block: bytes, is_array: bool) -> dict[str, bool]:

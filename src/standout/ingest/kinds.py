@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -383,8 +383,6 @@ SMALL_GROUP, LARGE_GROUP, FEWEST = 1.5, 50, 20
 """Mean numbers of rows of a group that may be one person, and the fewest groups."""
 CLOCK = "its times of day are left out, so what they reveal is not measured"
 MIXED_DATES = "its dates have no common format"
-MISSING_NUMBERS = (-9, -99, -999, -9999)
-"""Numbers by which surveys mark missing answers, if no other number is below 0."""
 DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
@@ -433,19 +431,6 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
     if doubt:
         may_understate = doubt.startswith((CLOCK, MIXED_DATES))
         yield Doubt(f"column {name}: {doubt}", blocks=may_understate and not is_settled)
-
-
-def missing_number_doubts(columns: Iterable[Column]) -> Iterator[Doubt]:
-    """Yield one warning for each number that may mark missing answers."""
-    numbers = [column for column in columns if column.kind == "number" and column.n_levels > FEW]
-    for marker in MISSING_NUMBERS:
-        own = [repr(column.name) for column in numbers if column.levels[0] == marker and float(column.levels[1]) >= 0]
-        if own:
-            others = f" and {len(own) - 1} more" if len(own) > 1 else ""
-            yield Doubt(
-                f"{marker} is the only number below 0 in column {own[0]}{others}. If it means that an answer is "
-                "missing, name it (missing), with all other texts for empty cells, such as NA"
-            )
 
 
 def _groups_rows(column: Column) -> bool:

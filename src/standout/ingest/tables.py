@@ -18,15 +18,7 @@ from standout.data.labels import Labels, Provenance, UnusedColumn
 from standout.data.release import Release
 from standout.ingest.cells import DistinctCells
 from standout.ingest.formats import Options
-from standout.ingest.kinds import (
-    CellLevels,
-    Doubt,
-    column_doubts,
-    direct_identifier,
-    levels_of,
-    make_column,
-    missing_number_doubts,
-)
+from standout.ingest.kinds import CellLevels, Doubt, column_doubts, direct_identifier, levels_of, make_column
 from standout.ingest.names import has_id_name, is_id_name, is_quasi_identifier, name_rank, plain_name, recognise
 from standout.ingest.roles import list_names, numbered_names, position_of
 from standout.ingest.schema import ColumnSchema, Schema, schema_of
@@ -174,9 +166,7 @@ class TableReading:
         if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
         columns = tuple(part.column for part in parts.values())
-        settled = {name for name, column in schema.columns.items() if column.kind is not None}
         doubts = [doubt for part in parts.values() for doubt in part.doubts]
-        doubts += missing_number_doubts(column for column in columns if column.name not in settled)
         if chosen is not None and (looks := direct_identifier(names[chosen], candidates[chosen])):
             text = (  # it is not attacked, but it would be published
                 f"the id, column {names[chosen]!r}, looks like {looks}: it identifies people directly. Remove it, or "
