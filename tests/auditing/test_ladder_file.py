@@ -4,7 +4,7 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import DOCS, small_audit, valid
-from standout.auditing.ladder import LADDER, RelativeError, Rung, fit_ladder, read_ladder, resolve_ladder
+from standout.auditing.ladder import LADDER, RelativeError, Rung, read_ladder, resolve_ladder
 
 pytestmark = pytest.mark.once
 
@@ -71,12 +71,6 @@ def test_errors_may_be_numbers_durations_or_shares_of_the_data(put):
         assert rung.adversary == (so.Adversary() if relative else wanted), text
 
 
-def test_a_file_may_have_a_worst_case_that_bounds_its_adversaries(put, release):
-    text = A + "knows = 3\nlength_error = 0.5\n[[adversary]]\nname = 'b'\nbound = true\nknows = 2\n"
-    ladder = read_ladder(put(text, "ladder.toml"))
-    assert fit_ladder(ladder, release).rungs[1].adversary == so.Adversary(knows=3, items="rarest", length_error=0.5)
-
-
 A = "[[adversary]]\nname = 'a'\n"
 ERRORS = [
     ("", r"at least one table \[\[adversary\]\]"),
@@ -103,9 +97,6 @@ ERRORS = [
     (A + "time_error = '2 % at most 14'", "time_error must be a number, a text such as"),
     (A + "time_error = '14'", "time_error must be a number, a text such as"),
     (A + "length_error = '50 %, at most 3'", "length_error must be a number or a share without"),
-    (A + "bound = 1", "bound must be true or false"),
-    (A + "bound = true\nwrong = 1", "wrong must not be given with bound = true"),
-    (A + "bound = true\ntime_error = 0", "time_error must not be given with bound = true"),
     (A + "time_error = -1", "time_error must be"),
     (A + "time_error = nan", "time_error must be"),
     (A + "wrong_facts = 'lies'", "wrong_facts must be"),

@@ -161,32 +161,11 @@ class Audit(ResultView, FrameExport):
         facts: Sequence[int] | None = None,
         progress: ProgressOption = no_progress,
     ) -> pl.DataFrame:
-        """Risk of each person: the probability of being identified by one adversary.
+        """Risk of each person: the probability of being identified by one adversary, default the headline's.
 
-        Parameters
-        ----------
-        path : str or Path, optional
-            A .csv or .parquet file to write, readable only by its owner.
-        adversary : str, optional
-            Name of an adversary of the audit. Default: the headline adversary.
-        records : "all" or int
-            All records, or a random sample of this size.
-        draws : int
-            Number of random draws of known facts for each person.
-        facts : sequence of int, optional
-            Numbers of facts that are tried.
-        progress : bool or callable, optional
-            True shows a bar; a function is called with (stage, done, total).
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns record, length, facts_needed, probability, low and high.
-
-        Raises
-        ------
-        ParameterError
-            If there is no adversary of this name.
+        Facts are drawn `draws` times for each of all `records`, or of a random sample of so many. `facts` are the
+        numbers of facts that are tried for facts_needed. The columns are record, length, facts_needed, probability,
+        low and high. A file at `path` (.csv or .parquet) is readable only by its owner.
         """
         name = self.findings.settings.headline if adversary is None else adversary
         if name not in self.adversaries:

@@ -159,8 +159,6 @@ class Rung:
         How the adversary was adapted to the release.
     relative
         Errors that are shares of the value spread or of the time span, by name. Empty once they are resolved.
-    bound
-        Whether the adversary is the worst case: it knows at least as much as each of the others.
     data
         For which releases it is: "entries" (histories), "columns", "both" (columns and entries), or "any".
     """
@@ -171,7 +169,6 @@ class Rung:
     gate: bool = True
     note: str = ""
     relative: Mapping[str, RelativeError] = field(default_factory=dict)
-    bound: bool = False
     data: Data = "any"
 
     def is_for(self, release: Release) -> bool:
@@ -219,7 +216,7 @@ LADDER = (
     _entries_rung(
         "undated", "An acquaintance", Adversary(knows=8, wrong=2, time_error=None), value_error=ABOUT_ONE_STAR
     ),
-    Rung("worst", f"The worst case: {PRECISION}", Adversary(knows=8), gate=False, bound=True, data="entries"),
+    Rung("worst", f"The worst case: {PRECISION}", Adversary(knows=8, items="rarest"), gate=False, data="entries"),
     Rung("register", "The owner of a register", Adversary(columns=(QUASI_IDENTIFIERS,), error=0.0), data="columns"),
     Rung("stranger", "A stranger", Adversary(knows=3), data="columns"),
     Rung("acquaintance", "An acquaintance", Adversary(knows=6, wrong=1), data="columns"),
@@ -316,18 +313,11 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
     """
     fit = partial(fit_rung, release=release, spread=DataSpread(release), quasi_identifiers=quasi_identifiers)
     rungs = [rung for rung in ladder.rungs if rung.is_for(release)]
-    candidates = {rung.name: fit(rung) for rung in rungs if not rung.bound}
-    others = [rung.adversary for rung in candidates.values() if isinstance(rung, Rung)]
-    for rung in rungs:
-        if rung.bound:
-            adversary = _at_least_as_strong(rung.adversary, others)
-            adversary = replace(adversary, error=0.0, errors={}) if release.columns else adversary
-            candidates[rung.name] = fit(replace(rung, adversary=adversary, relative={}))
     fitted: list[Rung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
     for rung in rungs:
-        candidate = candidates[rung.name]
+        candidate = fit(rung)
         if isinstance(candidate, str):
             limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
             continue
@@ -348,29 +338,6 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
             f"The headline adversary “{ladder.headline}” does not apply to this data. “{headline}” replaces it."
         )
     return Ladder(tuple(fitted), headline, ladder.source, tuple(limits))
-
-
-def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Adversary:
-    """The adversary with right and exact facts about the rarest items, and with all that the others know.
-
-    It knows as many facts as any of them. It knows lengths and first dates as precisely as the best of them,
-    so that the same candidates are excluded. Exact ones could leave a single candidate, who is never claimed.
-    """
-    lengths, joined = (
-        [error for each in (adversary, *others) if (error := getattr(each, name)) is not None]
-        for name in ("length_error", "joined_error")
-    )
-    return replace(
-        adversary,
-        knows=max([adversary.knows, *(other.knows for other in others)]),
-        wrong=0,
-        wrong_facts="values",
-        value_error=0,
-        time_error=0,
-        items="rarest",
-        length_error=min(lengths, default=None),
-        joined_error=min(joined, default=None),
-    )
 
 
 def fit_rung(
@@ -490,16 +457,14 @@ def with_facts(adversary: Adversary, knows: int) -> Adversary:
 
 
 KNOWN = ("knows", "wrong", "wrong_facts", "columns", "error", "errors")
-OPTIONS = ("name", "title", "gate", "bound", "data", *KNOWN, "items", *ERRORS, "entries")
+OPTIONS = ("name", "title", "gate", "data", *KNOWN, "items", *ERRORS, "entries")
 TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     **dict.fromkeys(("name", "title", "wrong_facts", "items"), (str, "text")),
-    **dict.fromkeys(("gate", "bound"), (bool, "true or false")),
+    "gate": (bool, "true or false"),
     "columns": ((list, str), f'a list of column names, or "{QUASI_IDENTIFIERS}"'),
     "errors": (dict, "a table of numbers by column"),
     "entries": (dict, "a table of what is known of the entries"),
 }
-NOT_FOR_BOUNDS = ("wrong", "wrong_facts", "value_error", "time_error", "items", "error", "errors")
-"""Options that `bound` decides."""
 NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 UNITS = r"(day|hour|minute)s?"
 SHARE = re.compile(rf"{NUMBER} ?%(?:, at most {NUMBER}(?: {UNITS})?)?")
@@ -511,7 +476,7 @@ EXAMPLES = {"value_error": '"33 %" of the spread, "33 %, at most 1"', "length_er
 def read_ladder(path: str | Path) -> Ladder:
     """The ladder in a TOML file: one table [[adversary]] for each adversary, and optionally `headline`.
 
-    The options of a table are those of so.Adversary, and name, title, gate, bound and data. An error is a number, a
+    The options of a table are those of so.Adversary, and name, title, gate and data. An error is a number, a
     share of the data ("33 %", "2 %, at most 14 days"), or "none" if it is not known.
     """
     content = read_toml(Path(path))
@@ -536,12 +501,7 @@ def _read_rung(table: dict[str, Any], where: str) -> Rung:
         raise ParameterError(f"{where}: name is missing")
     if table.get("data", "any") not in (kinds := get_args(Data)):
         raise ParameterError(f"{where}: data must be one of {', '.join(kinds)}")
-    if table.get("bound") and (given := [name for name in NOT_FOR_BOUNDS if name in table]):
-        raise ParameterError(
-            f"{where}: {given[0]} must not be given with bound = true, which means right and exact facts "
-            "about the rarest items: remove it"
-        )
-    options = {name: table[name] for name in ("gate", "bound", "data") if name in table}
+    options = {name: table[name] for name in ("gate", "data") if name in table}
     return Rung(table["name"], table.get("title", table["name"]), adversary, relative=relative, **options)
 
 
