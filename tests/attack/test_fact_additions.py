@@ -1,13 +1,11 @@
 """Scores of all records in double precision: the compiled sum equals the parts, to the bit."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
-from standout.attack.any_attack import warm_up
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.know.facts import encode_auxes
 
@@ -30,13 +28,3 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
         found = queries.scores(0)
         among = found > -np.inf
         assert found[among].tolist() == expected[among].tolist()
-
-
-@pytest.mark.parametrize("named", [False, True])
-def test_a_release_is_prepared_without_changing_results(named):
-    settings = {"records": 100, "items": 50, "entries": 1_000, "seed": 7}
-    warm, cold = so.synthesize(**settings), so.synthesize(**settings)
-    warm_up(warm, [so.Likelihood(), so.ScoreboardRH(), so.Scoreboard()] if named else None)
-    aux = so.Aux([so.Fact("7", 4), so.Fact("9", value_error=1)], length=(1, 40))
-    for attack in (so.Likelihood(), so.ScoreboardRH()):
-        assert attack.attack(warm, aux).lineup(9) == attack.attack(cold, aux).lineup(9)

@@ -23,9 +23,8 @@ from standout.core.progress import Progress, no_progress
 from standout.core.threads import map_on_threads
 from standout.data.entries import unpack_item
 from standout.data.release import Release
-from standout.data.search import Catalogue, suggest_items
 from standout.know.adversary import Adversary
-from standout.know.facts import Aux, Fact, KnownFacts, level_values
+from standout.know.facts import KnownFacts
 from standout.know.sanitized import Sanitized, representatives_of
 from standout.know.similarity import Decay, Equal, Present, Within, days_per_unit
 
@@ -200,25 +199,6 @@ def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
         )
 
 
-def warm_up(release: Release, attacks: Sequence[AnyAttack] | None = None) -> None:
-    """Prepare a release for many single queries: its counts, its search index and compiled code are kept."""
-    if not release.n_items:
-        return
-    suggest_items(release, release.items[0])
-    Catalogue.of(release).items_with_title("")
-    values, first = level_values(release), release.clock.moment(0) if release.clock and release.span else None
-    item = Fact(release.items[int(np.argmax(release.support))])
-    known = replace(item, value=values[0] if values else None, time=first)
-    sure, limits = replace(known, value_error=0, time_error=0, doubt=0), None if first is None else (first, first)
-    auxes = [Aux([fact]) for fact in (item, known, sure)] + [Aux([known], length=(0, release.n_entries), joined=limits)]
-    for attack in (Likelihood(), ScoreboardRH()) if attacks is None else attacks:
-        for aux in auxes:
-            verdict = attack.attack(release, aux, top=20)
-            best = verdict.lineup(20)
-            if len(best) and verdict.queries.prepare is not None:  # an attack of the user's own has no parts
-                verdict.explain(best[0].record)
-
-
 # Attacks on people of a release with columns: known cells and known entries, scored together by the engine.
 
 
@@ -293,7 +273,7 @@ def _queries(
 ) -> Iterator[tuple[slice, Queries]]:  # fmt: skip
     """The queries about known cells and entries, in slices whose tables fit into memory."""
     mode = LIKELIHOOD if isinstance(attack, Likelihood) else MINIMUM if isinstance(attack, Scoreboard) else SUM
-    for targets, cells in CellTabulation(release, attack, absent, counted, threads).batches(known):
+    for targets, cells in CellTabulation(release, attack, absent, counted).batches(known):
         few, without = known.of(np.arange(targets.start, targets.stop)), exclude[targets]
         if not len(known.item):
             plain = prepare_queries(release, few, Present(), "one", without)

@@ -18,7 +18,6 @@ The paper's attacks take the column's own Sim instead (`ColumnSimilarity`), aver
 
 import math
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,18 +29,14 @@ from standout.attack.engine_kernels import ABOVE_ZERO, CELL_STEP, NARROW_TABLE, 
 from standout.attack.error_model import COVERAGE, GUESSED_WRONG
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import KnownCells
-from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
+from standout.attack.scoreboard import ExactMatch, Scoreboard
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints, offsets, run_starts, slices_of
-from standout.core.jit import Array, Int, Real, kernel
-from standout.core.threads import thread_count
-from standout.data.column import REACH, ROUNDING, Column, Near, near_levels
+from standout.core.arrays import Bools, Floats, Ints, offsets, slices_of
+from standout.data.column import Column, Near, near_levels
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.sanitized import Channel, Sanitized, original_of
 
-MANY_LEVELS = 1 << 13
-"""From this many levels on, tables of a decay are made in blocks."""
 LARGEST_SET = 254
 """Sets with more members count as sets of this size."""
 EMPTY_SET = 255
@@ -84,15 +79,6 @@ class ColumnEvidence:
     def near(self) -> Near:
         """Which levels of the original are near each other."""
         return near_levels(self.original, self.error)
-
-    @cached_property
-    def decay(self) -> "DecayBlocks | None":
-        """Blocks of a column with very many levels whose similarity decays; None of others."""
-        similarity, levels = self.original.similarity, self.original.levels
-        if similarity.name != "decay" or self.channel is not None or len(levels) < MANY_LEVELS:
-            return None
-        assert similarity.scale is not None and isinstance(levels, np.ndarray)
-        return DecayBlocks.of(np.asarray(levels, np.float64), similarity.scale)
 
     def weight(self, absent: bool) -> float:
         """wt(i) = 1 / ln |supp(i)| of the column."""
@@ -226,89 +212,18 @@ class ColumnEvidence:
         return self._window(0, (1.0 - replaced) * numbers + replaced, 0.0, empty)
 
 
-# Look-up tables of a decay over many levels: weight · e^(−distance / scale).
-#
-# A column of amounts may have as many levels as rows, and a fact needs a number for each. One exponential per
-# level would take longer than the attack itself. So levels are divided into blocks one scale wide. Within a
-# block, e^(−distance / scale) is a product: one factor per level, which does not depend on the fact, and one
-# per block.
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class DecayBlocks:
-    """Levels of a column in blocks of one scale: `within` is e^(−distance from the start of the block)."""
-
-    levels: Floats
-    scale: float
-    starts: Ints
-    within: Floats
-
-    @classmethod
-    def of(cls, levels: Floats, scale: float) -> "DecayBlocks":
-        """The blocks of these levels, which ascend."""
-        distance = (levels - levels[0]) / scale
-        block = np.floor(distance)
-        starts = np.append(run_starts(block.astype(np.int64)), len(levels))
-        return cls(levels, scale, starts, elementary.exp(block - distance))
-
-    def ends(self, code: int) -> tuple[int, int]:
-        """The range of levels within reach of a level."""
-        known, reach = float(self.levels[code]), self.scale * REACH + ROUNDING
-        low, high = np.searchsorted(self.levels, [known - reach, np.nextafter(known + reach, math.inf)])
-        return int(low), int(high)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class DecayTable:
-    """The table of one fact: for levels low … high − 1, `factor` · e^(−distance from `code` / scale)."""
-
-    blocks: DecayBlocks
-    code: int
-    low: int
-    high: int
-    factor: float
-
-    def fill(self, out: Floats) -> None:
-        """Write the numbers, on the grid of scores."""
-        blocks, ends = self.blocks, (self.code, self.low, self.high)
-        fill_decay(blocks.levels, blocks.scale, blocks.starts, blocks.within, *ends, self.factor / CELL_STEP, out)
-
-
-@kernel
-def fill_decay(
-    levels: Array, scale: Real, starts: Array, within: Array, code: Int, low: Int, high: Int, factor: Real, out: Array
-) -> None:
-    """Set out[i] to factor · e^(−|levels[low + i] − levels[code]| / scale) steps, rounded."""
-    known = (levels[code] - levels[0]) / scale
-    block = np.searchsorted(starts, low, side="right") - 1
-    begin = low
-    while begin < high:
-        end = min(starts[block + 1], high)
-        number = np.floor((levels[begin] - levels[0]) / scale)
-        below = min(max(code, begin), end)
-        up, down = factor * math.exp(number - known), factor * math.exp(known - number)
-        for i in range(begin, below):
-            out[i - low] = np.rint(up / within[i]) * CELL_STEP
-        for i in range(below, end):
-            out[i - low] = np.rint(down * within[i]) * CELL_STEP
-        begin, block = end, block + 1
-
-
 # From known cells to the tables that the engine looks up.
 
 
 class _Table(NamedTuple):
-    """What one fact adds, by code; if it may be right or wrong, both. The last number of a window is for all others.
-
-    A long decay is computed when all tables are joined.
-    """
+    """What one fact adds, by code; if it may be right or wrong, both. The last number of a window is for all others."""
 
     place: tuple[int, int]
     low: int
     length: int
     missing: int
     empty: tuple[float, ...]
-    numbers: tuple[Floats, ...] | DecayTable
+    numbers: tuple[Floats, ...]
     least: float
     most: float
 
@@ -343,7 +258,6 @@ class CellTabulation:
     attack: Any
     absent: bool = False
     counted: bool = False
-    threads: int | None = None
     _kept: dict[tuple[int, int, int], _Table] = field(default_factory=dict)
 
     @cached_property
@@ -385,7 +299,7 @@ class CellTabulation:
             narrow = np.vstack([matrices[0], *members.columns]) if members.columns else matrices[0]
             query -= targets.start
             ends, share = self._wrong_shares(cells.column[cell], query, n)
-            arrays = _join((narrow, *matrices[1:]), np.bincount(query, minlength=n), tables, ends, share, self.threads)
+            arrays = _join((narrow, *matrices[1:]), np.bincount(query, minlength=n), tables, ends, share)
             most, lowest, offset = (np.zeros(n) for _ in range(3))
             if self.counted:
                 np.add.at(lowest, query, elementary.log(np.array([table.most for table in tables])))
@@ -436,11 +350,6 @@ class CellTabulation:
         key, missing, at = (column, code, own), released.missing, place[released.name]
         if key in self._kept:
             return self._kept[key]
-        if isinstance(attack, ScoreboardRH) and evidence.decay is not None:
-            low, high = evidence.decay.ends(code)
-            weight = evidence.weight(self.absent)
-            decay = DecayTable(evidence.decay, code, low, high, weight)
-            return _Table(at, low, high - low, missing, (0.0,), decay, 0.0, weight + CELL_STEP)
         table = _Table.of(at, self._windows(evidence, code, None if own < 0 else own), missing, counted)
         if table.length <= REMEMBERED:
             self._kept[key] = table
@@ -529,28 +438,19 @@ def _set_sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
 
 
 def _join(
-    matrices: tuple[NDArray[Any], ...], counts: Ints, tables: list[_Table], ends: Bools, share: Floats,
-    threads: int | None,
-) -> CellArrays:  # fmt: skip
-    """All tables in one; those that are shared are stored once, and long decays are computed in parallel."""
+    matrices: tuple[NDArray[Any], ...], counts: Ints, tables: list[_Table], ends: Bools, share: Floats
+) -> CellArrays:
+    """All tables in one; those that are shared are stored once."""
     stored = {id(table.numbers): table for table in tables}
     sizes = [table.length + 1 if table.place[0] else NARROW_TABLE for table in stored.values()]
     start = dict(zip(stored, offsets(sizes).tolist(), strict=False))
     counted, total = len(share) > 0, sum(sizes)
     number, wrong = np.empty(total), np.empty(total if counted else 0)
-    long = []
     for (key, table), size in zip(stored.items(), sizes, strict=True):
         place = slice(start[key], start[key] + size)
-        if isinstance(table.numbers, DecayTable):
-            number[place.stop - 1] = 0.0
-            long.append((table.numbers, number[place.start : place.stop - 1]))
-        else:
-            number[place] = table.numbers[0]
-            if counted:
-                wrong[place] = table.numbers[1]
-    if long:
-        with ThreadPoolExecutor(thread_count(threads)) as pool:
-            list(pool.map(lambda task: task[0].fill(task[1]), long))
+        number[place] = table.numbers[0]
+        if counted:
+            wrong[place] = table.numbers[1]
     narrow, medium, wide = matrices
     return CellArrays(
         narrow=narrow,

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS
 from standout.data.release import Release
+from standout.know.adversary import Adversary
 from standout.know.facts import AS_ASSUMED, FactErrors, KnownFacts
 from standout.know.lookup_tables import COLUMN_BITS, FactShape, Tables, Tabulation
-from standout.know.observation import Choice
 from standout.know.sanitized import Period, ReleaseNoise, Sanitized, TimeSpread
 from standout.know.similarity import ROUNDING, Present
 
@@ -43,51 +43,26 @@ MOST_REACH = 1 << 40
 """Units of time, longer than the calendar: larger errors make no difference."""
 
 
-class HasErrors(Protocol):
-    """The settings of an adversary that the error model depends on."""
-
-    @property
-    def knows(self) -> int:
-        """Number of known facts."""
-
-    @property
-    def wrong(self) -> int:
-        """Number of wrong facts among them."""
-
-    @property
-    def wrong_facts(self) -> str:
-        """What is wrong about them."""
-
-    @property
-    def value_error(self) -> float | None:
-        """Largest error of values."""
-
-    @property
-    def time_error(self) -> float | None:
-        """Largest error of dates in days."""
-
-    @property
-    def items(self) -> Choice | str:
-        """Which items are known."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TimeErrors:
-    """The distribution of t − y in units of the release's clock.
+    """The distribution of t − y in units of the release's clock: shares[reach + d] is H(d), −reach ≤ d ≤ reach.
 
-    shares[reach + d] is H(d) for d from −reach to reach. `elsewhere` is G, the probability of a wrong time.
-    `is_flat` says that H is the same everywhere within reach. `highest` is the highest H.
+    `elsewhere` is G, the probability of a wrong time. `is_flat` says that H is the same everywhere within reach.
     """
 
     shares: Floats
     elsewhere: float
-    is_flat: bool
-    reach: int
-    highest: float
+    is_flat: bool = False
 
+    @property
+    def reach(self) -> int:
+        """The largest |t − y| of a right time."""
+        return len(self.shares) // 2
 
-def _time_errors_of(shares: Floats, elsewhere: float, is_flat: bool = False) -> TimeErrors:
-    return TimeErrors(shares, elsewhere, is_flat, len(shares) // 2, float(shares[0] if is_flat else shares.max()))
+    @cached_property
+    def highest(self) -> float:
+        """The highest H."""
+        return float(self.shares[0] if self.is_flat else self.shares.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +104,7 @@ class ErrorModel:
 
 
 def error_model(
-    release: Release, adversary: HasErrors | None, coverage: float | None, errors: FactErrors = AS_ASSUMED
+    release: Release, adversary: Adversary | None, coverage: float | None, errors: FactErrors = AS_ASSUMED
 ) -> ErrorModel:
     """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand.
 
@@ -207,17 +182,17 @@ def _time_errors(release: Release, days: float | None) -> TimeErrors | None:
         scale = GUESSED_DAYS * (1 if is_rounded else per_day)
         tail = min(math.ceil(TAIL * scale), span)
         shares = elementary.exp(-np.abs(np.arange(-tail, tail + 1)) / scale)
-        errors = _time_errors_of(shares / shares.sum(), 1.0 / max(span, 1))
+        errors = TimeErrors(shares / shares.sum(), 1.0 / max(span, 1))
     elif is_rounded:
-        errors = _time_errors_of(whole_days(reach, per_day), 1.0)
+        errors = TimeErrors(whole_days(reach, per_day), 1.0)
     else:
         width = 2 * reach + 1
         shares = np.broadcast_to(np.float64(1.0 / width), width)  # one number in memory, for any width
-        errors = _time_errors_of(shares, 1.0 / (span - width if span > width else span), is_flat=True)
+        errors = TimeErrors(shares, 1.0 / (span - width if span > width else span), is_flat=True)
     if is_rounded:
-        errors = _time_errors_of(*round_errors(errors.shares, steps, clock))
+        errors = TimeErrors(*round_errors(errors.shares, steps, clock))
     elif shifts:
-        errors = _time_errors_of(add_shifts(errors.shares, shifts, per_day), errors.elsewhere)
+        errors = TimeErrors(add_shifts(errors.shares, shifts, per_day), errors.elsewhere)
     if len(kept) >= MOST_MODELS:
         kept.clear()
     kept[days] = errors

@@ -11,10 +11,10 @@ import numpy as np
 from standout.attack.engine_kernels import LIKELIHOOD, FactArrays, RecordSizes, logarithm
 from standout.attack.error_model import (
     LOWEST,
+    SETTINGS,
     AverageProbabilities,
     DistanceClasses,
     ErrorModel,
-    HasErrors,
     error_model,
     log,
     tabulate_logarithms,
@@ -28,6 +28,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, kernel
 from standout.data.release import Release
+from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
 from standout.know.lookup_tables import FactShape, Tables, Tabulation
 from standout.know.observation import Choice
@@ -313,7 +314,7 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
     ('42', 0.999, 0.001)
     """
 
-    adversary: HasErrors | None = None
+    adversary: Adversary | None = None
     coverage: float | None = None
     present: float = 0.5
 
@@ -324,7 +325,7 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
 
     def for_adversary(self, adversary: Any) -> "Likelihood":
         """The same attack with the errors of this adversary, unless it has an adversary already."""
-        if self.adversary is not None or not all(hasattr(adversary, name) for name in _SETTINGS):
+        if self.adversary is not None or not all(hasattr(adversary, name) for name in (*SETTINGS, "items")):
             return self
         return replace(self, adversary=adversary)
 
@@ -333,9 +334,6 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
         sizes = choice_model(release, "any" if self.adversary is None else self.adversary.items)
         present = self.present * models[0].present
         return prepare_likelihood_queries(release, known, models=models, sizes=sizes, present=present, exclude=exclude)
-
-
-_SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error", "items")
 
 
 def _check_share(name: str, share: Any, most: float) -> None:

@@ -244,15 +244,6 @@ class Queries:
             is_candidate &= (since < 0) | ((since >= known.joined[query, 0]) & (since <= known.joined[query, 1]))
         return np.asarray(is_candidate)
 
-    def similarity_terms(self, fact: Ints, value: Ints, time: Ints) -> Floats:
-        """Sim, in two terms, of each fact and the entry with the value and time codes of the same index."""
-        release, tables = self.release, self.tables
-        timed = time < release.span
-        kind = np.where(timed | (release.span == 0), value, value + release.n_levels + 1)
-        u = self.facts.shape[fact]
-        at = tables.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
-        return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.similarity_of_times(at)])
-
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record: weight · Sim, each term on the query's grid.
 

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from standout.attack.error_model import HasErrors, error_model
+from standout.attack.error_model import error_model
 from standout.attack.reference import KnownItem
 from standout.core.arrays import Floats, Ints
 from standout.data.labels import SECONDS
 from standout.data.release import Release
+from standout.know.adversary import Adversary
 from standout.know.facts import AS_ASSUMED, Aux, FactErrors, KnownFacts, encode_auxes
 from standout.know.observation import Choice
 from standout.know.similarity import days_per_unit
@@ -172,7 +173,7 @@ def release_entries(release: Release, choice: Choice | str = "any", exclude: int
 
 
 def errors_of(
-    release: Release, adversary: HasErrors, coverage: float | None = None, own: FactErrors = AS_ASSUMED
+    release: Release, adversary: Adversary, coverage: float | None = None, own: FactErrors = AS_ASSUMED
 ) -> Errors:
     """The errors of an adversary's facts in units of the release, whose values and times have no noise.
 
@@ -186,7 +187,7 @@ def errors_of(
 
 
 def known_facts_of_query(
-    release: Release, known: KnownFacts, query: int, adversary: HasErrors | None = None
+    release: Release, known: KnownFacts, query: int, adversary: Adversary | None = None
 ) -> list[KnownFact]:
     """The facts about one target. If some have errors of their own, the adversary has those of the others."""
     facts: list[KnownFact] = []

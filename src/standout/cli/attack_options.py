@@ -12,8 +12,8 @@ from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.attack.any_attack import AnyAttack
-    from standout.attack.error_model import HasErrors
     from standout.data.release import Release
+    from standout.know.adversary import Adversary
     from standout.know.similarity import Similarity
 
 BOTH = "both"
@@ -90,7 +90,7 @@ class AttackOptions:
         return {name: float(SETTINGS[name][3]) if value is None else value for name, value in given.items()}
 
     def built(
-        self, name: str, similarity: "Similarity | None" = None, adversary: "HasErrors | None" = None
+        self, name: str, similarity: "Similarity | None" = None, adversary: "Adversary | None" = None
     ) -> "AnyAttack":
         """An attack with these options; `similarity` is for Algorithm 1A, `adversary` for likelihood."""
         from standout.attack.likelihood import Likelihood

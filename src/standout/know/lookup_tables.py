@@ -111,15 +111,6 @@ class Tables:
         rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
-    def similarity_of_times(self, at: Ints) -> Floats:
-        """The numbers of c for off + entry's time − fact's time, as `time_similarity` looks them up."""
-        if self.c.ndim == 1:
-            return np.asarray(self.c[at])
-        last = self.c.shape[1] - 1
-        column = (at & (2 * MIDDLE - 1)) - (MIDDLE - last // 2)
-        is_near = (column >= 0) & (column < last)
-        return np.asarray(self.c[at >> COLUMN_BITS, np.where(is_near, column, last)])
-
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
     """Tabulate the similarity for all known facts."""
