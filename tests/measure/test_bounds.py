@@ -62,8 +62,7 @@ def releases(draw, most=24):
 
 def test_the_facts_that_the_paper_needs_for_netflix():
     assert [bounds.facts_needed(NETFLIX, 0.01, delta) for delta in (0.5, 0.9)] == [26, 8]
-    assert bounds.false_matches(NETFLIX, 26, 0.5) <= 0.01 < bounds.false_matches(NETFLIX, 25, 0.5)
-    assert bounds.false_matches(NETFLIX, 8, 0.9) <= 0.01 < bounds.false_matches(NETFLIX, 7, 0.9)
+    assert NETFLIX * 0.5**26 <= 0.01 < NETFLIX * 0.5**25 and NETFLIX * 0.1**8 <= 0.01 < NETFLIX * 0.1**7
 
 
 def test_a_lineup_needs_fewer_facts_and_all_records_none():
@@ -86,7 +85,6 @@ def test_the_facts_needed_are_the_least_that_are_enough(records, epsilon, delta,
     needed = bounds.facts_needed(records, float(epsilon), float(delta))
     assert needed == naive.facts_needed(records, delta, epsilon)
     assert bounds.facts_for_lineup(records, k, float(delta)) == naive.facts_needed(records, delta, k - 1)
-    assert bounds.false_matches(records, needed, float(delta)) <= float(epsilon) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -106,10 +104,6 @@ def test_powers_are_whole_whatever_floats_say(base, records, errors):
     assert bounds.facts_for_lineup(base**records, 2, 1 - 1 / base) == records
 
 
-def test_the_sparsity_of_a_sample_as_printed():
-    assert bounds.sample_sparsity(0.2, 0.1, 8) == pytest.approx(0.0025)
-
-
 BETWEEN = "must be above 0 and below 1, got"
 
 
@@ -125,19 +119,28 @@ BETWEEN = "must be above 0 and below 1, got"
         (lambda: bounds.facts_needed(9, True, 0.1), f"epsilon {BETWEEN} True"),
         (lambda: bounds.facts_needed(9, 0.1, 5e-324), "delta = 5e-324 is too small: the number of facts overflows"),
         (lambda: bounds.facts_for_lineup(9, 1, 0.1), "k must be a whole number ≥ 2, got 1"),
-        (lambda: bounds.false_matches(9, -1, 0.1), "facts must be a whole number ≥ 0, got -1"),
-        (lambda: bounds.sample_sparsity(1.5, 0.1, 8), "delta must be from 0 to 1, got 1.5"),
-        (lambda: bounds.sample_sparsity(0.5, 0, 8), f"gamma {BETWEEN} 0"),
-        (
-            lambda: bounds.sample_sparsity(0.5, 0.1, 0.5),
-            "lam must be a finite number ≥ 1, got 0.5: a sample has 1/lam of the records",
-        ),
+        (lambda: bounds.prize_share(0.9, 0.87), "improvement must be from 0 to 0.87, got 0.9"),
+        (lambda: bounds.prize_share("0.1"), "improvement must be from 0 to 0.87, got '0.1'"),
+        (lambda: bounds.prize_share(math.nan), "improvement must be from 0 to 0.87, got nan"),
+        (lambda: bounds.prize_share(0.0, 0), "rmse must be a finite number above 0, got 0"),
+        (lambda: bounds.prize_share(0.0, math.inf), "rmse must be a finite number above 0, got inf"),
     ],
 )
 def test_invalid_arguments_of_a_formula_are_refused_by_name(ask, message):
     with pytest.raises(so.ParameterError) as error:
         ask()
     assert str(error.value) == message
+
+
+# The Prize.
+
+
+def test_the_papers_share_is_its_linear_reading_and_the_rmse_is_a_root_of_a_mean_of_squares():
+    assert math.floor(bounds.prize_share(0.01, linear=True) * 1e4) / 1e4 == 0.0114  # cut off; rounded it is 1.15 %
+    assert [bounds.prize_share(0.01, rmse) for rmse in (0.87, 1)] == pytest.approx([0.0228563, 0.0199], abs=1e-7)
+    for share in (0.0, 0.1, 0.5, 1.0):
+        gained = 0.87 - math.sqrt(math.fsum([0.87**2 * (1 - share)]))
+        assert bounds.prize_share(gained) == pytest.approx(share)
 
 
 # What is measured.
@@ -167,7 +170,7 @@ def test_matching_records_and_their_similarities_equal_the_slow_twin(given):
         assert records == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
         for over in OVER:
             similarities = [naive.record_similarity(entries, target, other, slow, over) for other in records]
-            assert matches.similarity(over).tolist() == pytest.approx(similarities, rel=1e-12)
+            assert matches.similarity[over].tolist() == pytest.approx(similarities, rel=1e-12)
 
 
 def test_matches_in_a_sample_are_the_matches_in_the_release_that_the_sample_contains():
@@ -307,7 +310,8 @@ def test_degenerate_releases_have_defined_checks(name, columns):
         ({"epsilon": 2}, f"epsilon {BETWEEN} 2"),
         ({"gamma": 1}, f"gamma {BETWEEN} 1"),
         ({"k": 1}, "k must be a whole number ≥ 2, got 1"),
-        ({"lam": "8"}, "lam must be a finite number ≥ 1, got '8': a sample has 1/lam of the records"),
+        ({"lam": "8"}, "lam must be a finite number ≥ 1, got '8'"),
+        ({"lam": 0.5}, "lam must be a finite number ≥ 1, got 0.5"),
         ({"samples": 0}, "samples must be a whole number ≥ 1, got 0"),
         ({"targets": 0}, "targets must be a whole number ≥ 1, got 0"),
         ({"seed": -1}, "seed must be a whole number from 0 to 2**63 - 1, got -1"),

@@ -65,7 +65,7 @@ def test_matching_records_with_repeats_equal_the_slow_twin(rows, m, pair, alpha)
         assert [release.records[record] for record in matching.record] == matches
         for over in ("first", "union"):
             slow = [naive.record_similarity(entries, target, other, twin, over) for other in matches]
-            assert matching.similarity(over).tolist() == pytest.approx(slow, rel=1e-12)
+            assert matching.similarity[over].tolist() == pytest.approx(slow, rel=1e-12)
 
 
 def test_every_item_is_equally_likely_to_be_known_and_every_entry_of_it():

@@ -4,8 +4,8 @@ Formulas:
 
     Theorems 1, 2, 4    m ≥ (log N − log ε) / −log(1 − δ)      facts_needed
     Theorem 3           m ≥ log(N / (k − 1)) / log(1/(1 − δ))  facts_for_lineup
-    Theorem 5           δγ/λ                                   sample_sparsity
-    Netflix Prize       1 − (1 − y/x)², x · (1 − √(1 − f))     prize_share, prize_improvement
+    Theorem 5           if the data is not (ε, δ)-sparse, a 1/λ sample is not (ε, δγ/λ)-sparse, with probability 1 − γ
+    Netflix Prize       1 − (1 − y/x)²                         prize_share
 
 `check` compares the bounds with measurements on a release, and `table` lists the results. The proofs leave
 gaps, which the notes of the checks name:
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from standout.attack.queries import Queries, prefix_queries, prepare_queries
-from standout.attack.scoreboard import MatchingQueries, Scoreboard
+from standout.attack.scoreboard import MatchingQueries
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import no_progress
@@ -53,23 +53,14 @@ from standout.measure.sparsity import sparsity
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "RMSE",
-    "Check",
-    "Settings",
-    "check",
-    "facts_for_lineup",
-    "facts_needed",
-    "false_matches",
-    "prize_improvement",
-    "prize_share",
-    "sample_sparsity",
-    "table",
-]
+__all__ = ["RMSE", "Check", "Settings", "check", "facts_for_lineup", "facts_needed", "prize_share", "table"]
 
 Sign = Literal["≥", "≤"]
 RMSE = 0.87
 """The best RMSE of November 2007."""
+OVER: tuple[Over, Over] = ("first", "union")
+"""The denominators of Sim: |supp(r)|, for which Lemma 1 holds, and the union, as Sim is defined."""
+ENTRIES_AT_ONCE = 1 << 20
 
 
 def facts_needed(records: int, epsilon: float, delta: float) -> int:
@@ -86,7 +77,7 @@ def facts_needed(records: int, epsilon: float, delta: float) -> int:
     [26, 8]
     """
     n = whole_number("records", records, 1)
-    return _smallest_m(math.log(n) - math.log(between_0_and_1("epsilon", epsilon)), delta)
+    return _smallest_m(math.log(n) - math.log(_inside("epsilon", epsilon)), delta)
 
 
 def facts_for_lineup(records: int, k: int, delta: float) -> int:
@@ -101,42 +92,18 @@ def facts_for_lineup(records: int, k: int, delta: float) -> int:
 
 def _smallest_m(log_ratio: float, delta: float) -> int:
     """The smallest whole m ≥ log_ratio / −log(1 − δ), at least 0, up to rounding errors."""
-    facts = log_ratio / -math.log1p(-between_0_and_1("delta", delta))
+    facts = log_ratio / -math.log1p(-_inside("delta", delta))
     if not math.isfinite(facts):
         raise ParameterError(f"delta = {delta!r} is too small: the number of facts overflows")
     return max(0, round(facts) if abs(facts - round(facts)) <= ROUNDING else math.ceil(facts))
 
 
-def false_matches(records: int, facts: int, delta: float) -> float:
-    """Expected number of dissimilar records that match m facts, at most N (1 − δ)^m  [proof of Theorem 1]."""
-    n, m = whole_number("records", records, 1), whole_number("facts", facts, 0)
-    return math.exp(math.log(n) + m * math.log1p(-between_0_and_1("delta", delta)))
-
-
-def sample_sparsity(delta: float, gamma: float, lam: float) -> float:
-    """δγ/λ: if the data is not (ε, δ)-sparse, a 1/λ sample is not (ε, δγ/λ)-sparse  [Theorem 5].
-
-    The theorem claims this with probability 1 − γ. The proof has a gap and the claim is false in general;
-    see the module `standout.bounds`.
-    """
-    share = between_0_and_1("delta", delta, inclusive=True)
-    return share * between_0_and_1("gamma", gamma) / check_lam(lam)
-
-
-def between_0_and_1(name: str, number: Any, inclusive: bool = False) -> float:
-    """A number between 0 and 1, or a ParameterError."""
+def _inside(name: str, number: Any, low: float = 0, high: float = 1, ends: bool = False, reason: str = "") -> float:
+    """A number between two others, or with `ends` one of these; else a ParameterError."""
     given = float(number) if isinstance(number, Real) and not isinstance(number, bool) else math.nan
-    if not (0 <= given <= 1 if inclusive else 0 < given < 1):
-        allowed = "from 0 to 1" if inclusive else "above 0 and below 1"
-        raise ParameterError(f"{name} must be {allowed}, got {number!r}")
-    return given
-
-
-def check_lam(lam: Any) -> float:
-    """λ, or a ParameterError."""
-    given = float(lam) if isinstance(lam, Real) and not isinstance(lam, bool) else math.nan
-    if not 1 <= given < math.inf:
-        raise ParameterError(f"lam must be a finite number ≥ 1, got {lam!r}: a sample has 1/lam of the records")
+    if not (low <= given <= high if ends else low < given < high):
+        allowed = f"from {low:g} to {high:g}" if ends else f"above {low:g} and below {high:g}"
+        raise ParameterError(f"{name} must be {reason or allowed}, got {number!r}")
     return given
 
 
@@ -154,33 +121,14 @@ def check_lam(lam: Any) -> float:
 # records, and 1.99 % for 1 % of 0.87.
 
 
-def prize_share(improvement: float, rmse: float = RMSE, *, relative: bool = False, linear: bool = False) -> float:
+def prize_share(improvement: float, rmse: float = RMSE, *, linear: bool = False) -> float:
     """Share f of records to de-anonymise for an improvement y of the RMSE x: 1 − (1 − y/x)².
 
-    `relative`: y is a share of x, so that 0.01 takes 0.87 to 0.8613 instead of 0.86. `linear`: the paper's
-    reading, y/x.
+    `linear`: the paper's reading, y/x. With rmse = 1, the improvement is a share of the RMSE.
     """
-    most = 1.0 if relative else _number("rmse", rmse, 0.0, math.inf, above=True)
-    part = _number("improvement", improvement, 0.0, most) / most
+    most = _inside("rmse", rmse, 0, math.inf, reason="a finite number above 0")
+    part = _inside("improvement", improvement, 0, most, ends=True) / most
     return part if linear else part * (2 - part)
-
-
-def prize_improvement(share: float, rmse: float = RMSE, *, relative: bool = False, linear: bool = False) -> float:
-    """Improvement of the RMSE x if a share f of the records is de-anonymised: x · (1 − √(1 − f)).
-
-    `relative`: as a share of x. `linear`: the paper's reading, x · f.
-    """
-    known = _number("share", share, 0.0, 1.0)
-    part = known if linear else known / (1 + math.sqrt(1 - known))  # 1 − √(1 − f) without cancellation
-    return part if relative else part * _number("rmse", rmse, 0.0, math.inf, above=True)
-
-
-def _number(name: str, number: Any, low: float, high: float, above: bool = False) -> float:
-    fits = isinstance(number, Real) and not isinstance(number, bool) and math.isfinite(number)
-    if not fits or not low <= number <= high or (above and number == low):
-        ends = f"a finite number above {low:g}" if above else f"a number from {low:g} to {high:g}"
-        raise ParameterError(f"{name} must be {ends}, got {number!r}")
-    return float(number)
 
 
 # Results of checking a theorem on a release.
@@ -250,11 +198,10 @@ def table(checks: Iterable[Check]) -> "pl.DataFrame":
 
 FACTS_PREMISE = "targets whose facts are all within 1 − ε (premise)"
 TWICE = "a random match is similar within twice the distances"
-FOLLOWS = "what follows for imprecise facts"
-IMPRECISE = "facts are imprecise: what follows is similarity within twice the distances"
 WRONG = "some facts are wrong, so the theorem does not apply"
 NOT_RANDOM = "facts are not drawn at random, so the theorem does not apply"
 BY_ENTRIES = "facts are random entries, not random items, so the theorem does not apply"
+NO_LEMMA = "Lemma 1 does not hold with the union as the denominator"
 
 
 def twice_as_wide(similarity: Similarity, adversary: Adversary) -> Similarity:
@@ -269,27 +216,27 @@ def twice_as_wide(similarity: Similarity, adversary: Adversary) -> Similarity:
     return Present() if isinstance(similarity, Equal) and adversary.value_error is None else similarity
 
 
-def with_notes(
-    checks: Sequence[Check], adversary: Adversary, precise: Mapping[int, Estimate], has_repeats: bool
-) -> list[Check]:
-    """The checks with what the adversary's facts mean for them; `precise` is the premise for each m.
+def _with_note(check: Check, adversary: Adversary, premise: Mapping[int, Estimate], has_repeats: bool) -> Check:
+    """The check with what the adversary's facts mean for it; `premise` is for each m.
 
     Where the premise is not met, a measurement outside the bound proves nothing. If records have items
     several times, an adversary knows what people do often with a higher probability than the theorems assume.
     """
-    is_random = type(adversary) is Adversary and str(adversary.items) == "any"
-    is_exact = adversary.value_error == adversary.time_error == 0
-    noted = []
-    for check in checks:
-        m, note, holds = check.settings.m, "", check.holds
-        if m is not None and (not is_random or (precise[m].n and precise[m].value < 1)):
-            note, holds = (WRONG if is_random else NOT_RANDOM), holds or None
-        elif m is not None and has_repeats:
-            note, holds = BY_ENTRIES, holds or None
-        elif m is not None:
-            note = FOLLOWS if check.statement == TWICE else "" if is_exact else IMPRECISE
-        noted.append(replace(check, holds=holds, note="; ".join(filter(None, (note, check.note)))))
-    return noted
+    m, holds = check.settings.m, check.holds
+    if m is None:
+        return check
+    if type(adversary) is not Adversary or str(adversary.items) != "any":
+        note = NOT_RANDOM
+    elif premise[m].n and premise[m].value < 1:
+        note = WRONG
+    elif has_repeats:
+        note = BY_ENTRIES
+    else:
+        is_exact = adversary.value_error == adversary.time_error == 0
+        imprecise = "facts are imprecise: what follows is similarity within twice the distances"
+        note = "what follows for imprecise facts" if check.statement == TWICE else "" if is_exact else imprecise
+    holds = holds or None if note in (NOT_RANDOM, WRONG, BY_ENTRIES) else holds
+    return replace(check, holds=holds, note="; ".join(filter(None, (note, check.note))))
 
 
 # Algorithm 1A on random targets: which records match, and how similar they are to the target.
@@ -300,32 +247,20 @@ def with_notes(
 # of entries, by which Sim(r, r′) is defined.
 
 
-ENTRIES_AT_ONCE = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class MatchingSet:
-    """The matching set D′ of a target r, and Sim(r, r′) of its records.
-
-    `over_first` divides by |supp(r)|, `over_union` by the size of the union.
-    """
+class MatchingSet(NamedTuple):
+    """The matching set D′ of a target r, and Sim(r, r′) of its records with each denominator."""
 
     target: int
     record: Ints
-    over_first: Floats
-    over_union: Floats
-
-    def similarity(self, over: Over) -> Floats:
-        """Sim(r, r′) with the denominator "first" or "union"."""
-        return self.over_first if over == "first" else self.over_union
+    similarity: dict[Over, Floats]
 
     def filter(self, keep: Bools) -> "MatchingSet":
         """The part that is in a sample. A score of Algorithm 1A depends on one record only."""
-        return MatchingSet(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
+        similarity = {over: numbers[keep] for over, numbers in self.similarity.items()}
+        return MatchingSet(self.target, self.record[keep], similarity)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchingSets:
+class MatchingSets(NamedTuple):
     """The matching sets of targets for m facts; `too_few_items` records have fewer than m items.
 
     `precise` says for each target whether all known facts are within the threshold of the target's entries.
@@ -381,7 +316,7 @@ def measured_by(similarity: Similarity, release: Release, matches: MatchingSets,
     targets = np.array([matching.target for matching in matches.sets], np.int64)
     records = _queries(release, _shuffled_facts(release, targets, seed), similarity)
     sets = [_matching_set(records, q, matching.target, matching.record) for q, matching in enumerate(matches.sets)]
-    return replace(matches, sets=sets)
+    return matches._replace(sets=sets)
 
 
 def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
@@ -417,13 +352,7 @@ def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> Matchi
         total[low : low + step] = np.bincount(pair, np.maximum(sim, 0.0), len(others))
         n_shared[low : low + step] = np.bincount(pair[sim >= 0], minlength=len(others))
     union = n_items[target] + n_items[record] - n_shared
-    return MatchingSet(target, record, total / n_items[target], total / union)
-
-
-OVER: tuple[Over, Over] = ("first", "union")
-"""The denominators of Sim: |supp(r)|, for which Lemma 1 holds, and the union, as Sim is defined."""
-NO_LEMMA = "Lemma 1 does not hold with the union as the denominator"
-NONE_SIMILAR = "no record has a similar record, so there is nothing to check"
+    return MatchingSet(target, record, {"first": total / n_items[target], "union": total / union})
 
 
 def check(
@@ -449,13 +378,8 @@ def check(
     distances, which is what follows for imprecise facts. Theorem 4 puts each record into a sample with
     probability 1/λ; every target is attacked twice, with its own record in the sample and without it.
     """
-    settings = Settings(
-        epsilon=between_0_and_1("epsilon", epsilon),
-        delta=between_0_and_1("delta", delta),
-        k=whole_number("k", k, 2),
-        lam=check_lam(lam),
-        gamma=between_0_and_1("gamma", gamma),
-    )
+    _inside("epsilon", epsilon), _inside("delta", delta), _inside("gamma", gamma)
+    _inside("lam", lam, 1 - ROUNDING, math.inf, reason="a finite number ≥ 1")
     if epsilon + delta >= 1:
         raise ParameterError(f"epsilon + delta must be below 1, got {epsilon!r} + {delta!r}")
     if adversary is not None and not isinstance(adversary, Adversary):
@@ -463,123 +387,115 @@ def check(
     similarity = Within() if similarity is None else similarity
     if type(similarity) not in (Within, Equal, Present):
         raise ParameterError(f"similarity must be Within, Equal or Present, got {type(similarity).__name__}")
-    board = Scoreboard(similarity, 1 - settings.epsilon)
-    whole_number("samples", samples, 1)
-    return _TheoremChecks(release, settings, board, adversary, targets, samples, check_seed(seed), threads).all()
+    whole_number("k", k, 2), whole_number("samples", samples, 1), check_seed(seed)
+    theorems = _Theorems(release, epsilon, delta, similarity, targets, seed, threads)
+    facts = facts_needed(release.n_records, epsilon, delta), facts_for_lineup(release.n_records, k, delta)
+    options = {"targets": targets, "seed": seed, "threads": threads, "adversary": adversary}
+    matches, lineups = (
+        matching_sets(release, similarity, 1 - epsilon, max(1, m), **options)  # type: ignore[arg-type]
+        for m in facts
+    )
+    similar_shares = {over: theorems.share_with_similar(release, over) for over in OVER}
+    statement = "records with a similar record (premise)"  # (1 − ε − δ, ε)-sparsity, of Theorems 2 and 3
+    premises = [theorems.check(2, statement, "≤", epsilon, similar_shares[over], over=over) for over in OVER]
+    checks = [
+        *theorems.similar_matches(1, "a random match is similar", matches),
+        *premises,
+        *theorems.unique_matches(matches, lineups, k, premises[0].holds),
+        *theorems.in_sample(matches, float(lam)),
+    ]
+    if adversary is not None:  # the premise for imprecise facts, and what follows from it
+        precise = {each.m: _rate(each.precise.tolist()) for each in (matches, lineups)}
+        wide = measured_by(twice_as_wide(similarity, adversary), release, matches, seed)
+        checks = [theorems.similar_matches(1, TWICE, wide)[0], *checks]
+        checks = [_with_note(each, adversary, precise, release.has_repeats) for each in checks]
+        checks = [theorems.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches), *checks]
+    return checks + theorems.sparse_samples(similar_shares["union"].value, samples, float(lam), gamma)
 
 
-class _TheoremChecks(NamedTuple):
-    """The parameters of `check`, and one method for each theorem."""
+class _Theorems(NamedTuple):
+    """The parameters of `check`, and one method for each kind of statement."""
 
     release: Release
-    settings: Settings
-    board: Scoreboard
-    adversary: Adversary | None
+    epsilon: float
+    delta: float
+    similarity: Similarity
     targets: int | None
-    samples: int
     seed: int
     threads: int | None
 
-    def all(self) -> list[Check]:
-        n, settings = self.release.n_records, self.settings
-        assert settings.k is not None
-        matches = self.matching_sets(facts_needed(n, settings.epsilon, settings.delta))
-        lineups = self.matching_sets(max(1, facts_for_lineup(n, settings.k, settings.delta)))
-        similar_shares = {over: self.share_with_similar(self.release, over) for over in OVER}
-        # (1 − ε − δ, ε)-sparsity, the premise of Theorems 2 and 3
-        statement = "records with a similar record (premise)"
-        premises = [self.check(2, statement, "≤", settings.epsilon, similar_shares[over], over=over) for over in OVER]
-        is_sparse = premises[0].holds
-        theorems = [
-            *(self.similar_matches(1, "a random match is similar", matches, over) for over in OVER),
-            *premises,
-            self.theorem2(matches, is_sparse),
-            *self.theorem3(lineups, is_sparse),
-            *self.theorem4(matches),
-        ]
-        if self.adversary is not None:  # the premise for imprecise facts, and what follows from it
-            precise = {each.m: _rate(each.precise.tolist()) for each in (matches, lineups)}
-            wide = measured_by(twice_as_wide(self.board.similarity, self.adversary), self.release, matches, self.seed)
-            premise = self.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches)
-            follows = self.similar_matches(1, TWICE, wide, "first")
-            noted = with_notes([follows, *theorems], self.adversary, precise, self.release.has_repeats)
-            theorems = [premise, *noted]
-        return [*theorems, *self.theorem5(similar_shares["union"].value)]
-
-    def similar_matches(self, theorem: int, statement: str, matches: MatchingSets, over: Over, **more: Any) -> Check:
+    def similar_matches(self, theorem: int, statement: str, matches: MatchingSets, **more: Any) -> list[Check]:
         """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
-        share = self.rate([self.similar_share(matching, over) for matching in matches.sets])
-        return self.check(theorem, statement, "≥", self.board.alpha, share, matches, over=over, **more)
-
-    def theorem2(self, matches: MatchingSets, is_sparse: bool | None) -> Check:
-        """(1, 1 − ε)-deanonymization: only the target matches."""
-        share = self.rate([matching.record.tolist() == [matching.target] for matching in matches.sets])
-        result = self.check(2, "only the target matches", "≥", self.board.alpha, share, matches)
-        return _with_premise(is_sparse, result, "what follows is 1 − 2ε")
-
-    def theorem3(self, matches: MatchingSets, is_sparse: bool | None) -> list[Check]:
-        """(1, 1/k)-deanonymization, and entropic (1, log2 k): a random match is the target."""
-        k, all_bits = self.settings.k, math.log2(self.release.n_records)
-        assert k is not None
-        shares = [1 / len(matching.record) if matching.target in matching.record else 0.0 for matching in matches.sets]
-        bits = mean([-math.log2(share) if share else all_bits for share in shares], all_bits)
-        guess = self.check(3, "a random match is the target", "≥", 1 / k, self.rate(shares), matches, k=k)
-        left = self.check(3, "bits left", "≤", math.log2(k), bits, matches, k=k)
+        shares = {over: self.rate([self.similar_share(each, over) for each in matches.sets]) for over in OVER}
         return [
-            _with_premise(is_sparse, guess, "what follows is (1 − ε)/k"),
-            _with_premise(is_sparse, left, "what follows is log2 k + ε log2 N"),
+            self.check(theorem, statement, "≥", 1 - self.epsilon, shares[over], matches, over=over, **more)
+            for over in OVER
         ]
 
-    def theorem4(self, matches: MatchingSets) -> list[Check]:
-        """From a sample: present targets are found, absent ones are noticed.
+    def unique_matches(
+        self, matches: MatchingSets, lineups: MatchingSets, k: int, is_sparse: bool | None
+    ) -> list[Check]:
+        """(1, 1 − ε)-deanonymization: only the target matches [Theorem 2]; (1, 1/k), and entropic (1, log2 k) [3].
+
+        Without the premise, a measurement outside the bound proves nothing.
+        """
+        all_bits = math.log2(self.release.n_records)
+        alone = self.rate([each.record.tolist() == [each.target] for each in matches.sets])
+        shares = [1 / len(each.record) if each.target in each.record else 0.0 for each in lineups.sets]
+        bits = mean([-math.log2(share) if share else all_bits for share in shares], all_bits)
+        unmet = "the premise is not met; " if is_sparse is False else ""
+        notes = [f"{unmet}what follows is {bound}" for bound in ("1 − 2ε", "(1 − ε)/k", "log2 k + ε log2 N")]
+        checks = [
+            self.check(2, "only the target matches", "≥", 1 - self.epsilon, alone, matches, notes[0]),
+            self.check(3, "a random match is the target", "≥", 1 / k, self.rate(shares), lineups, notes[1], k=k),
+            self.check(3, "bits left", "≤", math.log2(k), bits, lineups, notes[2], k=k),
+        ]
+        return [replace(each, holds=each.holds or None) if unmet else each for each in checks]
+
+    def in_sample(self, matches: MatchingSets, lam: float) -> list[Check]:
+        """From a sample: present targets are found, absent ones are noticed  [Theorem 4].
 
         A score of Algorithm 1A depends on one record only, so the matching set in a sample is the part of the
         matching set that is in the sample, and no release has to be built. Each target is attacked once in
         the sample and once not in it; the rest of the sample does not depend on that.
         """
-        in_sample, absent, present = self.sample(0), [], []
-        for matching in matches.sets:
-            is_target = matching.record == matching.target
-            absent.append(matching.filter(in_sample[matching.record] & ~is_target))
-            present.append(matching.filter(in_sample[matching.record] | is_target))
-        lam, alpha, inside = self.settings.lam, self.board.alpha, replace(matches, sets=present)
+        in_sample, absent, present = self.sample(0, lam), [], []
+        for each in matches.sets:
+            is_target = each.record == each.target
+            absent.append(each.filter(in_sample[each.record] & ~is_target))
+            present.append(each.filter(in_sample[each.record] | is_target))
+        likely, inside = 1 - self.epsilon, matches._replace(sets=present)
+        found = self.similar_matches(4, "in the sample: a random match is similar", inside, lam=lam)
+        statement, note = "not in the sample: nothing matches", "does not follow without sparsity"
         nothing = _rate([not len(each.record) for each in absent])
+        found.append(self.check(4, statement, "≥", likely, nothing, matches, note, lam=lam))
         statement = "not in the sample: all matches are similar"
-        only_similar = {
-            over: _rate([self.similar_share(each, over, if_empty=1.0) == 1 for each in absent]) for over in OVER
-        }
-        unsure = "does not follow without sparsity"
-        return [
-            *(
-                self.similar_matches(4, "in the sample: a random match is similar", inside, over, lam=lam)
-                for over in OVER
-            ),
-            self.check(4, "not in the sample: nothing matches", "≥", alpha, nothing, matches, unsure, lam=lam),
-            *(self.check(4, statement, "≥", alpha, only_similar[over], matches, over=over, lam=lam) for over in OVER),
-        ]
+        for over in OVER:
+            similar = _rate([self.similar_share(each, over, if_empty=1.0) == 1 for each in absent])
+            found.append(self.check(4, statement, "≥", likely, similar, matches, over=over, lam=lam))
+        return found
 
-    def theorem5(self, similar_share: float) -> list[Check]:
-        """A sample of a release that is not sparse is not sparse either: as printed, and what follows.
+    def sparse_samples(self, similar_share: float, samples: int, lam: float, gamma: float) -> list[Check]:
+        """A sample of a release that is not sparse is not sparse either: as printed [Theorem 5], and what follows.
 
         The δ of Theorem 5 is the share of records with a similar record: for any smaller one the release is
         not sparse. Sim is over the union, as it is defined: no lemma is needed.
         """
-        lam, gamma = self.settings.lam, self.settings.gamma
-        assert lam is not None and gamma is not None
         shares = []
-        for number in range(self.samples if similar_share else 0):
-            keep = self.sample(number)
-            some = keep.any()
-            shares.append(self.share_with_similar(subset(self.release, keep), "union").value if some else 0.0)
-        bound = sample_sparsity(similar_share, gamma, lam)
-        values = f"δ = {similar_share:.4g} measured, δγ/λ = {bound:.4g}; " if similar_share else f"{NONE_SIMILAR}; "
+        for number in range(samples if similar_share else 0):
+            keep = self.sample(number, lam)
+            part = self.share_with_similar(subset(self.release, keep), "union").value if keep.any() else 0.0
+            shares.append(part)
+        bound = similar_share * gamma / lam
+        values = f"δ = {similar_share:.4g} measured, δγ/λ = {bound:.4g}"
+        values = values if similar_share else "no record has a similar record, so there is nothing to check"
         printed, follows = _rate([each > bound for each in shares]), rate(math.fsum(shares), len(shares))
-        rows = (
+        rows: tuple[tuple[str, float, Estimate, str], ...] = (
             ("samples that are not sparse", 1 - gamma, printed, "does not follow"),
             ("records of a sample with a similar record", similar_share / lam, follows, "what follows"),
         )
         return [
-            self.check(5, statement, "≥", least, share, note=values + note, over="union", lam=lam, gamma=gamma)
+            self.check(5, statement, "≥", least, share, note=f"{values}; {note}", over="union", lam=lam, gamma=gamma)
             for statement, least, share, note in rows
         ]
 
@@ -598,18 +514,17 @@ class _TheoremChecks(NamedTuple):
         if more.get("over") == "union" and theorem < 5:
             note = NO_LEMMA
         m, too_few_items = (None, 0) if matches is None else (matches.m, matches.too_few_items)
-        settings = Settings(self.settings.epsilon, self.settings.delta, m, **more)
-        holds = _holds(sign, bound, measured)
-        return Check(theorem, statement, settings, sign, bound, measured, holds, note, too_few_items)
+        is_within = measured.value >= bound - ROUNDING if sign == "≥" else measured.value <= bound + ROUNDING
+        holds = True if is_within else None if measured.low <= bound <= measured.high else False
+        settings = Settings(self.epsilon, self.delta, m, **more)
+        return Check(
+            theorem, statement, settings, sign, bound, measured, holds if measured.n else None, note, too_few_items
+        )
 
     @property
     def theta(self) -> float:
         """1 − ε − δ, the minimum similarity; rounded, because 1 − 0.01 − 0.9 must not be below 0.09."""
-        return round(1 - self.settings.epsilon - self.settings.delta, 12)
-
-    def matching_sets(self, m: int) -> MatchingSets:
-        shared = {"targets": self.targets, "seed": self.seed, "threads": self.threads, "adversary": self.adversary}
-        return matching_sets(self.release, self.board.similarity, self.board.alpha, m, **shared)  # type: ignore[arg-type]
+        return round(1 - self.epsilon - self.delta, 12)
 
     def rate(self, shares: Sequence[float]) -> Estimate:
         """The rate, with the baseline of a guess without facts."""
@@ -617,9 +532,8 @@ class _TheoremChecks(NamedTuple):
 
     def similar_share(self, matching: MatchingSet, over: Over, if_empty: float = 0.0) -> float:
         """The share of the matching records with Sim(r, r′) ≥ 1 − ε − δ."""
-        if not len(matching.record):
-            return if_empty
-        return float((matching.similarity(over) >= self.theta - ROUNDING).mean())
+        similar = matching.similarity[over] >= self.theta - ROUNDING
+        return float(similar.mean()) if len(similar) else if_empty
 
     def share_with_similar(self, release: Release, over: Over) -> Estimate:
         """The share of records whose nearest neighbour is more similar than 1 − ε − δ."""
@@ -627,30 +541,12 @@ class _TheoremChecks(NamedTuple):
         if n < 2:
             return rate(0, n)
         sample = n if self.targets is None else min(self.targets, n)
-        similarity = self.board.similarity
-        nearest = sparsity(release, similarity, sample=sample, over=over, seed=self.seed, threads=self.threads)
+        nearest = sparsity(release, self.similarity, sample=sample, over=over, seed=self.seed, threads=self.threads)
         return nearest.delta(self.theta)
 
-    def sample(self, number: int) -> Bools:
+    def sample(self, number: int, lam: float) -> Bools:
         """Which records are in a sample: each with probability 1/λ."""
-        assert self.settings.lam is not None
-        draw = generator(self.seed, "theorems", "sample", number)
-        return draw.random(self.release.n_records) < 1 / self.settings.lam
-
-
-def _holds(sign: Sign, bound: float, measured: Estimate) -> bool | None:
-    if measured.n == 0:
-        return None
-    if (measured.value >= bound - ROUNDING) if sign == "≥" else (measured.value <= bound + ROUNDING):
-        return True
-    return None if measured.low <= bound <= measured.high else False
-
-
-def _with_premise(premise: bool | None, check: Check, note: str) -> Check:
-    """The check of a theorem with a premise: without it, a measurement outside the bound proves nothing."""
-    if premise is False:
-        return replace(check, holds=check.holds or None, note=f"the premise is not met; {note}")
-    return replace(check, note=note)
+        return generator(self.seed, "theorems", "sample", number).random(self.release.n_records) < 1 / lam
 
 
 def _rate(successes: Sequence[bool]) -> Estimate:
