@@ -1,10 +1,10 @@
 """Unicity: the share of records that a few of their entries single out  [de Montjoye et al. 2013]."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from standout.core.rng import generator
 from standout.core.threads import current_pool, run_in_slices
 from standout.data.entries import first_entries, unpack_item
 from standout.data.export import FrameExport, ResultView
-from standout.data.labels import Clock
-from standout.data.release import Codes, Levels, Release
+from standout.data.release import Release
 from standout.data.store import SharedIndex
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.targets import draw_targets, shuffled_entries
@@ -116,32 +115,6 @@ class Unicity(ResultView):
         return f"{entries} out {self.share}{note}"
 
 
-@overload
-def unicity(
-    release: Release | Any,
-    k: int,
-    *,
-    value: float | None = 0,
-    time: float | None = None,
-    targets: int | None = 1000,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-    client: Any = None,
-) -> Unicity: ...
-@overload
-def unicity(
-    release: Release | Any,
-    k: Sequence[int],
-    *,
-    value: float | None = 0,
-    time: float | None = None,
-    targets: int | None = 1000,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: ProgressOption = no_progress,
-    client: Any = None,
-) -> list[Unicity]: ...
 @on_client
 def unicity(
     release: Release | Any,
@@ -154,7 +127,7 @@ def unicity(
     threads: int | None = None,
     progress: ProgressOption = no_progress,
     client: Any = None,
-) -> Unicity | list[Unicity]:
+) -> Any:
     """Share of records that k of their entries, drawn at random, single out: no other record has all k.
 
     This is the measure of the literature on mobility data [de Montjoye et al., Unique in the Crowd, 2013].
@@ -170,8 +143,8 @@ def unicity(
     release
         The release. A path or frame is read with the default options of `standout.read`.
     k
-        Number of entries, or several. With several k, each uses the first k entries of one draw, for the same
-        targets: those with at least as many entries as the largest k.
+        Number of entries; a list for several, which gives a list of results. Each k uses the first k entries of one
+        draw, for the same targets: those with at least as many entries as the largest k.
     value
         Values agree if they are at most this far apart; None: values are unknown.
     time
@@ -192,18 +165,29 @@ def unicity(
     >>> [round(result.share.value, 2) for result in unicity(release, [1, 2, 3, 4])]
     [0.01, 0.12, 0.4, 0.76]
     """
-    sizes, release = _sizes(k), as_release(release)
+    given = list(k) if isinstance(k, Sequence) and not isinstance(k, str) else [k]
+    if not given:
+        raise ParameterError("k is empty: give a whole number ≥ 1, or several")
+    sizes, release = sorted({whole_number("k", size, 1) for size in given}), as_release(release)
     Within(value, None)  # checks the distance
     width = None if time is None else _bin_width(release, time)
     points = record_points(release.check(), value is not None, width)
     drawn = draw_points(release, points, targets, sizes[-1], seed, "unicity")
     known = _known_entries(release, drawn.target, drawn.entry, value, width)
-    least = _smallest_unique_sizes(release, known, np.array(sizes, np.int64), threads, progress)
+    pool, index, n = current_pool(), SharedIndex.of(release), len(known.target)
+    if pool is None or index is None:
+        least = _least_known(release, known, np.array(sizes), threads, progress)
+    else:
+        slices = [slice(low, low + SLICE) for low in range(0, n, SLICE)]
+        tasks = ((index, KnownEntries(*(column[part] for column in known)), np.array(sizes)) for part in slices)
+        least = np.empty(n, np.int64)
+        for part, found in zip(slices, pool.map(_least_on_worker, tasks), strict=True):
+            least[part] = found
+            progress("attacking", min(part.stop, n), n)
     results = {
-        size: Unicity(size, rate(int((least <= size).sum()), len(least), 1 / release.n_records), drawn.too_few)
-        for size in sizes
+        size: Unicity(size, rate(int((least <= size).sum()), n, 1 / release.n_records), drawn.too_few) for size in sizes
     }
-    return [results[size] for size in k] if isinstance(k, Sequence) else results[sizes[0]]
+    return [results[size] for size in given] if isinstance(k, Sequence) else results[sizes[0]]
 
 
 class KnownEntries(NamedTuple):
@@ -224,46 +208,30 @@ class KnownEntries(NamedTuple):
     time_high: Ints
 
 
-def _sizes(k: Any) -> list[int]:
-    """The different k, in ascending order."""
-    given = list(k) if isinstance(k, Sequence) and not isinstance(k, str) else [k]
-    if not given:
-        raise ParameterError("k is empty: give a whole number ≥ 1, or several")
-    return sorted({whole_number("k", size, 1) for size in given})
-
-
 def _known_entries(
     release: Release, targets: Ints, entries: Ints, value: float | None, width: int | None
 ) -> KnownEntries:
-    """The known entries of each target; values up to `value` apart agree, and times in one bin."""
-    columns = release.by_record
+    """The known entries of each target; values up to `value` apart agree, and times in one bin.
+
+    All codes agree with a missing value or time.
+    """
+    columns, levels, span = release.by_record, release.levels, release.span
     item = columns.item[entries].astype(np.int64)
     zeros = np.zeros_like(item)
-    values, times = (zeros, zeros + release.n_levels), (zeros, zeros + release.span)
-    if value is not None and columns.value is not None and release.levels is not None:
-        lowest, highest = _agreeing_levels(release.levels, value)
-        values = lowest[columns.value[entries]], highest[columns.value[entries]]
+    values, times = (zeros, zeros + release.n_levels), (zeros, zeros + span)
+    if value is not None and columns.value is not None and levels is not None:
+        low = high = np.arange(len(levels))
+        if not isinstance(levels, tuple):
+            low = np.searchsorted(levels, levels - value - ROUNDING, side="left")
+            high = np.searchsorted(levels, levels + value + ROUNDING, side="right") - 1
+        code = columns.value[entries]
+        values = np.append(low, 0)[code], np.append(high, len(levels))[code]
     if width is not None and columns.time is not None and release.clock is not None:
-        times = _bins(columns.time[entries].astype(np.int64), release.clock.origin, release.span, width)
+        time, origin = columns.time[entries].astype(np.int64), release.clock.origin
+        first = (time + origin) // width * width - origin
+        lowest, highest = np.maximum(first, 0), np.minimum(first + width, span) - 1
+        times = np.where(time < span, lowest, 0), np.where(time < span, highest, span)
     return KnownEntries(targets, item, release.item_entries[item], *values, *times)
-
-
-def _agreeing_levels(levels: Levels, width: float) -> tuple[Ints, Ints]:
-    """The lowest and highest agreeing code of each value code; all codes agree with a missing value."""
-    n = len(levels)
-    if isinstance(levels, tuple):
-        low = high = np.arange(n)
-    else:
-        low = np.searchsorted(levels, levels - width - ROUNDING, side="left")
-        high = np.searchsorted(levels, levels + width + ROUNDING, side="right") - 1
-    return np.append(low, 0).astype(np.int64), np.append(high, n).astype(np.int64)
-
-
-def _bins(time: Ints, origin: int, span: int, width: int) -> tuple[Ints, Ints]:
-    """The first and last code of each time's bin within the release; all codes for a missing time."""
-    first = (time + origin) // width * width - origin
-    low, high = np.maximum(first, 0), np.minimum(first + width, span) - 1
-    return np.where(time < span, low, 0), np.where(time < span, high, span)
 
 
 def _bin_width(release: Release, time: Any) -> int:
@@ -276,29 +244,13 @@ def _bin_width(release: Release, time: Any) -> int:
     return min(round(width), 2**62)
 
 
-def _smallest_unique_sizes(
-    release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress
-) -> Ints:
+def _least_on_worker(index: SharedIndex, known: KnownEntries, sizes: Ints) -> Ints:
+    return _least_known(index.open(), known, sizes, 1, no_progress)
+
+
+def _least_known(release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress) -> Ints:
     """For each target the smallest size that singles it out; one more than the largest if none does."""
-    pool, index, n = current_pool(), SharedIndex.of(release), len(known.target)
-    if pool is None or index is None:
-        return _smallest_sizes(release, known, sizes, threads, progress)
-    parts = [np.empty(0, np.int64)]
-    slices = [slice(low, low + SLICE) for low in range(0, n, SLICE)]
-    tasks = ((index, KnownEntries(*(column[part] for column in known)), sizes) for part in slices)
-    for part, least in zip(slices, pool.map(_smallest_sizes_on_worker, tasks), strict=True):
-        parts.append(least)
-        progress("attacking", min(part.stop, n), n)
-    return np.concatenate(parts)
 
-
-def _smallest_sizes_on_worker(index: SharedIndex, known: KnownEntries, sizes: Ints) -> Ints:
-    return _smallest_sizes(index.open(), known, sizes, 1, no_progress)
-
-
-def _smallest_sizes(
-    release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress
-) -> Ints:
     def agreeing(q: int, i: int) -> Ints:
         """Records with an entry that agrees with a known one."""
         record, value, time = unpack_item(release.by_item, int(known.item[q, i]), release.n_levels, release.span)
@@ -360,37 +312,24 @@ class Traces(NamedTuple):
     @classmethod
     def of(cls, release: Release, cells: PlaceCells, time_bin: TimeBin | None) -> "Traces":
         """The traces of a release at a resolution in which its own nests."""
-        finest = places_of(release.provenance.settings)
+        finest, clock = places_of(release.provenance.settings), release.clock
         assert finest is not None
         start, item, _, time = release.by_record
-        cell_of_item = np.unique(finest.cell_numbers(release.items, cells), return_inverse=True)[1]
-        key = cell_of_item[item].astype(np.int64)
-        if time_bin is not None and time is not None and release.clock is not None:
-            bins = _bin_of_time(time, release.clock, time_bin)
+        key = np.unique(finest.cell_numbers(release.items, cells), return_inverse=True)[1][item].astype(np.int64)
+        if time_bin is not None and time is not None and clock is not None:
+            codes, place = codes_in_use(time, clock.span + 1)
+            begins = time_bin.round_down(clock.origin + codes[codes < clock.span], clock.unit)
+            number = np.unique(begins, return_inverse=True)[1]  # entries without a time have a bin of their own
+            bins = np.append(number, number.max(initial=-1) + 1)[place]
             key = key * (int(bins.max(initial=0)) + 1) + bins
-        return cls.from_pairs(np.repeat(np.arange(release.n_records), np.diff(start)), key, release.n_records)
-
-    @classmethod
-    def from_pairs(cls, person: Ints, key: Ints, n_people: int) -> "Traces":
-        """The traces of (person, point) pairs, which may repeat; persons ascend."""
+        person = np.repeat(np.arange(release.n_records), np.diff(start))
+        if (int(key.max(initial=0)) + 1) * max(release.n_records, 1) >= 1 << 63:
+            key = np.unique(key, return_inverse=True)[1]
         size = int(key.max(initial=0)) + 1
-        if size * max(n_people, 1) >= 1 << 63:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            size = int(key.max(initial=0)) + 1
-        pairs = np.unique(person * size + key)
-        person, key = pairs // size, pairs % size
-        points, point = np.unique(key, return_inverse=True)
-        point_start = np.append(0, np.cumsum(np.bincount(point, minlength=len(points)))).astype(np.int64)
-        start = np.searchsorted(person, np.arange(n_people + 1)).astype(np.int64)
-        return cls(start, point.astype(np.int64), point_start, person[np.argsort(point, kind="stable")])
-
-
-def _bin_of_time(time: Codes, clock: Clock, time_bin: TimeBin) -> Ints:
-    """Number of the bin of each time; entries without a time, the last code, have a bin of their own."""
-    codes, place = codes_in_use(time, clock.span + 1)
-    begins = time_bin.round_down(clock.origin + codes[codes < clock.span], clock.unit)
-    numbers = np.unique(begins, return_inverse=True)[1].astype(np.int64)
-    return np.asarray(np.append(numbers, numbers.max(initial=-1) + 1)[place])
+        person, key = np.divmod(np.unique(person * size + key), size)
+        point = np.unique(key, return_inverse=True)[1]
+        by_person = np.searchsorted(person, np.arange(release.n_records + 1))
+        return cls(by_person, point, offsets(np.bincount(point)), person[np.argsort(point, kind="stable")])
 
 
 PURPOSE = "unicity grid"
@@ -543,46 +482,29 @@ def measure_grid(
     """Unicity for each resolution; `read_at` reads a release at one."""
     measured: dict[tuple[PlaceCells, TimeBin | None], list[UnicityCell]] = {}
     release: Release | None = None
-    for fine_cells, coarser_cells in _nested(sorted(cells, key=_fineness)):
-        for fine_bin, coarser_bins in _nested_bins(bins):
+    by_size = sorted(cells, key=lambda cell: cell.units if isinstance(cell, Grid) else -cell.letters)
+    by_width = sorted((width for width in bins if width), key=lambda width: width.seconds or 31 * 86_400)
+    for fine_cells, coarser_cells in _nested(by_size):
+        for fine_bin, coarser_bins in _nested(by_width) or [(None, [None])]:
             release = read_at(fine_cells, fine_bin)
             for cell in coarser_cells:
                 for time_bin in coarser_bins:
-                    traces = Traces.of(release, cell, time_bin)
-                    measured[cell, time_bin] = list(_measure(traces, release, cell, time_bin, draw, progress))
+                    measured[cell, time_bin] = list(_measure(release, cell, time_bin, draw, progress))
     assert release is not None
     ordered = tuple(result for cell in cells for time_bin in bins for result in measured[cell, time_bin])
     return UnicityGrid(ordered, release)
 
 
-class _Resolution(Protocol):
-    def nests_in(self, coarser: Self, /) -> bool: ...
-
-
-R = TypeVar("R", bound=_Resolution)
-
-
-def _fineness(cells: PlaceCells) -> int:
-    return cells.units if isinstance(cells, Grid) else -cells.letters
-
-
-def _nested(ascending: Sequence[R]) -> list[tuple[R, list[R]]]:
+def _nested(resolutions: Iterable[Any]) -> list[tuple[Any, list[Any]]]:
     """Group resolutions, the finest first, so that the first of each group nests in the others."""
-    groups: list[tuple[R, list[R]]] = []
-    for resolution in ascending:
+    groups: list[tuple[Any, list[Any]]] = []
+    for resolution in resolutions:
         group = next((members for finest, members in groups if finest.nests_in(resolution)), None)
         if group is None:
             groups.append((resolution, [resolution]))
         else:
             group.append(resolution)
     return groups
-
-
-def _nested_bins(bins: Sequence[TimeBin | None]) -> Sequence[tuple[TimeBin | None, Sequence[TimeBin | None]]]:
-    known = [time_bin for time_bin in bins if time_bin is not None]
-    if not known:
-        return [(None, [None])]
-    return _nested(sorted(known, key=lambda time_bin: time_bin.seconds or 31 * 86_400))
 
 
 def _require_nesting(release: Release, cells: Sequence[PlaceCells], bins: Sequence[TimeBin | None]) -> None:
@@ -605,9 +527,9 @@ def _require_nesting(release: Release, cells: Sequence[PlaceCells], bins: Sequen
 
 
 def _measure(
-    traces: Traces, release: Release, cells: PlaceCells, time_bin: TimeBin | None, draw: Draw, progress: Progress
+    release: Release, cells: PlaceCells, time_bin: TimeBin | None, draw: Draw, progress: Progress
 ) -> Iterator[UnicityCell]:
-    most, n = max(draw.points), release.n_records
+    traces, most, n = Traces.of(release, cells, time_bin), max(draw.points), release.n_records
     order = generator(draw.seed, PURPOSE, "targets").permutation(n)
     eligible = order[np.diff(traces.start)[order] >= most]
     targets = eligible[: draw.targets]
