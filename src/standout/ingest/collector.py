@@ -1,9 +1,8 @@
 """Turn batches of rows from any reader into coded entries, here or on workers, and build a release of them."""
 
-from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,26 +117,19 @@ class Collector:
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
         status, rows = batch.status, len(batch.status)
-        item = batch.item[0] if len(batch.item) == 1 else None
         if self.places is not None:
             item = Spans(*self.places.read(batch.item[0], batch.item[1], status))
-        item = join_columns(batch.item) if item is None else item
+        else:
+            item = batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
         for spans, reason in ((batch.record, Reason.NO_RECORD), (item, Reason.NO_ITEM)):
             status[(spans.starts == spans.ends) & (status == 0)] = reason
-        times = np.zeros(rows, np.uint32) if batch.time is None or isinstance(batch.time, Spans) else batch.time
-        if self.times is not None and isinstance(batch.time, Spans):
-            times = self.times.read(*batch.time, status)
-        values = np.full(rows, NONE)
+        times, values = np.zeros(rows, np.uint32), np.full(rows, NONE)
+        if self.times is not None and batch.time is not None:
+            times = self.times.read(*batch.time, status) if isinstance(batch.time, Spans) else batch.time
         if self.values is not None and batch.value is not None:
             values = self.values.codes(*batch.value, status)
-        self.add_codes(
-            batch.line,
-            status,
-            self.records.codes(*batch.record, status),
-            self.items.codes(*item, status),
-            values,
-            times,
-        )
+        records, items = self.records.codes(*batch.record, status), self.items.codes(*item, status)
+        self.add_codes(batch.line, status, records, items, values, times)
 
     def add_codes(
         self,
@@ -171,7 +163,15 @@ class Collector:
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
         """Build the release of all entries; raise an error if too many rows are unusable."""
         if self.times is not None and self.times.coded:
-            self._resolve_times()
+            code, status = self.times.resolve()
+            self._reject_codes(TIME, status)
+            code = code if self.options.bin is None else self.options.bin.round_codes(code)
+
+            def with_times(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
+                block[:, TIME] = code[block[:, TIME]]
+                return block
+
+            self.blocks = self.blocks.rewrite(with_times)
         levels, level = None, None
         if self.values is not None:
             levels, level, status = value_levels(self.values.labels(), self.options.value_type, self.options.value_bin)
@@ -190,19 +190,6 @@ class Collector:
         provenance = replace(provenance, **self.rejects.provenance(self.unit))
         self.blocks = CodeBlocks()  # the build frees them
         return build_release(coded, self.options.repeats, provenance, progress)
-
-    def _resolve_times(self) -> None:
-        """Convert coded times; reject the rows whose time is not valid."""
-        assert self.times is not None
-        code, status = self.times.resolve()
-        self._reject_codes(TIME, status)
-        code = code if self.options.bin is None else self.options.bin.round_codes(code)
-
-        def with_times(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
-            block[:, TIME] = code[block[:, TIME]]
-            return block
-
-        self.blocks = self.blocks.rewrite(with_times)
 
     def _reject_codes(self, column: int, status_of: NDArray[np.uint8]) -> None:
         """Reject the rows whose code in a column has a status other than 0."""
@@ -267,20 +254,9 @@ class Collector:
 
 def _recode(codes: NDArray[np.uint32], interner: Interner, part: Interner, first: int = 0) -> None:
     """Replace the codes of a part by those of all files; codes count from `first`."""
-    labels = part.labels()
-    code = interner.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
+    code = interner.codes_of(part.labels())
     is_known = (codes != NONE) & (codes >= first)
     codes[is_known] = code[codes[is_known] - first] + first
-
-
-def merge_files(
-    collector: Collector, pool: Any, read: Callable[..., Collector], tasks: Iterator[tuple[Any, ...]]
-) -> Iterator[None]:
-    """Read files on workers, and add them in their order, up to one whose times have another format."""
-    for part in pool.map(read, ((collector.fresh(), *task) for task in tasks)):
-        if not collector.merge(part):
-            return
-        yield
 
 
 def join_columns(parts: tuple[Spans, ...]) -> Spans:

@@ -64,6 +64,11 @@ class TextFile:
     unit = "line"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.layout.names
+
+    @property
     def sample(self) -> list[list[str]]:
         """A few rows."""
         return self.rows[:SAMPLE]

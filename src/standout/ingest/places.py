@@ -1,8 +1,8 @@
 """Turn latitude and longitude into the id of a place: a square of a grid, or a geohash.
 
-One compiled pass reads the text of both columns and writes the id. Numbers are read exactly, to 10⁻¹⁵ of a
-degree and rounded down: −0.005 is in the square of −0.01. Longitude 180 is the meridian −180. The poles are
-in the last row of squares. See `place_cells` for the ids.
+A square is named by its south-west corner, such as `37.75,-122.40`. Numbers are read exactly, as whole multiples of
+10⁻¹⁵ degrees, and rounded down: −0.005 is in the square of −0.01. Longitude 180 is the meridian −180, and the poles are
+in the last row of squares.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,12 +16,6 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
 from standout.ingest.report import Reason
-
-# Resolutions of places: squares of a grid in degrees, or geohashes of some length.
-#
-# A place is an item. A square of a grid is named by its south-west corner, such as `37.75,-122.40`. Degrees are
-# whole numbers of 10⁻¹⁵ inside Standout, so that no rounding moves a point into another square.
-
 
 UNIT = 15
 """Degrees are whole numbers of 10⁻¹⁵."""

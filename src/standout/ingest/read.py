@@ -19,7 +19,7 @@ from standout.data.export import FrameExport
 from standout.data.labels import Provenance, TimeUnit
 from standout.data.release import Release
 from standout.data.store import is_index, open_index, open_index_writer
-from standout.ingest.collector import Collector, merge_files
+from standout.ingest.collector import Collector
 from standout.ingest.delimited import ColumnTexts, Layout, TextFile, netflix_roles, open_text, read_netflix
 from standout.ingest.formats import (
     NETFLIX_FILES,
@@ -116,11 +116,10 @@ def read(
     value, time : str, int or bool, optional
         Columns of the value and of the time. False ignores such a column.
     ignore : str, int or list, optional
-        Columns to leave out on purpose. Other unused columns that look like a date, a number, a coordinate,
-        an id or a quasi-identifier cause a `ReadingWarning`, and an audit with `fail_above` rejects them.
+        Columns to leave out on purpose. Others that nobody uses and that may identify people cause a
+        `ReadingWarning`, and an audit with `fail_above` rejects them.
     latitude, longitude : str or int, optional
-        Columns of coordinates in decimal degrees; default: recognised by their names. Only with `grid` or
-        `geohash`.
+        Columns of coordinates in decimal degrees, with `grid` or `geohash`; default: recognised by their names.
     grid : float or str, optional
         Items are places: squares of this many degrees. The id of a square is its south-west corner.
     geohash : int, optional
@@ -133,18 +132,12 @@ def read(
     missing : list of str, optional
         Texts that mean an empty cell of a table; default: usual ones such as NA and ?.
     history : path, URL, frame or Release, optional
-        Entries of the people of a table, such as ratings, joined by the id. People without a row are appended
-        with empty cells.
+        Entries of the people of a table, joined by the id. People without a row are appended with empty cells.
     history_options : mapping, optional
         Options of this function for the history.
-    separator : str, optional
-        Separator of a delimited file; default: recognised.
-    header : bool, optional
-        Whether the first line has the column names; default: recognised.
-    quote : str
-        Quote character; empty for none.
-    encoding : str
-        Encoding of a text file.
+    separator, header, quote, encoding : optional
+        Separator of a delimited file, whether its first line has the column names, its quote character (empty for
+        none), and its encoding; default: recognised.
     member : str, optional
         File to read inside a zip archive.
     sql_table : str, optional
@@ -163,14 +156,13 @@ def read(
     time_unit : {"day", "hour", "minute"}
         Unit of the times in the release; default: day, or the unit of `time_bin`.
     time_bin : str, optional
-        Round times down to minute, hour, day, week (from Monday), month, or to a number of minutes, hours,
-        days or weeks such as "15min", "6h" or "2d".
+        Round times down to minute, hour, day, week, month, or to several units such as "15min", "6h" or "2d".
     zone : str
         Time zone. Unix times and times with a zone are converted to it; other times are taken as written.
     repeats : {"auto", "keep", "last", "first", "max", "error"}
-        Which of several rows with the same record and item to keep: all ("keep"), the last or the first in
-        time (then in row order), or the one with the largest value; "error" raises an error. "auto" keeps
-        all if more than 1 % of the rows repeat, otherwise the last.
+        Which of several rows with the same record and item to keep: all ("keep"), the last or the first in time
+        (then in row order), or that with the largest value; "error" raises an error. "auto" keeps all if more than
+        1 % of the rows repeat, otherwise the last.
     max_rejects : int or str
         Largest number or share ("5%") of unusable rows.
     progress : bool or callable, optional
@@ -248,7 +240,7 @@ def read_further(
 ) -> None:
     """Read a further file, whose columns may be in another order."""
     with open_part(kind, file, collector.options, like) as part:
-        names = part.layout.names if like is not None else part.names
+        names = part.names
         if sorted(names) != sorted(roles.names):
             raise SourceError(f"{file.path} has other columns than {first}: read them one by one")
         part.read(roles if names == roles.names else roles.reordered(names), record, collector, progress)
@@ -362,7 +354,7 @@ class SourceReader:
         """Read files. The first is opened once, unless its last rows show that it is no table."""
         with open_part(source.kind, source.files[0], self.options) as first:
             is_text = source.kind in TEXT
-            names, plan = first.layout.names if is_text else first.names, None
+            names, plan = first.names, None
             if self.options.kind == "table":
                 plan = TablePlan()
             elif size is not None:
@@ -461,7 +453,9 @@ class SourceReader:
             readable = (isinstance(path, RemotePath) or path.is_file() for path in paths)
             if pool is not None and shared and all(readable) and max(map(file_size, paths)) <= MOST_BYTES:
                 tasks = ((kind, files[i], records[i], *about) for i in range(number, len(files)))
-                for _ in merge_files(collector, pool, read_part, tasks):
+                for part in pool.map(read_part, ((collector.fresh(), *task) for task in tasks)):
+                    if not collector.merge(part):
+                        break  # its times have another format
                     number += 1
                     with meter.part(1):
                         pass

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.arrays import Ints
 from standout.core.errors import ColumnError, ParameterError, SourceError, did_you_mean, not_one_of
 from standout.core.files import write_content
 from standout.core.json_files import read_toml
@@ -243,28 +242,25 @@ def _column(name: str, keys: Any) -> ColumnSchema:
         return keys
     if not isinstance(keys, Mapping):
         raise ParameterError(f"{where}: must be a section with keys such as kind and role")
-    if unknown := sorted({*map(str, keys)} - {*KEYS}):
-        meant = did_you_mean(unknown[0], KEYS) or f"; the keys are {', '.join(KEYS)}"
-        raise ParameterError(f"{where}: unknown key {unknown[0]!r}{meant}")
     checked: dict[str, Any] = dict(keys)
-    for key, allowed in CHOICES.items():
-        if key in checked and checked[key] not in allowed:
-            raise ParameterError(not_one_of(f"{where}: {key}", checked[key], allowed))
-    for key in TEXTS:
-        if not isinstance(checked.get(key, "x"), str) or checked.get(key, "x") == "":
+    for key, value in keys.items():
+        if key not in KEYS:
+            meant = did_you_mean(str(key), KEYS) or f"; the keys are {', '.join(KEYS)}"
+            raise ParameterError(f"{where}: unknown key {str(key)!r}{meant}")
+        if key in CHOICES and value not in CHOICES[key]:
+            raise ParameterError(not_one_of(f"{where}: {key}", value, CHOICES[key]))
+        if key in TEXTS and not (isinstance(value, str) and value):
             raise ParameterError(f"{where}: {key} must be a text that is not empty")
-    for key in NUMBERS:
-        if not _is_number(checked.get(key, 1)):
+        if key in NUMBERS and not _is_number(value):
             raise ParameterError(f"{where}: {key} must be a number")
-    for key in LISTS:
-        if key in checked:
-            checked[key] = different_texts(checked[key], f"{where}: {key}")
-    if checked.get("date_format", "iso") != "iso":
-        check_pattern(f"{where}: date_format", checked["date_format"])
-    if not isinstance(checked.get("ignore", True), bool):
-        raise ParameterError(f"{where}: ignore must be true or false")
-    if "hierarchy" in checked:
-        checked["hierarchy"] = _hierarchy(checked["hierarchy"], where)
+        if key in LISTS:
+            checked[key] = different_texts(value, f"{where}: {key}")
+        if key == "date_format" and value != "iso":
+            check_pattern(f"{where}: date_format", value)
+        if key == "ignore" and not isinstance(value, bool):
+            raise ParameterError(f"{where}: ignore must be true or false")
+        if key == "hierarchy":
+            checked[key] = _hierarchy(value, where)
     return ColumnSchema(**checked)
 
 
@@ -303,7 +299,6 @@ def _hierarchy(source: Any, where: str) -> HierarchySource:
 
 
 # The text of a schema file: TOML with comments in plain words.
-
 
 HEAD = """\
 # What each column of a table is, and how it is compared. Change what is wrong. Delete a line to have it
@@ -437,19 +432,17 @@ def _with_rows(column: Column, rows: Sequence[tuple[str, ...]], source: str) -> 
                 'in its order: change them, or set kind = "category"'
             )
         order = list(range(len(texts)))
-    return replace(_reordered(column, order), hierarchy=_hierarchy_of([paths[code] for code in order]))
-
-
-def _hierarchy_of(paths: Sequence[tuple[str, ...]]) -> Hierarchy:
-    """Groups in the order in which they first occur, which puts those of one group side by side."""
-    heights = len(paths[0]) if paths else 0
-    labels, groups = [], np.zeros((heights, len(paths)), np.int64)
-    for height in range(heights):
-        names = list(dict.fromkeys(path[height] for path in paths))
-        place = {name: number for number, name in enumerate(names)}
-        groups[height] = [place[path[height]] for path in paths]
-        labels.append(tuple(names))
-    return Hierarchy(tuple(labels), groups)
+    labels, groups = [], np.zeros((len(paths[0]) if paths else 0, len(texts)), np.int64)
+    for height, own in enumerate(groups):  # groups in the order in which they first occur, side by side
+        names = [paths[code][height] for code in order]
+        labels.append(tuple(dict.fromkeys(names)))
+        place = {name: number for number, name in enumerate(labels[-1])}
+        own[:] = [place[name] for name in names]
+    if column.kind == "category" and isinstance(column.levels, tuple):
+        new = np.append(np.argsort(order), column.missing).astype(code_dtype(column.n_levels))
+        levels = tuple(column.levels[code] for code in order)
+        column = replace(column, levels=levels, codes=new[column.codes])
+    return replace(column, hierarchy=Hierarchy(tuple(labels), groups))
 
 
 def _bands(column: Column, widths: list[float]) -> Hierarchy:
@@ -465,15 +458,14 @@ def _bands(column: Column, widths: list[float]) -> Hierarchy:
     labels, groups = [], []
     for width in widths:
         lower, group = np.unique(np.floor(column.levels / width), return_inverse=True)
-        labels.append(tuple(_band(low * width, width, whole) for low in lower.tolist()))
+        lows = [low * width for low in lower.tolist()]
+        if whole:
+            ends = (f"-{int(low + width - 1)}" * (width > 1) for low in lows)
+            labels.append(tuple(f"{int(low)}{end}" for low, end in zip(lows, ends, strict=True)))
+        else:
+            labels.append(tuple(f"[{low:g}, {low + width:g})" for low in lows))
         groups.append(group)
     return Hierarchy(tuple(labels), np.array(groups, np.int64).reshape(len(widths), column.n_levels))
-
-
-def _band(low: float, width: float, whole: bool) -> str:
-    if whole:
-        return f"{int(low)}" if width == 1 else f"{int(low)}-{int(low + width - 1)}"
-    return f"[{low:g}, {low + width:g})"
 
 
 def _level_texts(column: Column) -> list[str]:
@@ -481,14 +473,3 @@ def _level_texts(column: Column) -> list[str]:
     if isinstance(column.levels, tuple):
         return list(column.levels)
     return [f"{int(level)}" if level.is_integer() else f"{level!r}" for level in column.levels.tolist()]
-
-
-def _reordered(column: Column, order: list[int]) -> Column:
-    """The column with its levels in another order."""
-    if order == list(range(column.n_levels)) or not isinstance(column.levels, tuple):
-        return column
-    new: Ints = np.empty(column.n_levels + 1, np.int64)
-    new[order] = np.arange(column.n_levels)
-    new[-1] = column.missing
-    codes = new.astype(code_dtype(column.n_levels))[column.codes]
-    return replace(column, levels=tuple(column.levels[code] for code in order), codes=codes)

@@ -118,6 +118,15 @@ def _choose_id(names: Sequence[str], cells: Mapping[int, DistinctCells]) -> tupl
 # The columns of a table.
 
 
+class _ColumnPart(NamedTuple):
+    """A column that was read, how, and a schema that reads it in the same way."""
+
+    column: Column
+    note: str
+    doubts: tuple[Doubt, ...]
+    schema: ColumnSchema
+
+
 @dataclass(slots=True)
 class TableReading:
     """Makes a release of the columns of a source."""
@@ -176,7 +185,7 @@ class TableReading:
         self.warnings += [doubt.text for doubt in doubts]
         self.refusals += [doubt.text for doubt in doubts if doubt.blocks]
         unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
-        inferred = {part.column.name: part.schema(schema) for part in parts.values()}
+        inferred = {part.column.name: part.schema for part in parts.values()}
         inferred |= {column.name: ColumnSchema(ignore=True) for column in unused}
         self.schema_read = Schema(inferred, False if chosen is None else names[chosen], schema.folder)
         provenance = Provenance(
@@ -196,13 +205,23 @@ class TableReading:
             ids = Labels(offsets(texts.str.len_bytes().to_numpy()), data)
         return Release.of_columns(columns, ids, provenance=provenance)
 
-    def _part(self, name: str, cells: DistinctCells) -> "_ColumnPart":
-        schema = self.options.schema.columns.get(name, ColumnSchema())
-        own = replace(schema, missing=self.options.missing) if schema.missing is None else schema
-        levels = levels_of(name, cells, own)
-        column = make_column(name, cells, levels, schema, self.options.schema.folder)
-        doubts = tuple(column_doubts(column, cells, levels.doubt, schema.kind is not None))
-        return _ColumnPart(column, levels, _note(column, cells, levels), doubts)
+    def _part(self, name: str, cells: DistinctCells) -> _ColumnPart:
+        given = self.options.schema.columns.get(name, ColumnSchema())
+        levels = levels_of(
+            name, cells, replace(given, missing=self.options.missing) if given.missing is None else given
+        )
+        column = make_column(name, cells, levels, given, self.options.schema.folder)
+        doubts = tuple(column_doubts(column, cells, levels.doubt, given.kind is not None))
+        own = schema_of(column)
+        schema = replace(
+            own,
+            hierarchy=given.hierarchy,
+            levels=own.levels if own.levels is not None else given.levels,
+            missing=tuple(sorted(levels.markers)) or None if given.missing is None else given.missing,
+            separator=levels.separator or None,
+            date_format=levels.date_format or None,
+        )
+        return _ColumnPart(column, _note(column, cells, levels), doubts, schema)
 
     def _ignored(self, names: Sequence[str]) -> set[int]:
         """Positions of the columns that the user leaves out; columns of the schema must exist."""
@@ -229,28 +248,6 @@ class TableReading:
                 "they are was inferred; add a section for each of them"
             )
         return {"schema": schema.name or "given"} | ({NOT_IN_SCHEMA: list_names(others)} if others else {})
-
-
-class _ColumnPart(NamedTuple):
-    """A column that was read, and how."""
-
-    column: Column
-    levels: CellLevels
-    note: str
-    doubts: tuple[Doubt, ...]
-
-    def schema(self, given: Schema) -> ColumnSchema:
-        """A schema that reads the column in the same way."""
-        own, levels = schema_of(self.column), self.levels
-        before = given.columns.get(self.column.name, ColumnSchema())
-        return replace(
-            own,
-            hierarchy=before.hierarchy,
-            levels=own.levels if own.levels is not None else before.levels,
-            missing=tuple(sorted(levels.markers)) or None if before.missing is None else before.missing,
-            separator=levels.separator or None,
-            date_format=levels.date_format or None,
-        )
 
 
 def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:

@@ -14,10 +14,7 @@ from standout.data.labels import Labels
 from standout.ingest.report import Reason
 from standout.ingest.sources import UTF8, Stream
 
-# Find the fields of each row of delimited text, in one compiled pass over the bytes.
-#
-# Fields may be quoted (RFC 4180): they can then contain separators, line ends and doubled quotes.
-
+# Find the fields of each row in one compiled pass. Quoted fields (RFC 4180) may contain separators and line ends.
 
 NEWLINE, RETURN = np.uint8(10), np.uint8(13)
 NO_QUOTE = 256
@@ -26,10 +23,7 @@ TOO_FEW, TOO_MANY, STRAY_QUOTE = Reason.TOO_FEW_FIELDS, Reason.TOO_MANY_FIELDS, 
 
 
 class Dialect(NamedTuple):
-    """Separator and quote of a file, and which of its fields are read.
-
-    slot[f] = column of field f in `Rows`, or -1 if it is not read.
-    """
+    """Separator and quote of a file; slot[f] = column of field f in `Rows`, or -1 if it is not read."""
 
     separator: NDArray[np.uint8]
     quote: int
@@ -147,12 +141,8 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
     return n, begin, line, 0
 
 
-# Recognise the encoding of text that is not UTF-8.
-#
-# UTF-16 is recognised by its byte order mark. Other text that is not UTF-8 is read as Windows-1252, an
-# extension of Latin-1, if its bytes are clean text in this encoding. In any encoding of single bytes, different
-# texts stay different. A wrong guess therefore changes how names look, and no number of an audit.
-
+# The encoding: UTF-16 has a byte order mark. Other text that is not UTF-8 is read as Windows-1252 if it is clean text
+# in it. In any encoding of single bytes different texts stay different, so a wrong guess changes no number.
 
 WINDOWS = "cp1252"
 NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
@@ -180,11 +170,10 @@ def without_marks(data: bytes) -> bytes:
 
 
 class TextDecoder:
-    r"""Converts text to UTF-8, some complete lines at a time; the result does not depend on how many.
+    """Converts text to UTF-8, some complete lines at a time; the result does not depend on how many.
 
-    The first line outside ASCII decides: it is UTF-8, or it is clean text in Windows-1252 and does not look
-    like damaged UTF-8. Text that is neither is read with replacement characters, so that all problems of a
-    file are found. `is_windows` is None as long as nothing is decided.
+    The first line outside ASCII decides: it is UTF-8, or clean text in Windows-1252 that does not look like damaged
+    UTF-8. Text that is neither gets replacement characters. `is_windows` is None as long as nothing is decided.
     """
 
     def __init__(self, is_windows: bool | None = None) -> None:
@@ -253,17 +242,9 @@ def text_head(stream: Stream) -> bytes:
 
 
 class Window:
-    """The bytes buffer[:end] of a stream, from line `line` on.
+    """The bytes buffer[:end] of a stream in UTF-8, from line `line` on: `refill` adds bytes, `take` drops those used.
 
-        window = Window(stream)
-        while window.refill():
-            used, next_line = process(window.buffer[: window.end])
-            window.take(used, next_line)
-
-    Bytes that are not used stay for the next round. In the last round (`last`), the bytes end with a line
-    end, even if the file does not.
-
-    Text in Windows-1252 is converted (see `TextDecoder`).
+    In the last round (`last`), the bytes end with a line end, even if the file does not.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -384,7 +365,7 @@ class Interner:
     @classmethod
     def _of(cls, labels: Labels, numbers: int) -> "Interner":
         new = cls(numbers)
-        new.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
+        new.codes_of(labels)
         return new
 
     @property
@@ -415,9 +396,8 @@ class Interner:
         _intern(table, writable(buffer, np.uint8), low, high, writable(status, np.uint8), out)
         return out
 
-    def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
-        """Code of each text of a list."""
-        labels = Labels.of(texts)
+    def codes_of(self, labels: Labels) -> NDArray[np.uint32]:
+        """Code of each text."""
         return self.codes(labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8))
 
     def labels(self) -> Labels:
