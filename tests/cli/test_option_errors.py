@@ -102,7 +102,7 @@ def _texts_without_docstrings(tree):
         ("user,item\n7.5,x\n", [], "name another one with --record"),
         ("user,item\np,x\np,x\n", ["--read", "repeats=error"], "keep all with --read repeats=keep"),
         ("user,item,rating\np,x,4\nq,x,a\n", ["--read", "value_type=number"], "List them all with --read rejects=FILE"),
-        ("6,2,4,1289241912\n6,5,2,1289241942\n", [], "For example: standout audit x.csv --record 1 --item 2"),
+        ("6,2,4,1289241912\n6,5,2,1289241942\n", [], "such as --record 1, --item 2. The columns look like: 1 number"),
     ],
 )
 def test_errors_of_the_library_name_options_on_the_command_line(run, tmp_path, monkeypatch, text, args, message):
