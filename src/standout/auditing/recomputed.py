@@ -303,8 +303,9 @@ def column_scores(release: Release, attack: AnyAttack, known: KnownFacts, query:
         _CellFact(
             column,
             release.column(column.name),
-            channels.get(column.name),
-            int(cells.code[f]),
+            channel := channels.get(column.name),
+            code := int(cells.code[f]),
+            code if channel is None else int(channel.released[code]),
             0.0 if adversary is None else adversary.error_of(column),
             0.0 if adversary is None else adversary.wrong / adversary.knows,
             target if absent else None,
@@ -336,12 +337,13 @@ def column_scores(release: Release, attack: AnyAttack, known: KnownFacts, query:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _CellFact:
-    """One known level, and the column that it is about; `absent` is the target's row if it is removed."""
+    """One known level, what it became, and the column it is about; `absent` is the target's row if it is removed."""
 
     original: Column
     released: Column
     channel: Channel | None
     code: int
+    became: int
     error: float
     wrong: float
     absent: int | None
@@ -351,9 +353,9 @@ class _CellFact:
         column, channel, released = self.original, self.channel, self.released
         replaced, suppressed = (0.0, 0.0) if channel is None else (channel.replaced, channel.suppressed)
         if column.starts is not None:  # a known member of a set, row by row
-            if (became := self._became()) == released.n_levels:
+            if self.became == released.n_levels:
                 return np.ones(released.n_rows)
-            given, sizes = self._given_members(released, became, wrong, 254)
+            given, sizes = self._given_members(released, self.became, wrong, 254)
             owned, counted = self._given_members(column, self.code, self.wrong, column.n_levels)
             counted = (counted > 0) & (np.arange(column.n_rows) != (-1 if self.absent is None else self.absent))
             total, n = float(owned[counted].sum()), int(counted.sum())
@@ -414,12 +416,9 @@ class _CellFact:
         mass, sums = (np.bincount(codes, of, n).astype(np.float64) for of in (counts, counts * numbers))
         return mass, sums
 
-    def _became(self) -> int:
-        return self.code if self.channel is None else int(self.channel.released[self.code])
-
     def similarity(self, is_exact: bool) -> Floats:
         """The paper's Sim of the known level and each row, divided by ln of the support; or whether they are equal."""
-        released, missing, became = self.released, self.released.n_levels, self._became()
+        released, missing, became = self.released, self.released.n_levels, self.became
         support = released.n_rows - int(released.is_missing.sum()) - (self.absent is not None)
         weight = 1.0 if is_exact else 1.0 / math.log(max(support, 2))
         if self.original.starts is not None:
