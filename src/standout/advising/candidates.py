@@ -133,10 +133,7 @@ def built_in_steps(release: Release, adversary: Adversary, limit: float) -> list
 
 
 def _history_steps(release: Release, limit: float) -> Iterator[str]:
-    """Steps on entries.
-
-    One of them is a sample so small that it meets a limit for everybody even if all people in it are identified.
-    """
+    """Steps on entries; one sample is so small that it meets the limit even if everybody in it is identified."""
     levels, median = release.levels, int(np.median(release.lengths))
     if release.span:
         yield from (f"round-time {to}" for to in ("month", "year", "none"))
@@ -166,11 +163,7 @@ def _history_steps(release: Release, limit: float) -> Iterator[str]:
 
 
 def _table_steps(table: Release, adversary: Adversary) -> list[Step]:
-    """Steps on columns that vary and that the adversary may know, at most 64 of them.
-
-    Quasi-identifiers come first, then columns with much information. If there are too many columns, the others are
-    only dropped.
-    """
+    """Steps on columns that vary and may be known, at most 64: quasi-identifiers first, then those with many bits."""
     known = None if adversary.columns is None else set(adversary.columns)
     columns = [column for column in table.columns if known is None or known & {column.name, column.attribute}]
     columns = [column for column in columns if column_bits(column) > 0]
@@ -317,11 +310,7 @@ def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def select_for_full_stage(candidates: Sequence[Candidate], limit: float, targets: int, count: int) -> list[Candidate]:
-    """Candidates that deserve the full stage.
-
-    One half has the highest utility among those whose interval, with this number of targets, should end below
-    the limit. The others are on the frontier, those near the limit first.
-    """
+    """Half with the highest utility among those whose interval should end below the limit, then the frontier."""
     goal = max(limit - STANDARD_ERRORS * math.sqrt(limit * (1 - limit) / targets), 0.0)
     measured = [_measured(candidate) for candidate in candidates]
     below = sorted((each for each in measured if each.risk <= goal), key=lambda each: -each.utility)
@@ -332,11 +321,7 @@ def select_for_full_stage(candidates: Sequence[Candidate], limit: float, targets
 
 
 def propose_combinations(tried: Tried, limit: float, count: int, known_share: float = 1.0) -> list[Steps]:
-    """Combinations that were not tried yet and promise most.
-
-    One half should keep most utility below the limit, the others are spread over the expected frontier.
-    `known_share` is the share of the attributes that the adversary knows.
-    """
+    """Untried combinations: half keep most utility below the limit, the others spread over the expected frontier."""
     effects = step_effects(tried, known_share)
     expected = {each.steps: each for each in expected_frontier(tried, effects)}
     expected |= {each.steps: each for each in _neighbours(tried, effects, limit)}
@@ -435,13 +420,10 @@ def _neighbours(tried: Tried, effects: Mapping[Step, Point], limit: float) -> It
     others, classes = families(effects)
     order = [*(step for family in others for step in family), *classes]
     for point in near[:NEIGHBOURS_OF]:
-        own = {step_family(step): step for step in point.steps}
-        variants: list[tuple[str, Step | None]] = [(family, None) for family in own]
-        for family, step in [*variants, *((step_family(step), step) for step in order)]:
-            chosen = {**own, family: step}
-            steps = tuple(each for each in order if each in chosen.values())
+        own: dict[str, Step | None] = {step_family(step): step for step in point.steps}
+        for family, step in [*((family, None) for family in own), *((step_family(step), step) for step in order)]:
+            chosen = {**own, family: step}.values()
+            steps = tuple(each for each in order if each in chosen)
             if len(steps) >= 2 and all(_fits(steps, each) for each in steps):
-                nothing = Point((), 0.0, 0.0)
-                old = effects[own[family]] if family in own else nothing
-                new = effects[step] if step is not None else nothing
+                old, new = (effects[each] if each else Point((), 0.0, 0.0) for each in (own.get(family), step))
                 yield Point(steps, point.risk + new.risk - old.risk, point.utility + new.utility - old.utility).shares()

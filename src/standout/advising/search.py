@@ -125,31 +125,25 @@ class ColumnBenchmark:
 
     def measures(self, safer: Sanitized) -> dict[str, Estimate | None]:
         """The measures of a release that was made from the original."""
-        n = self.release.n_records
-
-        def counted(value: float) -> Estimate:  # not estimated, so its interval is a point
-            return Estimate(value, value, value, n, 0.0)
-
-        columns = [column_utility(safer, old) for old in self.release.columns]
+        n, columns = self.release.n_records, [column_utility(safer, old) for old in self.release.columns]
         shares = [min(column.bits_kept / column.bits_before, 1.0) for column in columns if column.bits_before > 0]
-        information, associations = counted(math.fsum(shares) / len(shares) if shares else 1.0), None
+        numbers = {
+            "information": math.fsum(shares) / len(shares) if shares else 1.0,
+            "rows_kept": safer.n_records / n,
+            "bits": math.fsum(column.bits_kept for column in columns),
+        }  # not estimated, so their intervals are points
+        counted = {name: Estimate(value, value, value, n, 0.0) for name, value in numbers.items()}
+        associations = None
         if self.before:
             value = max(1.0 - self._association_change(safer) / math.fsum(self.before.values()), 0.0)
-            people = len(self._people)
-            associations = counted(value) if people == n else Estimate(value, math.nan, math.nan, people, 0.0)
-        return {
-            "kept": information if associations is None else min(information, associations, key=lambda x: x.value),
-            "information": information,
-            "associations": associations,
-            "rows_kept": counted(safer.n_records / n),
-            "bits": counted(math.fsum(column.bits_kept for column in columns)),
-        }
+            end = value if len(self._people) == n else math.nan
+            associations = Estimate(value, end, end, len(self._people), 0.0)
+        return {"kept": lower(counted["information"], associations), "associations": associations, **counted}
 
     def _association_change(self, safer: Sanitized) -> float:
         """Σ |change of the association of a pair|; only pairs with a changed column are computed."""
-        is_used = np.zeros(self.release.n_records, np.bool_)
-        is_used[self._people] = True
-        new = columns_at(safer, np.flatnonzero(is_used[safer.original_row]))
+        is_used = np.isin(safer.original_row, self._people)
+        new = columns_at(safer, np.flatnonzero(is_used))
         is_whole, changes = safer.n_records == self.release.n_records, []
         for (a, b), before in self.before.items():
             if a not in new or b not in new:
@@ -312,11 +306,7 @@ class SearchResult:
 def search_candidates(
     runner: CandidateRunner, limit: float, given: Sequence[Steps] | None, progress: Progress
 ) -> SearchResult:
-    """Search for the candidate that meets the limit and keeps most of the utility.
-
-    Tries the `given` candidates; default: built-in steps and their combinations. Ctrl-C ends the search, and
-    the result has what was measured so far.
-    """
+    """Search for the candidate that meets the limit and keeps most utility; Ctrl-C ends it with what was measured."""
     result = SearchResult()
     try:
         if given is not None:

@@ -117,12 +117,7 @@ ROWS, GROUPS = 10_000, 8
 
 
 def association_change(safer: Sanitized, seed: int) -> tuple[dict[str, Estimate | None], tuple[str, str] | None]:
-    """Measures of all pairs of columns other than sets, and the pair that changed most; none without two columns.
-
-    A large table is measured on a sample of people. The interval is then that of a jackknife over groups of
-    them; a whole table has no sampling error. The baseline of the mean is the mean association of the original: all of
-    it would be lost. The largest change has no interval.
-    """
+    """Changes over all pairs of columns other than sets, by a jackknife over groups of people, and the largest."""
     names = [column.name for column in safer.original.columns if column.starts is None]
     pairs = list(combinations(names, 2))
     if not pairs:
@@ -260,10 +255,7 @@ class Prediction(NamedTuple):
 def predict_target(
     safer: Sanitized, target: str, people: int, seed: int
 ) -> tuple[dict[str, Estimate | None], Prediction | None]:
-    """Measures of the task; none if nothing can be learned, because the target does not vary.
-
-    Raises a ParameterError if scikit-learn is not installed, or the target is dropped or a set.
-    """
+    """Measures of the task, and what was predicted; none if the target does not vary."""
     if find_spec("sklearn") is None:
         raise ParameterError(INSTALL + install_command("prediction"))
     original, column = safer.original, safer.original.column(target)
@@ -338,10 +330,7 @@ def _released_classes(safer: Sanitized, column: Column, class_of: Ints) -> Ints:
 
 
 def _features(columns: Iterable[tuple[Column, Column]]) -> tuple[Floats, list[bool]]:
-    """Cells as columns of numbers, an empty one as NaN, and which of them are categories.
-
-    Each column is given with all its cells, and with those that are wanted.
-    """
+    """Wanted cells of columns (all cells, wanted ones) as numbers, an empty one as NaN, and which are categories."""
     parts, is_category = [], []
     for column, cells in columns:
         by_count = np.argsort(-column.counts[:-1], kind="stable")

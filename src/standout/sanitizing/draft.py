@@ -49,10 +49,7 @@ def merge_numbers(kind: ColumnKind, numbers: Floats) -> LevelChange:
 
 
 def merge_labels(column: Column, group: Ints, labels: tuple[str, ...], height: int = 0) -> LevelChange:
-    """Each level becomes the label of its group; groups with the same label become one level.
-
-    `height` is the height of these groups in the column's hierarchy; 0 if they are not part of it.
-    """
+    """Each level becomes the label of its group; `height` is that of the groups in the hierarchy, 0 if in none."""
     used, position = np.unique(group, return_inverse=True)
     first: dict[str, int] = {}
     new_code = np.array([first.setdefault(labels[place], len(first)) for place in used.tolist()], np.int64)
@@ -300,11 +297,7 @@ class Draft:
         return changed._tighten(self.by_record._replace(time=time), self.levels, clock, self.has_repeats)
 
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
-        """Replace all entries, without values and times; a record has an item at most once.
-
-        `added` is the number of entries whose record did not have the item; the other entries of the draft are
-        removed, or merged if they are repeats.
-        """
+        """Replace all entries, without values, times and repeats; `added` of them are false."""
         changed = replace(
             self,
             levels=None,

@@ -376,10 +376,7 @@ class _Output:
         return SourceError(f"{self.path} does not match its sidecar: one of the two was changed or replaced")
 
     def columns(self) -> Sanitized:
-        """The columns, in the rows of the people whom the key names.
-
-        What the steps did to the levels is worked out again from the original: the sidecar has no values.
-        """
+        """The columns, in the rows of the people whom the key names; steps and original give the levels."""
         sidecar, original = self.sidecar, self.original
         ids = Labels.of(map(str, range(1, sidecar.records + 1)))
         self._check_size()
@@ -572,11 +569,7 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
 
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:
-    """Whether each record has only entries of some person whom it represents.
-
-    Entries are matched by item and number: of each item a record has at most as many entries as the person.
-    Which entry is which cannot be said, because steps change values and times and so their order.
-    """
+    """Whether each record has, of each item, at most as many entries as some person whom it represents."""
     present = np.flatnonzero(item_codes >= 0)
     original_item = np.empty(release.n_items, np.int64)
     original_item[item_codes[present]] = present

@@ -235,10 +235,7 @@ def _removed_but_left(draft: Draft, keep: Bools) -> dict[str, float]:
 
 
 def _replacement_noise(report: StepReport) -> ReleaseNoise | None:
-    """Noise of a step by its counts: the share of entries whose item is left, and how these changed.
-
-    A time moves by up to twice the mean distance. None if no entry was replaced.
-    """
+    """Noise by the counts of replaced entries, times moving by up to twice the mean; None if none was replaced."""
     counts = report.counts
     if not counts.get(ITEM_LEFT):
         return None

@@ -149,10 +149,7 @@ class ClusterRecords(Step):
 
 
 def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
-    """Coordinates of each record by orthogonal iteration.
-
-    A linear algebra library would give sums that depend on its number of threads.
-    """
+    """Coordinates of each record by orthogonal iteration; the sums of a library would depend on its threads."""
     start, item = draft.distinct
     matrix = csr_array((np.ones(len(item)), item.astype(np.int32), start), shape=(draft.n_records, draft.n_items))
     record_weight, item_weight = (1 / np.sqrt(size)[:, np.newaxis] for size in (np.diff(start), draft.support))

@@ -4,12 +4,8 @@
     ranking   s = x_person · W Wᵀ                              W: first factors of the 0/1 record-item matrix
 
 The second is PureSVD  [Cremonesi, Koren & Turrin 2010]. Both learn about ITEMS from the release. A person
-enters only with the own history, which the service that makes recommendations has anyway. So the recommender
-also works for releases with sampled, merged or renumbered records, and for people who are not in them.
-
-If a record has an item several times, it counts once: the matrix of items stays 0/1, and the value is the
-mean of those entries' values. A mean needs no times, so it is the same after steps that move or remove them.
-How often a person has an item is not used.
+enters only with the own history, which a service has anyway, so people who are not in the release count too.
+A repeated item counts once, with the mean of its values.
 
 Test entries are held out of the original BEFORE it is sanitized. Otherwise a release that contains them would
 be rewarded for remembering them.
@@ -18,7 +14,7 @@ be rewarded for remembering them.
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -56,10 +52,7 @@ class Recommender:
     value_factors: Floats
 
     def scores(self, histories: csr_array, by_popularity: bool = False) -> Floats:
-        """Scores of all items for people with these histories (1 for an item they have): people × items.
-
-        Items that a person has already, and removed items, get −∞.
-        """
+        """Scores, people × items, by what they have; −∞ for items that a person has already, and for removed ones."""
         if by_popularity:
             scores = np.tile(self.support.astype(np.float64), (histories.shape[0], 1))
         else:
@@ -81,11 +74,7 @@ class Recommender:
 
 
 def train_recommender(release: Release, values: Floats, item_codes: Ints, records: Ints | None = None) -> Recommender:
-    """Train a recommender on a release.
-
-    `values` are the numbers of its value codes, NaN for a missing value. `item_codes` are the codes of the
-    original's items in the release, -1 for removed ones. `records` are those to learn from (default: all).
-    """
+    """Train on some records; `values` has numbers of value codes, `item_codes` the codes of all items, -1: removed."""
     removed, code = item_codes < 0, np.maximum(item_codes, 0)
     support = np.where(removed, 0, release.support[code])
     item_factors = np.where(removed[:, None], 0.0, _factors(history_matrix(release, None, records))[code])
@@ -117,10 +106,7 @@ def entry_numbers(release: Release, entry: Ints, numbers: Floats) -> Floats:
 
 
 def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
-    """Matrix of records × items: 1 where a record has an item, or with `values` the mean of its numbers.
-
-    With `people`, the rows are theirs.
-    """
+    """Records (default: all) × items: 1 where a record has an item, or with `values` the mean of its numbers."""
     records = np.arange(release.n_records) if people is None else people
     entry, start = entries_of(release, records)
     item, data = release.by_record.item[entry], np.ones(len(entry))
@@ -166,26 +152,18 @@ MOST_HELD_OUT, PART = 5, 5
 """At most 5 items of a person are held out, and at most one in 5."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class HeldOutEntries:
-    """Items of some people that are held out with all their entries, and the release without them.
-
-    `person` is the index in `people` for each held-out item; `value` its value, the mean of several, or NaN.
-    """
+class HeldOutEntries(NamedTuple):
+    """Items of some people that are held out with all their entries, and the release without them."""
 
     rest: Release
     people: Ints
-    person: Ints
+    person: Ints  # for each held-out item, the index in `people`
     item: Ints
-    value: Floats
+    value: Floats  # its value, the mean of several, or NaN
 
 
 def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
-    """Hold out entries of randomly drawn people; the result depends on the seed and the release only.
-
-    Every item keeps at least one record: nothing can be learned about an item that nobody else has. All items
-    of a person are equally likely to be held out, however often the person has them.
-    """
+    """Hold out entries of random people, all items equally likely; every item keeps at least one record."""
     eligible, _ = draw_targets(release.check(), None, LEAST_ITEMS, seed, "utility")
     drawn_people = eligible[release.distinct_items[eligible] >= LEAST_ITEMS][:people]
     is_first = first_entries(release.by_record)
@@ -319,18 +297,12 @@ TIE = 1e-9
 """Scores that differ by less than this share of the highest are tied: the difference is rounding."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class RecommenderResult:
-    """Results of a recommender for each test person.
+class RecommenderResult(NamedTuple):
+    """Results of a recommender for each test person."""
 
-    hits          share of the held-out items among the TOP, where ties are in random order
-    popular_hits  the same for recommendations by popularity alone
-    squared       mean squared error of the held-out values; NaN if none has a value
-    """
-
-    hits: Floats
-    popular_hits: Floats
-    squared: Floats
+    hits: Floats  # share of the held-out items among the TOP, where ties are in random order
+    popular_hits: Floats  # the same for recommendations by popularity alone
+    squared: Floats  # mean squared error of the held-out values; NaN if none has a value
 
     @property
     def hit_rate(self) -> InfluenceEstimate:
@@ -350,11 +322,7 @@ def _root_mean(squared: Floats) -> InfluenceEstimate | None:
 
 @dataclass(frozen=True, eq=False)
 class RecommenderBenchmark:
-    """Held-out entries, with the results of the untouched release and without any release.
-
-    With `share` below 1, recommenders learn from that share of the records only, for every release. This is
-    faster, and good enough to compare releases.
-    """
+    """Held-out entries; with `share` below 1, recommenders learn from that share of the records, which is faster."""
 
     holdout: HeldOutEntries
     share: float = 1.0
@@ -436,10 +404,7 @@ def probability_in_top(scores: Floats, person: Ints, item: Ints, top: int = TOP)
 
 
 def calibrated_values(safer: Sanitized) -> Floats:
-    """The number of each value code on the scale of the original; NaN for the code of no value.
-
-    A level becomes the mean of the original values that it replaces: 4.3 for "liked". One that replaces no value stays.
-    """
+    """The number of each value code on the original scale: the mean of the values that it replaces, 4.3 for "liked"."""
     old, new = level_numbers(safer.original), level_numbers(safer)
     column = safer.original.by_record.value
     levels = [] if safer.levels is None else list(safer.levels)

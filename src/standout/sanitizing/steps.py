@@ -176,11 +176,7 @@ def sanitize(
 
 
 def _check_order(steps: Sequence[Step]) -> None:
-    """Refuse to merge values of a column after rare ones were emptied.
-
-    Merged values are less rare, so fewer need to be emptied. It also keeps what happened to a value a matter
-    of the steps alone.
-    """
+    """Refuse to merge values after rare ones were emptied: merged values are less rare, so fewer are emptied."""
     suppressed: dict[str, Step] = {}
     for step in steps:
         name = getattr(step, "column", "")
@@ -228,15 +224,10 @@ def _sizes(before: Draft, after: Draft) -> dict[str, float]:
     sizes: dict[str, float] = {"records before": before.n_records, "records": after.n_records}
     if before.source.n_entries:
         merged, added = after.merged - before.merged, after.added - before.added
-        sizes |= {
-            "items before": before.n_items,
-            "items": after.n_items,
-            "entries before": before.n_entries,
-            "entries": after.n_entries,
-            "entries removed": before.n_entries + added - merged - after.n_entries,
-            "entries merged": merged,
-            "entries added": added,
-        }
+        sizes |= {"items before": before.n_items, "items": after.n_items}
+        sizes |= {"entries before": before.n_entries, "entries": after.n_entries}
+        sizes["entries removed"] = before.n_entries + added - merged - after.n_entries
+        sizes |= {"entries merged": merged, "entries added": added}
     if before.columns:
         kept = np.flatnonzero(np.isin(before.source_records, after.source_records, assume_unique=True))
         old_columns = {column.name: column for column in before.columns}
@@ -246,12 +237,8 @@ def _sizes(before: Draft, after: Draft) -> dict[str, float]:
                 old = old_columns[new.name].rows(kept)
                 emptied += int(np.count_nonzero(new.is_missing & ~old.is_missing))
                 changed += int(np.count_nonzero(~same_cells(old, new) & ~new.is_missing))
-        sizes |= {
-            "columns before": len(before.columns),
-            "columns": len(after.columns),
-            "cells changed": changed,
-            "cells emptied": emptied,
-        }
+        sizes |= {"columns before": len(before.columns), "columns": len(after.columns)}
+        sizes |= {"cells changed": changed, "cells emptied": emptied}
     return sizes
 
 

@@ -261,10 +261,7 @@ def _steps_of(release: Sanitized) -> list[Step]:
 
 
 class NumberedEntries(NamedTuple):
-    """Entries of some people and a number of each, NaN if it has none; person p has start[p] to start[p + 1].
-
-    Items ascend within a person; -1 is an item that cannot be matched.
-    """
+    """Entries of people and a number of each, NaN: none; items ascend within a person, -1 cannot be matched."""
 
     start: Array
     item: Array
@@ -318,12 +315,7 @@ PAIRS, SUPPORT = 1000, 5
 
 
 def _popularity_distortion(original: Release, release: Release, item_codes: Ints) -> tuple[Estimate, Estimate]:
-    """Change of the items' shares of all entries, and rank correlation of their supports.
-
-    The change is half of Σ |share − share before| over items: 0 if they are equal, 1 if nothing is in common.
-    The correlation is Spearman's. A removed item has support 0. Both are counts over the whole release, so they
-    have no interval.
-    """
+    """Half of Σ |change of an item's share of entries|, and the rank correlation of supports; a removed item has 0."""
 
     def by_item(counts: Ints) -> Floats:
         return np.where(item_codes < 0, 0, counts[np.maximum(item_codes, 0)]).astype(np.float64)
@@ -338,11 +330,7 @@ def _popularity_distortion(original: Release, release: Release, item_codes: Ints
 
 
 def _similarity_change(original: Release, release: Release, item_codes: Ints, seed: int) -> Estimate | None:
-    """Root mean square change of the cosine of two items, |a ∩ b| / √(|a| · |b|).
-
-    |a| is the number of records that have an item. A pair is two random items of a random record. The
-    baseline is the change if no two items occurred together any more. None if no pair has enough support.
-    """
+    """Root mean square change of the cosine |a ∩ b| / √(|a| · |b|) of two items; None without pairs."""
     a, b = _item_pairs(original, seed)
     if not len(a):
         return None
@@ -376,13 +364,7 @@ def _cosines(release: Release, a: Ints, b: Ints) -> Floats:
 
 
 def _entry_distortion(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> dict[str, Estimate | None]:
-    """Share of people's entries that are in the records that represent them, and how these entries differ.
-
-    If the person has an item a times and the record b times, min(a, b) entries are kept. Differences of
-    values are on the original's scale, those of times in days; None if no entry has both. Repeated entries
-    are matched such that the differences are as small as possible, separately for values and for times.
-    `old` and `new` are the numbers of the value codes of the original and of the release.
-    """
+    """Share of people's entries in the records that represent them, and how their values and times differ."""
     original = safer.original
     entry, start = entries_of(original, people)
     items = safer.mapping.item_codes[original.by_record.item[entry]]

@@ -69,11 +69,7 @@ def _draw(start: Array, item: Array, record_keys: Array, item_keys: Array, low: 
 def flip(
     streams: tuple[Array, ...], low: Int, high: Int, probability: Real, ends: Array, out: Array
 ) -> tuple[Int, Int]:
-    """Flip every cell of records low … high - 1 with this probability; out = the items that they then have.
-
-    A cell says whether a record has an item, however often. ends[r - low] = end of record r in out, which
-    must have room for every cell. Returns the number of entries and how many of them are false.
-    """
+    """Flip each cell (whether a record has an item) with this probability: the number of entries, and of false ones."""
     start, item, record_keys, item_keys = streams
     n, false = 0, 0
     for record in range(low, high):
