@@ -191,7 +191,7 @@ MAGIC, TAR_MAGIC = 16, slice(257, 262)
 """Number of bytes that identify a binary format."""
 BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
 LINES = 50
-NO_DATA = re.compile(r"(readme|licen[cs]e|copying|changelog)([._-].*)?|.*\.md", re.IGNORECASE)
+SKIPPED = re.compile(r"(^|/)([._]|(readme|licen[cs]e|copying|changelog)([._-][^/]*)?$)|\.md$", re.IGNORECASE)
 COMPRESSED = (".gz", ".zst", ".zstd", ".zip")
 HINT = "check record_from_name=…, which is searched in each path below the folder"
 
@@ -244,7 +244,7 @@ def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
     else:
         root = PurePosixPath(folder.path)
         found = {str(PurePosixPath(path.path).relative_to(root)): path for path in folder.files()}
-    files = [(relative, path) for relative, path in sorted(found.items()) if not _is_skipped(relative)]
+    files = [(relative, path) for relative, path in sorted(found.items()) if not SKIPPED.search(relative)]
     if not files:
         raise SourceError(f"{folder} has no data files: name a file, or another folder")
     kinds = Counter(_ending(relative) for relative, _ in files)
@@ -259,11 +259,6 @@ def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
         raise SourceError(f"{folder} has files of different formats with the same ending; name the files to read")
     parts = tuple(SourceFile(path, tar=first.files[0].tar, relative=relative) for relative, path in files)
     return RecognisedSource(first.kind, parts, skipped=len(found) - len(files))
-
-
-def _is_skipped(relative: str) -> bool:
-    parts = PurePosixPath(relative).parts
-    return any(part.startswith((".", "_")) for part in parts) or NO_DATA.fullmatch(parts[-1]) is not None
 
 
 def _ending(relative: str) -> str:

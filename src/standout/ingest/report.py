@@ -116,6 +116,7 @@ class RejectLog:
 
 CONCLUDED = ("encoding", "separator", "header", "time format")
 TIME_REASONS = (Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT, Reason.AMBIGUOUS_TIME)
+ORDER = {"%d": "day", "%m": "month", "%b": "month", "%B": "month", "%y": "year", "%Y": "year"}
 ANY_ENCODING = "latin-1"
 """Encoding in which all bytes are valid, though some characters may be wrong."""
 
@@ -149,18 +150,13 @@ def check_rejects(
         step |= {"time_format": pattern} if pattern else {}
         step |= {} if left <= most else {"max_rejects": str(left)}
         if left < rejects.rows and step:
-            steps.append(NextStep(_order(pattern) if pattern else "", step))
+            parts = sorted((pattern.index(part), f"{name} first") for part, name in ORDER.items() if part in pattern)
+            steps.append(NextStep(parts[0][1] if parts else "", step))
     settings = provenance.settings
-    parts = [f"{name} {settings[name]}" for name in CONCLUDED if name in settings and settings[name] != "dates"]
-    parts += [f"{'person' if role == 'record' else role} = {column}" for role, column in provenance.columns.items()]
-    sentences += [f"Read as: {', '.join(parts)}."] if parts else []
+    read_as = [f"{name} {settings[name]}" for name in CONCLUDED if name in settings and settings[name] != "dates"]
+    read_as += [f"{'person' if role == 'record' else role} = {column}" for role, column in provenance.columns.items()]
+    sentences += [f"Read as: {', '.join(read_as)}."] if read_as else []
     raise (RejectedRows if rejected else SourceError)(" ".join(sentences), tuple(steps))
-
-
-def _order(pattern: str) -> str:
-    """Order of day, month and year in a pattern, in words."""
-    places = (("day", "%d"), ("month", "%m"), ("month", "%b"), ("month", "%B"), ("year", "%y"), ("year", "%Y"))
-    return min((pattern.index(part), f"{name} first") for name, part in places if part in pattern)[1]
 
 
 # Columns that a release does not use: warnings about them, and what a gate requires.

@@ -273,6 +273,14 @@ def join_history(table: Release, history: Release) -> Release:
         raise SourceError("no id of the table is an id of the history: check the columns of ids; ids are text")
     others: Ints = np.setdiff1d(np.arange(history.n_records), known)
     ids = Labels.of(chain(table.records, (history.records[position] for position in others.tolist())))
+    columns = []
+    for column in table.columns:  # people without a row have empty cells
+        if column.starts is None:
+            empty = np.full(len(others), column.missing, column.codes.dtype)
+            columns.append(replace(column, codes=np.append(column.codes, empty)))
+        else:
+            empty = np.full(len(others), column.starts[-1])
+            columns.append(replace(column, starts=np.append(column.starts, empty)))
     files = ", ".join(history.provenance.files) or history.provenance.format
     settings = table.provenance.settings | {
         "history": f"{files}: {history.n_entries:,} entries of {history.n_records:,} people",
@@ -282,14 +290,7 @@ def join_history(table: Release, history: Release) -> Release:
     return replace(
         arrange(history, np.append(known, others).astype(np.int64)),
         records=replace(ids, ordered=False),
-        columns=tuple(_extended(column, len(others)) for column in table.columns),
+        columns=tuple(columns),
         has_ids=True,
         provenance=replace(table.provenance, settings=settings),
     )
-
-
-def _extended(column: Column, rows: int) -> Column:
-    """The column with more rows, whose cells are empty."""
-    if column.starts is not None:
-        return replace(column, starts=np.append(column.starts, np.full(rows, column.starts[-1])))
-    return replace(column, codes=np.append(column.codes, np.full(rows, column.missing, column.codes.dtype)))
