@@ -20,7 +20,6 @@ from standout.attack.error_tables import ValueChannel, ValueErrors, add_shifts, 
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.data.build import count_codes
 from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.know.adversary import Adversary
@@ -239,12 +238,10 @@ class DistanceClasses:
 
         It is at least the smallest distance of two levels, and 0 for categories.
         """
-        release, column = self.release, self.release.by_record.value
-        if isinstance(release.levels, tuple) or column is None or release.n_levels < 2:
+        release, is_number = self.release, isinstance(self.release.levels, np.ndarray)
+        if not is_number or release.by_record.value is None or release.n_levels < 2:
             return 0.0
-        counts = np.cumsum(count_codes(column, release.n_levels + 1)[: release.n_levels])
-        low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
-        return max(float(self.levels[high] - self.levels[low]) / 4, float(np.diff(self.levels).min()))
+        return ReleaseCounts.of(release).value_spread(parts=4)
 
     def of_values(self, value: Floats, code: Ints) -> Ints:
         """The class of the distance between a value and a level; -1 where one is missing."""

@@ -20,7 +20,7 @@ BLOCK = 1 << 24
 
 
 class EntriesOfItems(NamedTuple):
-    """All entries of some items: their records, items, and places in `release.by_record`."""
+    """All entries of some items, and their places in `release.by_record`."""
 
     record: Ints
     item: Ints
@@ -28,9 +28,7 @@ class EntriesOfItems(NamedTuple):
 
 
 def known_items(release: Release, aux: Aux) -> list[KnownItem]:
-    """Every known item with the entries that the release has of it, several of a record where it repeats.
-
-    An item that the release does not have is known too, with no entries.
+    """Every known item with the entries that the release has of it; none if it lacks the item.
 
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
@@ -55,10 +53,7 @@ def entries_of_items(release: Release, items: Ints) -> EntriesOfItems:
 def known_items_of_query(
     release: Release, known: KnownFacts, query: int, entries: EntriesOfItems | None = None
 ) -> list[KnownItem]:
-    """The same for one of many queries whose facts are already codes of the release.
-
-    `entries` are those of all its items, if they are known already.
-    """
+    """The same for one of many queries in codes of the release; `entries` are those of its items, if known."""
     by_record = release.by_record
     facts = slice(int(known.first[query]), int(known.first[query + 1]))
     entries = entries or entries_of_items(release, known.item[facts])
@@ -138,14 +133,7 @@ class KnownFact(NamedTuple):
 
 
 def release_entries(release: Release, choice: Choice | str = "any", exclude: int = -1) -> Entries:
-    """All entries of a release, except those of one record, for an adversary who chooses items in this way.
-
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> entries = release_entries(release, exclude=42)
-    >>> len(entries.record), bool((entries.record == 42).any()), round(entries.session, 2)
-    (9984, False, 0.14)
-    """
+    """All entries of a release, except those of one record, for an adversary who chooses items in this way."""
     by_record, name = release.by_record, choice.name if isinstance(choice, Choice) else choice
     record = np.repeat(np.arange(release.n_records), release.lengths)
     keep = record != exclude
@@ -175,10 +163,7 @@ def release_entries(release: Release, choice: Choice | str = "any", exclude: int
 def errors_of(
     release: Release, adversary: Adversary, coverage: float | None = None, own: FactErrors = AS_ASSUMED
 ) -> Errors:
-    """The errors of an adversary's facts in units of the release, whose values and times have no noise.
-
-    `own` are errors of some facts that are known better.
-    """
+    """The errors of an adversary's facts in units of a release without noise; `own`: of facts known better."""
     model = error_model(release, adversary, coverage, own)
     assert not model.has_noise
     reach = None if model.times is None else model.times.reach

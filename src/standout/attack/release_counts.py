@@ -18,6 +18,7 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.threads import Part, even_parts, executor_of, thread_count
+from standout.data.build import count_codes
 from standout.data.entries import block_count, record_range
 from standout.data.labels import SECONDS
 from standout.data.release import INVALID_CODE, Release, read_only
@@ -172,7 +173,8 @@ class ReleaseCounts:
         """Number of entries by level."""
         if self._by_item is not None:
             return np.asarray(self._by_item.sum(axis=0, dtype=np.int64)[:-1])
-        return _sum_over_parts(self.release, level_counts)[:-1]
+        value, n_levels = self.release.by_record.value, self.release.n_levels
+        return np.zeros(n_levels, np.int64) if value is None else count_codes(value, n_levels + 1)[:-1]
 
     @cached_property
     def _by_item(self) -> NDArray[np.int32] | None:
@@ -264,13 +266,13 @@ class ReleaseCounts:
             pairs[row] = (same * (same - 1)).sum(), len(days) * (len(days) - 1)
         return chosen, pairs
 
-    def value_spread(self) -> float:
-        """Distance from the 10 % to the 90 % quantile of the values, at least the smallest step of levels."""
+    def value_spread(self, parts: int = 1) -> float:
+        """Distance from the 10 % to the 90 % quantile of the values / parts, at least the smallest step of levels."""
         levels, counts = self.release.levels, np.cumsum(self._by_level)
         if not isinstance(levels, np.ndarray) or len(levels) < 2 or not counts[-1]:
             return 1.0
         low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
-        spread = max(float(levels[high] - levels[low]), float(np.diff(levels).min()))
+        spread = max(float(levels[high] - levels[low]) / parts, float(np.diff(levels).min()))
         return spread if math.isfinite(spread) else float(np.finfo(np.float64).max)
 
 
@@ -292,14 +294,6 @@ def _entries_of(release: Release, part: Part) -> slice:
     return slice(int(start[records.start]), int(start[records.stop]))
 
 
-def level_counts(release: Release, part: Part) -> Ints:
-    """Number of entries in a part by level, and last without a value."""
-    value, counts = release.by_record.value, np.zeros(release.n_levels + 1, np.int64)
-    if value is not None:
-        _count_levels(value[_entries_of(release, part)], counts)
-    return counts
-
-
 def item_level_counts(release: Release, part: Part) -> NDArray[np.int32]:
     """Number of entries in a part by item and level, and last without a value."""
     entries, value = _entries_of(release, part), release.by_record.value
@@ -315,12 +309,6 @@ def time_counts(release: Release, part: Part, width: int) -> Ints:
     if time is not None:
         _count_times(time[_entries_of(release, part)], release.span, width, counts)
     return counts
-
-
-@kernel
-def _count_levels(value: Array, counts: Array) -> None:
-    for i in range(len(value)):
-        counts[value[i]] += 1
 
 
 @kernel
