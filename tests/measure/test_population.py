@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.measure.equivalence import risk_of_sizes
-from standout.measure.population import (
-    digamma,
-    expected_inverse,
-    fit_pitman,
-    model_risks,
-    population_risk,
-    zayatz_weights,
-)
+from standout.measure.population import expected_inverse, fit_pitman, model_risks, population_risk, zayatz_weights
 
 
 def sample_of(sizes_of_classes):
@@ -112,13 +105,6 @@ def test_the_likelihood_of_pitmans_formula_has_no_higher_value_on_a_grid(sizes_o
         for excess in np.geomspace(1e-3, 1e8, 23):
             other = naive.pitman_log_likelihood(sizes_of_classes, alpha, excess - alpha)
             assert other <= best + 1e-4
-
-
-def test_digamma_is_the_derivative_of_the_logarithm_of_gamma():
-    for x in (0.3, 1.0, 4.5, 80.0):
-        slope = (math.lgamma(x + 1e-5) - math.lgamma(x - 1e-5)) / 2e-5
-        assert digamma(x) == pytest.approx(slope, abs=1e-8)
-    assert digamma(np.array([0.3, 80.0])) == pytest.approx([digamma(0.3), digamma(80.0)], rel=1e-14)
 
 
 def test_a_census_has_the_prosecutors_risk():

@@ -18,7 +18,6 @@ from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
 from standout.measure.column_sets import LARGEST_SIZE, KeySearch, MinimalSetShare, find_keys, minimal_sets
 from standout.measure.equivalence import (
-    MISSING,
     EquivalenceClasses,
     IdentityRisk,
     KnownColumns,
@@ -373,8 +372,6 @@ def classes(
     <Classes: k = 1, 50.0% unique, marketer risk 75.0% (sex, age)>
     """
     check_seed(seed)
-    if missing not in MISSING:
-        raise ParameterError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
     chosen = known_columns(release, quasi_identifiers, sensitive)
     known = chosen.quasi_identifiers
     identity = identity_risk(release, known, missing)

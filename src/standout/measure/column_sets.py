@@ -114,45 +114,27 @@ def minimal_sets(
         raise ParameterError("columns must name at least one column")
     largest, n = min(LARGEST_MINIMAL_SET, len(columns)), table.n_records
     n_sets = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
-    if n_sets * n <= ROWS_OF_ALL_SETS:
-        smallest = _count_all_sets(table, columns, largest, progress)
-        shares = [exact(int(np.count_nonzero(smallest <= size)) / n, n) for size in range(1, largest + 1)]
-        return tuple(MinimalSetShare(size, share, True) for size, share in enumerate(shares, 1))
+    if n_sets * n <= ROWS_OF_ALL_SETS:  # for each row the size of the smallest set that makes it unique
+        smallest = np.full(n, largest + 1)
+        for size in range(largest, 0, -1):
+            for chosen in combinations(columns, size):
+                smallest[equivalence_classes(table, chosen).size == 1] = size
+            progress("counting unique rows", largest - size + 1, largest)
+        counts = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
+        return tuple(MinimalSetShare(size, exact(count / n, n), True) for size, count in enumerate(counts, 1))
     targets = np.sort(generator(seed, "minimal sets").choice(n, min(n, TARGETS), replace=False))
-    smallest = _compare_targets(table, columns, targets, largest, threads, progress)
-    found = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
-    return tuple(MinimalSetShare(size, rate(count, len(targets)), False) for size, count in enumerate(found, 1))
-
-
-def _count_all_sets(table: Release, columns: Sequence[str], largest: int, progress: Progress) -> Ints:
-    """For each row the size of the smallest set that makes it unique; one more than the largest if none."""
-    smallest = np.full(table.n_records, largest + 1)
-    for size in range(largest, 0, -1):
-        for chosen in combinations(columns, size):
-            smallest[equivalence_classes(table, chosen).size == 1] = size
-        progress("counting unique rows", largest - size + 1, largest)
-    return smallest
-
-
-def _compare_targets(
-    table: Release, columns: Sequence[str], targets: Ints, largest: int, threads: int | None, progress: Progress
-) -> Ints:
-    """The same for these rows only, each compared with the rows that share its rarest values."""
-    cells = row_cells(table, columns)
-    smallest = np.empty(len(targets), np.int64)
+    cells, smallest = row_cells(table, columns), np.empty(len(targets), np.int64)
 
     def work_on(low: int, high: int, work: None) -> None:
         for i in range(low, high):
             smallest[i] = cells.smallest_size(int(targets[i]), largest)
 
-    run_in_slices(
-        len(targets),
-        threads,
-        lambda: None,
-        work_on,
-        lambda _, done, total: progress("comparing unique rows", done, total),
-    )
-    return smallest
+    def report(_: str, done: int, total: int) -> None:
+        progress("comparing unique rows", done, total)
+
+    run_in_slices(len(targets), threads, lambda: None, work_on, report)
+    counts = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
+    return tuple(MinimalSetShare(size, rate(count, len(targets)), False) for size, count in enumerate(counts, 1))
 
 
 def row_cells(table: Release, columns: Sequence[str]) -> RowCells:
@@ -278,13 +260,6 @@ class SetCounts:
         distinct = list(dict.fromkeys(int(position) for position in chosen))
         return [self.sets[position] for position in distinct[:width]]
 
-    def joined(self, other: "SetCounts") -> "SetCounts":
-        """These sets and others."""
-        unique, classes = (
-            np.concatenate(pair) for pair in ((self.unique, other.unique), (self.classes, other.classes))
-        )
-        return SetCounts(self.sets + other.sets, unique, classes)
-
     def _order(self, first: Ints, second: Ints) -> Ints:
         """Positions of the sets by falling counts; ties by the order of the columns."""
         by_columns = sorted(range(len(self.sets)), key=lambda i: sorted(self.sets[i]))
@@ -405,12 +380,14 @@ def find_keys(
         counts = counter.count(_extensions(beam, len(columns)))
         remaining = _could_be_better(counter, counts, size, ceiling)
         if remaining is not None:
-            counts = counts.joined(counter.count(remaining))
+            more = counter.count(remaining)
+            unique, classes = np.append(counts.unique, more.unique), np.append(counts.classes, more.classes)
+            counts = SetCounts(counts.sets + more.sets, unique, classes)
         chosen = tuple(columns[position] for position in counts.best)
         search: Search = "beam" if remaining is None else "exhaustive"
-        classes = equivalence_classes(table, chosen)
-        unique = exact(classes.n_unique / n, n, 1 / n)
-        found.append(ColumnSet(chosen, unique, classes.n_classes, search, len(counts.sets)))
+        exactly = equivalence_classes(table, chosen)
+        share = exact(exactly.n_unique / n, n, 1 / n)
+        found.append(ColumnSet(chosen, share, exactly.n_classes, search, len(counts.sets)))
         progress("searching for identifying columns", size, largest)
         if counts.most_unique >= ceiling:
             break

@@ -11,7 +11,6 @@ not the error of a model: for that, compare the models.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -32,10 +31,9 @@ from standout.measure.equivalence import IdentityRisk, exact
 # ψ(θ + 1).
 
 
-Number = TypeVar("Number", float, Floats)
 SMALLEST, LARGEST = 1e-3, 1.0 - 1e-9
 """Below, differences of ψ lose digits; at α = 0.001 the formula hardly differs from its limit, Ewens's."""
-STEPS, TOLERANCE = 200, 1e-11
+TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,8 @@ def fit_pitman(size: Ints, classes: Ints) -> Pitman | None:
     if u == n:
         return Pitman(1.0, 0.0)
 
+    from scipy.special import digamma
+
     near = [math.log(n)]  # the last θ found: the next one is close to it
 
     def slope(alpha: float) -> float:
@@ -72,11 +72,13 @@ def fit_pitman(size: Ints, classes: Ints) -> Pitman | None:
 
 def _best_theta(alpha: float, n: int, u: int, near: float) -> float:
     """The θ with the highest likelihood for this α; the derivative falls from +∞ at −α to below 0."""
+    from scipy.special import digamma
+
     lowest, highest = math.log(1e-12), math.log(1e3 * n * n)
 
     def slope(log_excess: float) -> float:
         theta = math.exp(log_excess) - alpha
-        return _sum_of_fractions(alpha, theta, u) - (digamma(theta + n) - digamma(theta + 1.0))
+        return float(_sum_of_fractions(alpha, theta, u) - (digamma(theta + n) - digamma(theta + 1.0)))
 
     low, high = max(near - 0.5, lowest), min(near + 0.5, highest)
     while low > lowest and slope(low) < 0:
@@ -88,50 +90,18 @@ def _best_theta(alpha: float, n: int, u: int, near: float) -> float:
 
 def _sum_of_fractions(alpha: float, theta: float, u: int) -> float:
     """Σ 1/(θ + iα) for i = 1, …, u − 1."""
-    return (digamma(u + theta / alpha) - digamma(1.0 + theta / alpha)) / alpha
+    from scipy.special import digamma
+
+    return float(digamma(u + theta / alpha) - digamma(1.0 + theta / alpha)) / alpha
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0; the end nearest to it if it does not.
+    """Where a falling function crosses 0; the end nearest to it if it does not."""
+    from scipy.optimize import brentq
 
-    Secants between the ends (Illinois method), and a bisection after two of them: next to a pole, secants
-    alone creep, and a small step is no sign that the root is near.
-    """
-    at_low, at_high = function(low), function(high)
-    if at_low <= 0:
+    if function(low) <= 0:
         return low
-    if at_high >= 0:
-        return high
-    was_above = None
-    for step in range(STEPS):
-        middle = high - at_high * (high - low) / (at_high - at_low)
-        if step % 3 == 2 or not low < middle < high:
-            middle = (low + high) / 2
-        value = function(middle)
-        if value == 0:
-            return middle
-        if value > 0:
-            low, at_low = middle, value
-            at_high /= 2 if was_above is True else 1
-        else:
-            high, at_high = middle, value
-            at_low /= 2 if was_above is False else 1
-        was_above = value > 0
-        if high - low <= TOLERANCE * max(1.0, abs(high)):
-            break
-    return (low + high) / 2
-
-
-def digamma(x: Number) -> Number:
-    """ψ(x) = d ln Γ(x) / dx for x > 0."""
-    below = x * 0.0
-    for _ in range(10):  # ψ(x) = ψ(x + 1) − 1/x, up to where the asymptotic series is exact
-        below = below + 1.0 / x
-        x = x + 1.0
-    log = math.log(x) if isinstance(x, float) else elementary.log(x)
-    y = 1.0 / (x * x)
-    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
-    return log - 0.5 / x - series - below
+    return high if function(high) >= 0 else float(brentq(function, low, high, xtol=TOLERANCE))
 
 
 # How many people of a population agree with a row, if the rows are a sample: three models.
