@@ -23,7 +23,7 @@ from similarity_cases import (
 
 import standout as so
 from standout.know.facts import encode_auxes
-from standout.know.lookup_tables import CALLS, tabulate
+from standout.know.lookup_tables import CALLS, Tabulation
 
 # Tables.
 
@@ -56,7 +56,7 @@ def test_tables_hold_the_similarity_of_every_fact_and_entry(question):
     """
     release, people, unit, aux, similarity = question
     known, postings = encode_auxes(release, [aux]), release.by_item
-    made, records = tabulate(release, known, similarity), list(release.records)
+    made, records = Tabulation(release, known, similarity).tabulate(), list(release.records)
     for fact, item, u, then in zip(aux, known.item, made.shape, made.time, strict=True):
         if item < 0:
             continue
@@ -176,7 +176,7 @@ def test_what_is_no_function_is_refused():
 def test_what_is_no_similarity_is_refused(similarity):
     release = released(TWO)
     with pytest.raises(so.ParameterError, match="similarity must be a Similarity, got "):
-        tabulate(release, encode_auxes(release, [KNOWN]), similarity)
+        Tabulation(release, encode_auxes(release, [KNOWN]), similarity).tabulate()
     with pytest.raises(so.ParameterError, match="similarity must be a Similarity, got "):
         so.Scoreboard(similarity)
 

@@ -9,7 +9,7 @@ import pytest
 import standout as so
 from standout.core.arrays import codes_in_use
 from standout.know.facts import encode_auxes
-from standout.know.lookup_tables import COLUMN_BITS, MIDDLE, tabulate, time_similarity
+from standout.know.lookup_tables import COLUMN_BITS, MIDDLE, Tabulation, time_similarity
 
 START = datetime(2001, 1, 1)
 WIDE = "standout.know.lookup_tables.WIDE"
@@ -64,7 +64,7 @@ def test_attacks_and_neighbours_are_the_same_with_bounded_tables(monkeypatch, si
     wanted = results()
     bounded(monkeypatch)
     known = so.Adversary(knows=4, time_error=1).observe_all(release_of(repeats), range(2))
-    assert tabulate(release_of(repeats), known, similarity).c.ndim == 2
+    assert Tabulation(release_of(repeats), known, similarity).tabulate().c.ndim == 2
     assert results() == wanted
 
 
@@ -118,7 +118,7 @@ def test_facts_far_outside_a_release_find_the_last_cell(monkeypatch):
     attack = so.ScoreboardRH(similarity)
     wanted = [verdict.scores for verdict in attack.attacks(release, known)]
     bounded(monkeypatch)
-    made = tabulate(release, known, similarity)
+    made = Tabulation(release, known, similarity).tabulate()
     assert made.c.shape == (1, 2 * (21 * 1440 + 1) + 2) and made.a.shape[0] == 1
     for verdict, scores in zip(attack.attacks(release, known), wanted, strict=True):
         assert verdict.scores == pytest.approx(scores, abs=1e-25)
@@ -132,9 +132,9 @@ def test_one_wrong_year_does_not_lengthen_the_tables(unit):
     known = encode_auxes(release, [aux])
     per_day = 1440 if unit == "minute" else 24
     assert release.span > 1 << 24
-    assert tabulate(release, known, so.Within(1, 14)).c.size == 2 * (14 * per_day + 1) + 2
-    assert tabulate(release, known, so.Decay()).c.size == 2 * (2100 * per_day + 1) + 2
-    assert tabulate(release, known, so.Present()).c.size <= 4
+    assert Tabulation(release, known, so.Within(1, 14)).tabulate().c.size == 2 * (14 * per_day + 1) + 2
+    assert Tabulation(release, known, so.Decay()).tabulate().c.size == 2 * (2100 * per_day + 1) + 2
+    assert Tabulation(release, known, so.Present()).tabulate().c.size <= 4
     attack = so.Likelihood(so.Adversary(knows=2, time_error=3))
     assert attack.attacks(release, known).queries.tables.c.size == 2 * 3 * per_day + 2
     guessed = so.Likelihood().attacks(release, known).queries.tables.c.size
@@ -158,7 +158,7 @@ def test_a_table_that_would_fill_the_memory_is_refused_in_one_line():
     release = release_of(False, last=[datetime(4000, 12, 31)])
     known = encode_auxes(release, [so.Aux([so.Fact("3", 2, START)])])
     with pytest.raises(so.ParameterError, match=r"span 1,\d{3},\d{3},\d{3} minutes.*coarser time_unit"):
-        tabulate(release, known, Weekday())
+        Tabulation(release, known, Weekday()).tabulate()
 
 
 def test_tables_by_code_hold_the_codes_in_use_only_if_there_are_many_others():

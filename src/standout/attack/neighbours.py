@@ -42,7 +42,7 @@ from standout.data.entries import Postings, distinct_positions
 from standout.data.release import Levels, Release, read_only
 from standout.data.store import SharedIndex
 from standout.know.facts import facts_from_entries
-from standout.know.lookup_tables import Tables, tabulate, time_similarity
+from standout.know.lookup_tables import Tables, Tabulation, time_similarity
 from standout.know.similarity import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 MAX_BITMAP_BYTES = 1 << 25
@@ -265,7 +265,7 @@ def _add_up(release: Release, similarity: Similarity, records: Ints, over_first:
     for batch in slices_of(release.lengths[records], ENTRIES_AT_ONCE):
         entries, first = distinct_positions(release, records[batch])
         known = facts_from_entries(release, entries, first)
-        tables = tabulate(release, known, similarity)
+        tables = Tabulation(release, known, similarity).tabulate()
         if ((tables.a + tables.b * tables.c.max()) / tables.terms[:, None]).max() > 1 + ROUNDING:
             raise ParameterError(
                 "similarity must be from 0 to 1 for every pair of entries, got more than 1: "

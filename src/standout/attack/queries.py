@@ -36,7 +36,7 @@ from standout.data.entries import whole
 from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.know.facts import ANY_TIME, KnownFacts
-from standout.know.lookup_tables import Tables, tabulate
+from standout.know.lookup_tables import Tables, Tabulation
 from standout.know.similarity import Similarity, call_user_code, check_numbers
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
@@ -343,7 +343,7 @@ def prepare_queries(
     release: Release, known: KnownFacts, similarity: Similarity, weights: Weights, exclude: Ints
 ) -> Queries:
     """The queries, with the weights of the release without their excluded records."""
-    tables = tabulate(release, known, similarity)
+    tables = Tabulation(release, known, similarity).tabulate()
     origin = np.flatnonzero(known.item >= 0)
     first = np.searchsorted(origin, known.first)
     item = known.item[origin]

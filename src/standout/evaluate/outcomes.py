@@ -141,19 +141,11 @@ def attack_outcomes(
     original. `similar_records` maps a target to the records at least θ similar to it, without its own. Lineup sizes
     are computed for the first `lineups` targets only, because they need all scores.
     """
-    shape = len(targets), len(known) // max(len(targets), 1), len(sizes)
+    draws, population = len(known) // max(len(targets), 1), Population.of(release)
+    shape = len(targets), draws, len(sizes)
     if release.columns:
         by_query = _column_outcomes(attack, release, known, sizes, criteria, threads)
-    else:
-        by_query = _entry_outcomes(attack, release, known, targets, sizes, criteria, similar_records, lineups, threads)
-    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
-
-
-def _entry_outcomes(
-    attack: AnyAttack, release: Release, known: KnownFacts, targets: Ints, sizes: Sequence[int], criteria: Criteria,
-    similar_records: Mapping[int, Ints], lineups: int, threads: int | None,
-) -> Outcomes:  # fmt: skip
-    draws, population = len(known) // max(len(targets), 1), Population.of(release)
+        return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
     verdicts = attack.nested(release, known, sizes, top=max(criteria.top, 2), threads=threads)
     target, right_record = np.repeat(targets, draws * len(sizes)), population.record_of(targets)
     columns, n = verdicts.columns, release.n_records
@@ -166,7 +158,7 @@ def _entry_outcomes(
     if criteria.absent:
         exclude, with_z = np.repeat(right_record, draws), verdicts.queries.mode == LIKELIHOOD  # φ needs no Z
         absent = attack.nested(release, known, sizes, exclude=exclude, with_z=with_z, threads=threads).claim_strengths()
-    return Outcomes.of(
+    by_query = Outcomes.of(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
         similar=similar,
@@ -182,6 +174,7 @@ def _entry_outcomes(
         lineup_99=lineup_99,
         absent_claim_strength=absent,
     )
+    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
 
 
 def record_scores(verdicts: Verdicts, records: Ints) -> Floats:

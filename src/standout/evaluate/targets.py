@@ -189,51 +189,33 @@ def revealed_items(
     release: Release, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
 ) -> RevealedItems:
     """What each guess reveals about its target, given the facts that are known about each target."""
-    population, columns = Population.of(release), RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))
-    parts: list[RevealedItems] = []
+    population, n_records, n_items = Population.of(release), release.n_records, release.n_items
+    parts = [RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))]
     for pairs in slices_of(population.original.lengths[target], ENTRIES_AT_ONCE):
-        known_of_pairs = known.of(np.arange(pairs.start, pairs.stop))
-        parts.append(_revealed_items(population, target[pairs], guess[pairs], known_of_pairs, similarity))
-    return RevealedItems(*(np.concatenate(column) for column in zip(columns, *parts, strict=True)))
-
-
-def _revealed_items(
-    population: Population, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
-) -> RevealedItems:
-    n, release = len(target), population.release
-    target_items, guess_items = population.original.distinct_items[target], release.distinct_items[guess]
-    pair, item, sim = _shared_items(population, target, guess, similarity)
-    n_shared = np.bincount(pair, sim >= 0, n)
-    total = np.bincount(pair, np.maximum(sim, 0.0), n)
-    named = known.item >= 0
-    person = np.repeat(np.arange(len(known)), np.diff(known.first))
-    known_pair_item = np.unique(person[named] * release.n_items + known.item[named])
-    known_pair, known_item = np.divmod(known_pair_item, release.n_items)
-    in_guess = has_item(release, guess[known_pair], known_item)
-    revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
-    is_new = ~np.isin(pair * release.n_items + item, known_pair_item)
-    correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
-    return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
-
-
-def _shared_items(
-    population: Population, target: Ints, guess: Ints, similarity: Similarity
-) -> tuple[Ints, Ints, Floats]:
-    """(pair, item, Sim) for each item of each pair's target; Sim is -1 if the guess lacks the item.
-
-    A pair that occurs several times is compared once: more facts often lead to the same guess.
-    """
-    n_records, n_items = population.release.n_records, population.release.n_items
-    different, number = np.unique(target * n_records + guess, return_inverse=True)
-    people, query = np.unique(different // n_records, return_inverse=True)
-    queries = full_queries(population, people, similarity)
-    pair, fact, sim = fact_similarities(queries, query, different % n_records)
-    item = queries.facts.item[fact]
-    if population.original.has_repeats:
-        pair_item, sim = highest_of_each(pair * n_items + item, sim)
-        pair, item = np.divmod(pair_item, n_items)
-    ends, row = take_rows(np.searchsorted(pair, np.arange(len(different) + 1)), number)
-    return np.repeat(np.arange(len(target)), np.diff(ends)), item[row], sim[row]
+        # A pair that occurs several times is compared once: more facts often lead to the same guess.
+        n, of_pairs = pairs.stop - pairs.start, known.of(np.arange(pairs.start, pairs.stop))
+        different, number = np.unique(target[pairs] * n_records + guess[pairs], return_inverse=True)
+        people, query = np.unique(different // n_records, return_inverse=True)
+        queries = full_queries(population, people, similarity)
+        pair, fact, sim = fact_similarities(queries, query, different % n_records)
+        item = queries.facts.item[fact]
+        if population.original.has_repeats:
+            pair_item, sim = highest_of_each(pair * n_items + item, sim)
+            pair, item = np.divmod(pair_item, n_items)
+        ends, row = take_rows(np.searchsorted(pair, np.arange(len(different) + 1)), number)
+        pair, item, sim = np.repeat(np.arange(n), np.diff(ends)), item[row], sim[row]  # -1: the guess lacks the item
+        target_items = population.original.distinct_items[target[pairs]]
+        guess_items = release.distinct_items[guess[pairs]]
+        n_shared, total = np.bincount(pair, sim >= 0, n), np.bincount(pair, np.maximum(sim, 0.0), n)
+        named, person = of_pairs.item >= 0, np.repeat(np.arange(n), np.diff(of_pairs.first))
+        known_pair_item = np.unique(person[named] * n_items + of_pairs.item[named])
+        known_pair, known_item = np.divmod(known_pair_item, n_items)
+        in_guess = has_item(release, guess[pairs][known_pair], known_item)
+        revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
+        is_new = ~np.isin(pair * n_items + item, known_pair_item)
+        correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
+        parts.append(RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct))
+    return RevealedItems(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:

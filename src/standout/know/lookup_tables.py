@@ -112,16 +112,11 @@ class Tables:
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
 
-def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
-    """Tabulate the similarity for all known facts."""
-    return Tabulation(release, known, check_similarity(similarity)).tabulate()
-
-
 class Tabulation:
     """Builds the tables of one similarity for the facts of a KnownFacts."""
 
     def __init__(self, release: Release, known: KnownFacts, similarity: Similarity) -> None:
-        self.release, self.similarity = release, similarity
+        self.release, self.similarity = release, check_similarity(similarity)
         self.levels: Levels = np.empty(0) if release.levels is None else release.levels
         self.n_levels, bank = release.n_levels, release.n_levels + 1
         self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
