@@ -7,6 +7,7 @@ seed, which would allow others to undo noise, order and new ids. The key is as p
 import csv
 import io
 import json
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
@@ -254,7 +255,7 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
     """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
     try:
         paths = [output, sidecar_path(output), *([] if key is None else [key])]
-        places = [path.resolve() for path in paths]
+        places = [Path(os.path.realpath(path)) for path in paths]  # resolve() fails on a loop of links
         original = source.resolve() if source is not None and source.exists() else None
         for path, place in zip(paths, places, strict=True):
             if original is not None and (original in (place, *place.parents) or place in original.parents):
