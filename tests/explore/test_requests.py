@@ -7,11 +7,11 @@ from explorer_client import ORIGIN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standout.explore.requests import DealRequest, LineupRequest, RequestError, RevealRequest, parse_json
+from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RequestError, RevealRequest, parse_json
 
 pytestmark = pytest.mark.once
 ENDPOINTS = ("/api/lineup", "/api/play", "/api/reveal", "/api/export", "/api/audit")
-READERS = (LineupRequest.read, DealRequest.read, RevealRequest.read)
+KINDS = (LineupRequest, ExportRequest, DealRequest, RevealRequest)
 
 
 def send(page, path, body, kind="application/json"):
@@ -155,9 +155,9 @@ NAMES = st.sampled_from(FIELDS.split(" "))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(content=st.dictionaries(NAMES, JSON, max_size=4), read=st.sampled_from(READERS))
-def test_any_json_is_read_or_refused(content, read):
+@given(content=st.dictionaries(NAMES, JSON, max_size=4), kind=st.sampled_from(KINDS))
+def test_any_json_is_read_or_refused(content, kind):
     try:
-        parse_json(json.dumps(content).encode()).read(read)
+        parse_json(json.dumps(content).encode(), kind)
     except RequestError as error:
         assert error.status == 400 and "\n" not in error.sentence

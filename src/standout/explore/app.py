@@ -27,9 +27,9 @@ import standout as so
 from standout.core.text import LONG, interval_text, percent, printable, shorten
 from standout.explore.exploration import MOST_BYTES, Exploration, answer_lineup, deal, export, prepare, reveal
 from standout.explore.requests import (
-    FORMATS,
+    AuditRequest,
     DealRequest,
-    Fields,
+    ExportRequest,
     LineupRequest,
     RequestError,
     RevealRequest,
@@ -45,7 +45,7 @@ LONGEST_WAIT, SLOWEST_BODY = 10.0, 10.0
 """Seconds that a request may wait for a thread, and that its body may take to arrive."""
 MOST_WAITING, MOST_CLIENTS = 64, 1000
 OUTDATED = RequestError(409, "A newer request of this page replaced this one.")
-TYPES = {"css": "text/css", "ico": "image/x-icon", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml"}
+TYPES = {".css": "text/css", ".js": "text/javascript"}
 LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
 PACKAGE = files("standout.explore")
 LARGEST_FILE = 20_000_000
@@ -108,9 +108,9 @@ def create_app(exploration: Exploration, site: Site, audit: "AuditView | None" =
         Route("/api/release", pages.release, methods=["GET"]),
         Route("/api/items", pages.items, methods=["GET"]),
         Route("/api/items/by-id", pages.items_by_id, methods=["GET"]),
-        Route("/api/lineup", pages.answer(LineupRequest.read, answer_lineup), methods=["POST"]),
-        Route("/api/play", pages.answer(DealRequest.read, deal), methods=["POST"]),
-        Route("/api/reveal", pages.answer(RevealRequest.read, reveal), methods=["POST"]),
+        Route("/api/lineup", pages.answer(LineupRequest, answer_lineup), methods=["POST"]),
+        Route("/api/play", pages.answer(DealRequest, deal), methods=["POST"]),
+        Route("/api/reveal", pages.answer(RevealRequest, reveal), methods=["POST"]),
         Route("/api/export", pages.export, methods=["POST"]),
         Route("/audit", pages.audit, methods=["GET"]),
         Route("/audit/charts/{name}.svg", pages.audit_chart, methods=["GET"]),
@@ -139,8 +139,7 @@ class Pages:
     def __init__(self, exploration: Exploration, runner: "AuditRunner") -> None:
         self.exploration = exploration
         self.runner = runner
-        names = [path.name for path in (PACKAGE / "static").iterdir() if path.is_file()]
-        self.static_files = frozenset(name for name in names if name.rpartition(".")[2] in TYPES)
+        self.static_files = {path.name: path for path in (PACKAGE / "static").iterdir()}
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -161,10 +160,10 @@ class Pages:
 
     async def static(self, request: Request) -> Response:
         """GET /static/NAME: a file of a fixed list."""
-        name = request.path_params["name"]
-        if name not in self.static_files:
+        file = self.static_files.get(request.path_params["name"])
+        if file is None:
             raise RequestError(404, "There is no such file.")
-        return Response((PACKAGE / "static" / name).read_bytes(), media_type=TYPES[name.rpartition(".")[2]])
+        return Response(file.read_bytes(), media_type=TYPES[Path(file.name).suffix])
 
     async def release(self, request: Request) -> Response:
         """GET /api/release: what the page needs to know about the data."""
@@ -187,19 +186,19 @@ class Pages:
             raise RequestError(400, f"At most {MOST_NAMED} items can be named.")
         return await self._computed(request, lambda: {"items": list(map(self.exploration.item, ids))})
 
-    def answer(self, read: Callable[[Fields], T], compute: Callable[[Exploration, T], object]) -> Callable[..., Any]:
+    def answer(self, kind: type[T], compute: Callable[[Exploration, T], object]) -> Callable[..., Any]:
         """POST /api/lineup, /api/play and /api/reveal: read a request, and compute its answer on a thread."""
 
         async def endpoint(request: Request) -> Response:
-            asked = await _read(request, read)
+            asked = await _read(request, kind)
             return await self._computed(request, partial(compute, self.exploration, asked))
 
         return endpoint
 
     async def export(self, request: Request) -> Response:
         """POST /api/export: a file with facts or lineup."""
-        form, asked = await _read(request, lambda each: (each.choice("format", FORMATS), LineupRequest.read(each)))
-        name, kind, content = await self.workers.run(partial(export, self.exploration, form, asked), None, 0)
+        asked = await _read(request, ExportRequest)
+        name, kind, content = await self.workers.run(partial(export, self.exploration, asked), None, 0)
         return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)
 
     async def audit(self, request: Request) -> Response:
@@ -220,7 +219,7 @@ class Pages:
 
     async def start_audit(self, request: Request) -> Response:
         """POST /api/audit: start a quick audit, unless there is one."""
-        await _read(request, lambda fields: None)
+        await _read(request, AuditRequest)
         return Response(to_json(self.runner.start()), media_type="application/json")
 
     async def _computed(self, request: Request, compute: Callable[[], object]) -> Response:
@@ -236,17 +235,13 @@ class Pages:
 
 def _page(template: str, **context: object) -> Response:
     """A page of templates/, with everything in the context escaped."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    def load(name: str) -> str | None:
-        path = PACKAGE / "templates" / name
-        return path.read_text(encoding="utf-8") if path.is_file() else None
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(load))
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=PackageLoader("standout.explore"))
     return HTMLResponse(environment.get_template(template).render(version=so.__version__, **context))
 
 
-async def _read(request: Request, read: Callable[[Fields], T]) -> T:
+async def _read(request: Request, asked: type[T]) -> T:
     """Read the body of a request, which must be small, prompt and JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -262,7 +257,7 @@ async def _read(request: Request, read: Callable[[Fields], T]) -> T:
         raise RequestError(408, "The body took too long to arrive.") from None
     except ClientDisconnect:
         raise RequestError(400, "The body is incomplete.") from None
-    return parse_json(bytes(body)).read(read)
+    return parse_json(bytes(body), asked)
 
 
 # The page of the audit: from a folder that `standout audit` wrote, or a quick one of our own.

@@ -17,10 +17,10 @@ from standout.core.rng import generator
 from standout.core.text import printable
 from standout.data.export import inert
 from standout.explore.requests import (
-    ATTACKS,
     MOST_FACTS,
     MOST_SHOWN,
     DealRequest,
+    ExportRequest,
     LineupRequest,
     RequestError,
     RevealRequest,
@@ -362,8 +362,8 @@ def deal(exploration: Exploration, request: DealRequest) -> Answer:
 
 def reveal(exploration: Exploration, request: RevealRequest) -> Answer:
     """Compare the attack's guess from the dealt facts with the target; `bits` are left after each fact."""
-    release, target = exploration.release, exploration.target(request.deal)
-    facts = exploration.dealt_facts(request.deal)[: request.deal.facts]
+    release, target = exploration.release, exploration.target(request)
+    facts = exploration.dealt_facts(request)[: request.facts]
     aux, attack = so.Aux([fact.known for fact in facts]), _attack_named(request.attack, in_data=True)
     verdicts = [attack.attack(release, so.Aux([]))]  # on no fact, the first fact, the first two, …
     verdicts += attack.nested(release, [aux], range(1, len(facts) + 1)) if facts else ()
@@ -395,7 +395,7 @@ def prepare(exploration: Exploration) -> None:
         for name in list(exploration.adversaries)[:2]:
             play = DealRequest(name, seed=0, facts=2)
             answer_lineup(exploration, LineupRequest(tuple(exploration.dealt_facts(play)[:2]), what_if=True))
-            reveal(exploration, RevealRequest(play, ATTACKS[0]))
+            reveal(exploration, RevealRequest(name, seed=0, facts=2))
     except so.StandoutError:  # the page will show the same error
         return
 
@@ -403,12 +403,12 @@ def prepare(exploration: Exploration) -> None:
 # Downloads: the facts as CSV that `standout lineup --aux` reads, and the lineup as CSV or JSON.
 
 
-def export(exploration: Exploration, form: str, request: LineupRequest) -> tuple[str, str, bytes]:
+def export(exploration: Exploration, request: ExportRequest) -> tuple[str, str, bytes]:
     """The name, the media type and the content of a file."""
-    if form == FACTS_FILE:
+    if request.format == FACTS_FILE:
         return FACTS_FILE, "text/csv", _facts_csv(request.facts)
     answer, release = answer_lineup(exploration, request), exploration.release
-    if form == "lineup.csv":
+    if request.format == "lineup.csv":
         return "lineup.csv", "text/csv", _lineup_csv(answer)
     origin = {"data": exploration.title, "fingerprint": release.fingerprint, "version": so.__version__}
     return "lineup.json", "application/json", to_json({"lineup": answer, **origin}, indent=1) + b"\n"

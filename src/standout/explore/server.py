@@ -12,9 +12,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 import h11
@@ -106,48 +104,18 @@ def listen(host: str, port: int | None) -> socket.socket:
             listener.bind((host, candidate))
             listener.listen()
             return listener
-        except BaseException as error:
+        except OSError as error:
             listener.close()
-            if not isinstance(error, OSError):
-                raise
             problem = error.strerror or "it is not an address of this machine"
     advice = "" if port is None else "; choose another --port, or leave it out for a free one"
     raise ParameterError(f"cannot listen at host {host}, port {port or DEFAULT_PORT}: {problem}{advice}")
 
 
-class _Server(uvicorn.Server):
-    """A server that stops at a signal without raising it again: to stop is not an error."""
-
-    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.on_start = on_start
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
-        await super().startup(sockets)
-        if self.started:
-            self.on_start()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop at Ctrl-C and SIGTERM; at once if it comes twice."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True
-
-
 def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], None]) -> None:
-    """Serve the application until Ctrl-C or SIGTERM. Nothing is logged: addresses hold what was typed."""
+    """Serve the application until Ctrl-C or SIGTERM. Nothing is logged: addresses hold what was typed.
+
+    The socket already listens, so `on_start` may announce it: who connects now is answered in a moment.
+    """
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -162,8 +130,15 @@ def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], None]) -
         limit_concurrency=256,
         timeout_graceful_shutdown=1,
     )
+    server = uvicorn.Server(config)
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # Uvicorn raises a signal again when it has stopped: that is no error
+        signal.signal(number, server.handle_exit)
     with listener:
-        _Server(config, on_start).run(sockets=[listener])
+        on_start()
+        server.run(sockets=[listener])
 
 
 def open_browser(address: str) -> None:
@@ -238,11 +213,9 @@ class Site:
 
     def admits_token(self, token: str) -> bool:
         """Whether a token from an address is right."""
-        for launch in list(self.launch_tokens):
-            if _same(token, launch):
-                self.launch_tokens.discard(launch)
-                return True
-        return _same(token, self.token)
+        launched = {launch for launch in self.launch_tokens if _same(token, launch)}
+        self.launch_tokens -= launched
+        return bool(launched) or _same(token, self.token)
 
     def admits_cookies(self, header: str) -> bool:
         """Whether a Cookie header has the session of this server, next to anything that others have set."""
@@ -275,18 +248,12 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] == "lifespan":
+        if scope["type"] != "http":  # the application has no web sockets and closes them
             await self.app(scope, receive, send)
             return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        started = False
 
         async def send_guarded(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 MutableHeaders(scope=message).update(SECURITY_HEADERS)
             await send(message)
 
@@ -295,21 +262,20 @@ class Guard:
             await (response or self.app)(scope, receive, send_guarded)
         except RequestError as error:
             await error_response(scope["path"], error)(scope, receive, send_guarded)
-        except Exception as error:
+        except Exception as error:  # the application has answered
             name = type(error).__name__
             logging.getLogger("standout.explore").error("standout: unexpected %s; please report it", name)
-            if not started:
-                await error_response(scope["path"], BUG)(scope, receive, send_guarded)
 
     def _checked(self, scope: Scope) -> Response | None:
         """Refuse a request by an exception; a right token sets the cookie and leads to the page without it."""
         headers, method = Headers(scope=scope), scope["method"]
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self.site.admits_host(hosts[0]):
-            raise RequestError(403, FOREIGN)
-        if any(origin.lower() != f"http://{hosts[0]}".lower() for origin in origins):
-            raise RequestError(403, FOREIGN)
-        if headers.get("sec-fetch-site") not in LOCAL_FETCHES:
+        if (
+            len(hosts) != 1
+            or not self.site.admits_host(hosts[0])
+            or any(origin.lower() != f"http://{hosts[0]}".lower() for origin in origins)
+            or headers.get("sec-fetch-site") not in LOCAL_FETCHES
+        ):
             raise RequestError(403, FOREIGN)
         if method not in METHODS:
             raise RequestError(405, "Only GET, HEAD and POST are allowed.")
