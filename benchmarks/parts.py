@@ -8,9 +8,10 @@ be sent to a worker and back, for each part and query.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ import standout as so
 from benchmarks.data_files import index_file
 from benchmarks.harness import interleaved, options, restart_single_threaded
 from benchmarks.ratio_table import HEADER, RatioRow
-from standout.core.threads import LocalExecutor, attach_executor, even_parts
+from standout.core.threads import Part, even_parts, use_pool
 from standout.data.entries import block_count
 
 MODULE = "benchmarks.parts"
@@ -30,18 +31,28 @@ R = TypeVar("R")
 Job = Callable[[], so.Verdicts]
 
 
+class LocalExecutor:
+    """All parts in this process, one after another."""
+
+    def __init__(self, release: so.Release, parts: Sequence[Part]) -> None:
+        self.release, self.parts = release, tuple(parts)
+
+    def map(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        """The results of all parts."""
+        return [function(self.release, part, *arguments) for part in self.parts]
+
+
 class CountingExecutor(LocalExecutor):
     """Counts the bytes of arguments and results; pickling them takes time, so it is not timed."""
 
     sent = received = 0
 
-    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
-        """As in `Executor`."""
-        for arguments in batches:
-            self.sent += len(self.parts) * len(pickle.dumps(arguments))
-            results = [function(self.release, part, *arguments) for part in self.parts]
-            self.received += sum(len(pickle.dumps(result)) for result in results)
-            yield results
+    def map(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        """The results of all parts."""
+        self.sent += len(self.parts) * len(pickle.dumps(arguments))
+        results = super().map(function, *arguments)
+        self.received += sum(len(pickle.dumps(result)) for result in results)
+        return results
 
 
 def jobs(release: so.Release) -> dict[str, Job]:
@@ -63,11 +74,9 @@ def jobs(release: so.Release) -> dict[str, Job]:
 
 def with_executor(release: so.Release, executor: LocalExecutor | None, job: Job) -> so.Verdicts:
     """The verdicts of a job on these parts."""
-    attach_executor(release, executor)
-    try:
+    pool: Any = SimpleNamespace(executor_of=lambda other: executor if other is release else None)
+    with use_pool(None if executor is None else pool):
         return job()
-    finally:
-        attach_executor(release, None)
 
 
 def rows(release: so.Release, rounds: int) -> Iterator[RatioRow]:

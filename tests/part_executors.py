@@ -3,24 +3,24 @@
 import pickle
 from contextlib import contextmanager
 from dataclasses import fields
+from types import SimpleNamespace
 
 import numpy as np
 
-from standout.core.threads import Executor, Part, attach_executor, even_parts
+from standout.core.threads import Part, even_parts, use_pool
 from standout.data.entries import block_count
 
 
-class PicklingExecutor(Executor):
+class PicklingExecutor:
     """Runs each part on what a worker would get, and counts the bytes that travel."""
 
     def __init__(self, release, parts):
         self.release, self.parts, self.sent, self.received = release, tuple(parts), 0, 0
 
-    def map_batches(self, function, batches):
-        for arguments in batches:
-            sent = pickle.dumps((function, arguments))
-            self.sent += len(sent)
-            yield [self._run(sent, part) for part in self.parts]
+    def map(self, function, *arguments):
+        sent = pickle.dumps((function, arguments))
+        self.sent += len(sent)
+        return [self._run(sent, part) for part in self.parts]
 
     def _run(self, sent, part):
         function, arguments = pickle.loads(sent)
@@ -42,11 +42,8 @@ def divisions(release):
 def divided(release, parts):
     """Attack the release in these parts."""
     executor = PicklingExecutor(release, parts)
-    attach_executor(release, executor)
-    try:
+    with use_pool(SimpleNamespace(executor_of=lambda other: executor if other is release else None)):
         yield executor
-    finally:
-        attach_executor(release, None)
 
 
 def check_same_columns(verdicts, other):

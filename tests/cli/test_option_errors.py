@@ -53,13 +53,8 @@ def test_the_long_form_of_an_option_is_its_name():
         ("choose with record='user id' or record=3", "choose with --record 'user id' or --record 3"),
         ("for a history, add kind='history'", "for a history, add --read kind=history"),
         ("it is a table: add kind='table'", "it is a table: add --table"),
-        (
-            "so.read('x', record_from_name='a(.)', grid=0.01)",
-            "standout audit x --read 'record_from_name=a(.)' --read grid=0.01",
-        ),
         ("no such column: zip='x', data/record=1/x.csv", "no such column: zip='x', data/record=1/x.csv"),
         ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
-        ("so.read('x', record_from_name='\\\\d')", "standout audit x --read 'record_from_name=\\d'"),
         (f"so.read({'(' * 240}).csv: no such file", f"so.read({'(' * 240}).csv: no such file"),
         ("so.read('\0').csv: no such file", "so.read('\0').csv: no such file"),
     ],

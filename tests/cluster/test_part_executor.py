@@ -5,7 +5,7 @@ import pytest
 
 import standout as so
 from part_executors import check_same_columns
-from standout.core.threads import attach_executor
+from standout.core.threads import use_pool
 from standout.data.entries import block_count
 
 pytestmark = pytest.mark.once
@@ -22,8 +22,9 @@ def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_proces
     executor = pool.executor_of(release)
     assert len(executor.parts) == 2
     assert executor.parts[-1].last_block == block_count(release)
-    attach_executor(release, executor)
-    for attack in ATTACKS:
-        check_same_columns(attack.attacks(release, known), attack.attacks(made, known))
-    nested = ATTACKS[0].nested(release, known, [2, 4])
+    with use_pool(pool):
+        on_parts = [attack.attacks(release, known) for attack in ATTACKS]
+        nested = ATTACKS[0].nested(release, known, [2, 4])
+    for attack, verdicts in zip(ATTACKS, on_parts, strict=True):
+        check_same_columns(verdicts, attack.attacks(made, known))
     check_same_columns(nested, ATTACKS[0].nested(made, known, [2, 4]))

@@ -84,7 +84,7 @@ def score(
     def run(plan: Walk) -> list[Summaries]:
         if executor is None:
             return [_walk(queries, whole(release), plan, threads, progress if plan.rounds & BEST else no_progress)]
-        return executor.map(walk_part, sent, plan)
+        return list(executor.map(walk_part, sent, plan))
 
     def added(parts: list[Summaries], name: str) -> Ints:
         return np.asarray(np.sum([getattr(part, name) for part in parts], axis=0))

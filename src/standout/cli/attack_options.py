@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from standout.cli.options import ADVERSARY, ATTACK, Decorated, option, parse_number_or_none, shared
+from standout.cli.options import ADVERSARY, ATTACK, NUMBER_OR_NONE, Decorated, option, shared
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -25,19 +26,18 @@ ITEMS_HELP = "Which items are known: any, rarest, popular, recent, burst, or out
 WRONG_HELP = (
     "What is wrong: the value and date; an item that the target does not have, chosen by popularity; or any such item."
 )
-SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, str, str]] = {
-    "posterior": (("likelihood",), "SHARE", float, "0.95", "minimum posterior probability for a claim."),
-    "coverage": (
-        ("likelihood",), "SHARE", float, "0.98, or less if items can be wrong",
-        "chance that the target's own record has a known item."
-    ),
-    "present": (("likelihood",), "SHARE", float, "0.5", "prior probability that the target is in the data."),
-    "phi": (("paper", "algorithm-1a"), "FLOAT", float, "1.5", "minimum eccentricity for a claim."),
+SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, Any, str]] = {
+    "posterior": (("likelihood",), "SHARE", float, 0.95, "minimum posterior probability for a claim."),
+    "coverage": (("likelihood",), "SHARE", float, None, "chance that the target's own record has a known item."),
+    "present": (("likelihood",), "SHARE", float, 0.5, "prior probability that the target is in the data."),
+    "phi": (("paper", "algorithm-1a"), "FLOAT", float, 1.5, "minimum eccentricity for a claim."),
     "value_scale": (
-        ("paper",), "E|none", str, "1.5", "scale with which the similarity of values decays; none: ignore them."
+        ("paper",), "E|none", NUMBER_OR_NONE, "1.5",
+        "scale with which the similarity of values decays; none: ignore them."
     ),
     "time_scale": (
-        ("paper",), "DAYS|none", str, "30", "scale with which the similarity of dates decays; none: ignore them."
+        ("paper",), "DAYS|none", NUMBER_OR_NONE, "30",
+        "scale with which the similarity of dates decays; none: ignore them."
     ),
     "weights": (
         ("paper",), "", click.Choice(["rarity", "one", "inverse"]), "rarity",
@@ -45,6 +45,7 @@ SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, str, str]] = {
     )
 }  # fmt: skip
 """Settings of the attacks: the attacks that each is for, what it takes, its default and its help."""
+COVERAGE = "0.98, or less if items can be wrong"
 
 
 def _convert_adversary(parameters: dict[str, Any]) -> None:
@@ -52,8 +53,6 @@ def _convert_adversary(parameters: dict[str, Any]) -> None:
 
     top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", parameters["items"])
     parameters["items"] = outside_top(int(top[1])) if top else parameters["items"]
-    for name in ("value_error", "time_error"):
-        parameters[name] = parse_number_or_none(f"--{name.replace('_', '-')}", parameters[name])
     parameters["adversary"] = Adversary(**{name: parameters.pop(name) for name in ADVERSARY_PARAMETERS})
 
 
@@ -73,7 +72,7 @@ adversary_options = shared(
 
 @dataclass(frozen=True, slots=True)
 class AttackOptions:
-    """The chosen attack, and its settings as typed; None where the default applies."""
+    """The chosen attack, and its settings."""
 
     attack: str
     settings: dict[str, Any]
@@ -86,8 +85,7 @@ class AttackOptions:
     @property
     def claims(self) -> dict[str, Any]:
         """Minimum eccentricity and posterior for a claim."""
-        given = {name: self.settings[name] for name in ("phi", "posterior")}
-        return {name: float(SETTINGS[name][3]) if value is None else value for name, value in given.items()}
+        return {name: self.settings[name] for name in ("phi", "posterior")}
 
     def built(
         self, name: str, similarity: "Similarity | None" = None, adversary: "Adversary | None" = None
@@ -96,22 +94,18 @@ class AttackOptions:
         from standout.attack.likelihood import Likelihood
         from standout.attack.scoreboard import Scoreboard, ScoreboardRH
 
-        given = {option: value for option, value in self.settings.items() if value is not None}
         if name == "likelihood":
-            return Likelihood(adversary, **{each: given[each] for each in ("coverage", "present") if each in given})
+            return Likelihood(adversary, coverage=self.settings["coverage"], present=self.settings["present"])
         if name == "algorithm-1a":
             return Scoreboard() if similarity is None else Scoreboard(similarity)
-        scales: dict[str, Any] = {
-            each: parse_number_or_none(f"--{each.replace('_', '-')}", given.get(each, SETTINGS[each][3]))
-            for each in ("value_scale", "time_scale")
-        }
-        return ScoreboardRH(weights=given.get("weights", "rarity"), **scales)
+        return ScoreboardRH(**{each: self.settings[each] for each in ("weights", "value_scale", "time_scale")})
 
 
 def _convert_attack(parameters: dict[str, Any]) -> None:
     settings, attack = {name: parameters.pop(name) for name in SETTINGS}, parameters["attack"]
-    for name, value in settings.items():
-        if value is not None:
+    context = click.get_current_context()
+    for name in settings:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name][0])
     parameters["attack"] = AttackOptions(attack, settings)
 
@@ -119,10 +113,11 @@ def _convert_attack(parameters: dict[str, Any]) -> None:
 def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Decorated], Decorated]:
     """The attack and its settings; a command receives them as `attack`, checked."""
     options = [option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default)]
-    for name, (attacks, metavar, kind, shown, text) in SETTINGS.items():
-        whose = " and ".join(attacks).replace("algorithm-1a", "Algorithm 1A")
+    for name, (attacks, metavar, kind, default, text) in SETTINGS.items():
+        help_text = f"{' and '.join(attacks).replace('algorithm-1a', 'Algorithm 1A')}: {text}"
+        shown = COVERAGE if name == "coverage" else True
         typed = f"--{name.replace('_', '-')}"
-        options.append(option(typed, metavar, f"{whose}: {text}", ATTACK, type=kind, show_default=shown))
+        options.append(option(typed, metavar, help_text, ATTACK, type=kind, default=default, show_default=shown))
     return shared(_convert_attack, *options)
 
 

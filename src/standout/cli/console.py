@@ -7,10 +7,11 @@ printable here, and JSON writes such characters as its own escapes.
 import codecs
 import json
 import sys
+import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,11 +22,13 @@ from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from standout.core.json_files import Json
     from standout.data.release import Release
 
+Cell = str | tuple[str, str]
+"""A text, or a number and its interval, which is shown below it."""
+HEAD_WIDTH = 16
 LARGE = 1_000_000
 VERBOSE = "standout.verbose"
 """Where the context of click keeps --verbose: every read shows how it went, whatever the command."""
@@ -92,24 +95,34 @@ def reading_json(release: "Release") -> "Json":
     return to_json(reading_of(release))
 
 
-def borderless_table(*titles: str) -> "Table":
-    """Return a table without lines. A column whose title begins with > has numbers, which are never broken."""
+def print_title(title: str) -> None:
+    """Print a title."""
+    console().print(title, style="bold")
+
+
+def print_table(heads: Iterable[str], rows: Iterable[Sequence[Cell]], title: str = "", widest: int = 0) -> None:
+    """Print a table without lines below its title; it is at most as wide as the terminal, or as `widest`.
+
+    The first column and those whose head begins with < have texts, which are folded, never cut; a head with > is
+    that of numbers that may be folded. All others have numbers, which are never broken.
+    """
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for title in titles:
-        if title.startswith(">"):
-            table.add_column(title[1:], justify="right", no_wrap=True)
-        else:
-            table.add_column(title, overflow="fold")
-    return table
-
-
-def print_table(table: "Table", title: str = "") -> None:
-    """Print a table below its title, which may be wider than the table."""
+    table = Table(box=None, pad_edge=False, show_header=heads != ())
+    for number, head in enumerate(heads):
+        is_text, folds = number == 0 or head.startswith("<"), number == 0 or head[:1] in ("<", ">")
+        name = head.removeprefix("<").removeprefix(">")
+        name = name if "\n" in name else textwrap.fill(name, HEAD_WIDTH, break_long_words=False)
+        justify: Literal["left", "right"] = "left" if is_text else "right"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=not folds)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, str) else "\n".join(filter(None, cell)) for cell in row))
     screen = console()
+    if widest:
+        needed = screen.measure(table, options=screen.options.update(max_width=widest)).maximum
+        screen.width = max(screen.width, needed)
     if title:
-        screen.print(title, style="bold", soft_wrap=True)
+        print_title(title)
     screen.print(table)
 
 

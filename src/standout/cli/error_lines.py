@@ -1,6 +1,5 @@
 """An error as one line and an exit code: what happened, and what to do; never the content of a cell."""
 
-import ast
 import re
 import shlex
 import traceback
@@ -63,7 +62,7 @@ def error_line(error: Exception) -> tuple[str, int]:
 # Errors about Python parameters, rewritten so that they name command line options.
 #
 # The library speaks of parameters, as they are written in Python: ``quote=''``, ``header=False``,
-# ``separator=…`` if the value is open, and complete calls of ``so.read``. They become options and commands.
+# ``separator=…`` if the value is open. They become options.
 
 READ_SETTINGS = (
     "record", "item", "value", "time", "ignore", "latitude", "longitude", "grid", "geohash", "titles",
@@ -77,7 +76,6 @@ SHORTCUTS = ("record", "item", "value", "time", "schema")
 SWITCHED_OFF = ("record", "value", "time")
 """Columns that the word none switches off."""
 OPEN = "…"
-CALL = re.compile(r"so\.read\(.*\)")
 VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
 LIST = re.compile(r"\bignore=\[([^\[\]\n]*)\]")
 PARAMETER = re.compile(rf"(?<!read )(?<![\w/.'-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
@@ -96,15 +94,13 @@ def with_option_name(error: ParameterError, options: Mapping[str, str]) -> Param
 
 
 def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
-    """Return a text in which parameters are written as the known options, and calls as commands.
+    """Return a text in which parameters are written as the known options.
 
     >>> known = ["--record", "--read", "--public-read"]
     >>> as_options("add quote='', or header=False, or record=1; zip=1", known)
     'add --read quote=, or --read header=no, or --record 1; zip=1'
     >>> as_options("add quote=''", known, "public-")
     'add --public-read quote='
-    >>> as_options("For example: so.read('a b.csv', record=1)", [])
-    "For example: standout audit 'a b.csv' --record 1"
     """
 
     def option(match: re.Match[str]) -> str:
@@ -114,7 +110,6 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
         typed = typed_words(match["name"], value, known, prefix)
         return (" ".join(typed) if written == OPEN else shlex.join(typed)) if typed else match[0]
 
-    text = CALL.sub(lambda match: _command(match[0]), text)
     text = LIST.sub(lambda match: " ".join(f"ignore={value}" for value in match[1].split(", ")), text)
     text = text.replace("kind='table'", "--table") if "--table" in known else text
     return PARAMETER.sub(option, text)
@@ -129,20 +124,6 @@ def typed_words(name: str, value: object, known: Collection[str], prefix: str = 
         text = "none" if value is False and name in SWITCHED_OFF else value
         return [read, f"{name}={({True: 'yes', False: 'no'}).get(text, text)}"]  # type: ignore[call-overload]
     return []
-
-
-def _command(call: str) -> str:
-    """A call that reads a source, as the command that audits it; the call itself if it is something else."""
-    known = ["--read", *(f"--{name}" for name in SHORTCUTS)]
-    try:
-        parsed = ast.parse(call, mode="eval").body
-        assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Attribute)
-        words = ["standout", "audit", *(str(ast.literal_eval(each)) for each in parsed.args)]
-        for each in parsed.keywords:
-            words += typed_words(str(each.arg), ast.literal_eval(each.value), known)
-    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):  # a name may hold anything
-        return call
-    return shlex.join(words)
 
 
 def options_of(command: click.Command | None = None) -> list[str]:

@@ -33,13 +33,49 @@ DATA = click.Path(readable=False)
 """A text, because it may also be a URL; shells complete names of files."""
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 COUNT, SHARES = click.IntRange(1), click.FloatRange(0, 1)
-TYPES: dict[str, Any] = {"N": COUNT, **dict.fromkeys(("SHARE", "FLOAT", "E", "DAYS", "X"), float)}
-TYPES |= dict.fromkeys(("FILE", "FOLDER", "FOLDER|FILE", "PATH", "OUT"), PATH)
-"""Types of what an option takes."""
 INSECURE = "insecure+"
 CONVERSIONS = "conversions"
 """Where the function of a command keeps how its options become what it receives."""
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Parsed(click.ParamType[Any]):
+    """What a function makes of a text; its error is a line about the option."""
+
+    def __init__(self, parse: Callable[[str], Any], form: str) -> None:
+        self.name, self.parse, self.form = parse.__name__, parse, form
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value of a text; a default may be a value already."""
+        try:
+            return self.parse(value) if isinstance(value, str) else value
+        except ValueError:
+            assert param is not None
+            raise ParameterError(f"{max(param.opts, key=len)} must be {self.form}, got {value!r}") from None
+
+
+def _number_or_none(text: str) -> float | None:
+    return None if text.lower() == "none" else float(text)
+
+
+def _counts(text: str) -> list[int]:
+    ends = re.fullmatch(r"(\d{1,6})-(\d{1,6})", text.strip())
+    return list(range(int(ends[1]), int(ends[2]) + 1) if ends else map(int, text.split(",")))
+
+
+def _number_or_all(text: str) -> int | str:
+    if text != "all" and not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise ValueError
+    return text if text == "all" else int(text)
+
+
+NUMBER_OR_NONE = Parsed(_number_or_none, "a number or none")
+TYPES: dict[str, Any] = {"N": COUNT, **dict.fromkeys(("SHARE", "FLOAT", "E", "DAYS", "X"), float)}
+TYPES |= dict.fromkeys(("FILE", "FOLDER", "FOLDER|FILE", "PATH", "OUT"), PATH)
+TYPES |= dict.fromkeys(("E|none", "DAYS|none"), NUMBER_OR_NONE)
+TYPES |= dict.fromkeys(("N,…", "K,…"), Parsed(_counts, "like 4, 2,4,8 or 2-10"))
+TYPES |= {"N|all": Parsed(_number_or_all, f"a whole number of at most {MOST_DIGITS} digits or all")}
+"""Types of what an option takes."""
 
 
 class GroupedOption(click.Option):
@@ -94,11 +130,11 @@ def option(
 ) -> Callable[[Decorated], Decorated]:
     """`click.option` for an option under a heading: its names, what it takes ("" for a flag), and its help.
 
-    What it takes says its type, unless a type or a default does; words like a|b are choices.
+    What it takes says its type, unless a type or a number as the default does; words like a|b are choices.
     """
     if "|" in metavar and metavar.islower():
         metavar, settings["type"] = "", click.Choice(metavar.split("|"))
-    elif "type" not in settings and "default" not in settings:
+    elif "type" not in settings and isinstance(settings.get("default", ""), str):
         settings |= {"type": TYPES[metavar]} if metavar in TYPES else {} if metavar else {"is_flag": True}
     settings.setdefault("show_default", settings.get("default") not in (None, "", ()))
     named: dict[str, Any] = {"cls": GroupedOption, "group": group, "metavar": metavar or None, "help": text}
@@ -200,35 +236,6 @@ def check_table_path(path: Path | None, *inputs: str | Path | None) -> None:
 def data_stem(data: str) -> str:
     """Return the name of a source without folder and suffixes, for default output names."""
     return Path(data.rstrip("/")).name.split(".")[0] or "data"
-
-
-# Values that are typed.
-
-
-def parse_number_or_none(option: str, text: str) -> float | None:
-    """Parse a number, or None for the word none."""
-    try:
-        return None if text.lower() == "none" else float(text)
-    except ValueError:
-        raise ParameterError(f"{option} must be a number or none, got {text!r}") from None
-
-
-def parse_counts(option: str, text: str) -> list[int]:
-    """Parse whole numbers: 4, or 2,4,8, or 2-10."""
-    ends = re.fullmatch(r"(\d{1,6})-(\d{1,6})", text.strip())
-    try:
-        return list(range(int(ends[1]), int(ends[2]) + 1) if ends else map(int, text.split(",")))
-    except ValueError:
-        raise ParameterError(f"{option} must be like 4, 2,4,8 or 2-10, got {text!r}") from None
-
-
-def parse_targets(text: str) -> int | str:
-    """Parse a number of targets, or the word all."""
-    if text == "all":
-        return text
-    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
-        raise ParameterError(f"--targets must be a whole number of at most {MOST_DIGITS} digits or all, got {text!r}")
-    return int(text)
 
 
 # Workers: processes of this machine, or a Dask cluster.

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 from standout._version import __version__
 from standout.core.errors import ParameterError, StandoutError, StoreError, WorkersLost, install_command
 from standout.core.progress import with_progress
-from standout.core.threads import Executor, Part, WorkerPool, even_parts, use_pool
+from standout.core.threads import Part, WorkerPool, even_parts, use_pool
 from standout.data.entries import BLOCK_BITS
 from standout.data.release import Release
 from standout.data.store import SharedIndex
@@ -344,21 +344,21 @@ FEWEST_ENTRIES = 1 << 24
 """Entries from which on a walk over all records takes longer than sending it to workers."""
 
 
-class WorkerExecutor(Executor):
+@dataclass(frozen=True)
+class WorkerExecutor:
     """Runs a function on all parts of an index; a part stays with one worker, which needs memory for it only."""
 
-    def __init__(self, pool: WorkerPool, index: SharedIndex, parts: Sequence[Part]) -> None:
-        self.pool, self.index, self.parts = pool, index, tuple(parts)
+    pool: WorkerPool
+    index: SharedIndex
+    parts: tuple[Part, ...]
 
-    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
-        """As in `Executor`."""
-        tasks = ((self.index, function, part, tuple(arguments)) for arguments in batches for part in self.parts)
-        results = self.pool.map(_run_on_part, tasks, places=len(self.parts))
-        while of_batch := list(islice(results, len(self.parts))):
-            yield of_batch
+    def map(self, function: Callable[..., R], *arguments: Any) -> list[R]:
+        """The results of all parts, in their order."""
+        tasks = ((self.index, function, part, *arguments) for part in self.parts)
+        return list(self.pool.map(_run_on_part, tasks, places=len(self.parts)))
 
 
-def _run_on_part(index: SharedIndex, function: Callable[..., R], part: Part, arguments: tuple[Any, ...]) -> R:
+def _run_on_part(index: SharedIndex, function: Callable[..., R], part: Part, *arguments: Any) -> R:
     return function(index.open(), part, *arguments)
 
 

@@ -11,9 +11,8 @@ import os
 import re
 import tempfile
 import weakref
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -113,7 +112,12 @@ class WorkerPool(Protocol):
         """Bytes of memory of the smallest machine with workers."""
 
     def executor_of(self, release: Any) -> Any:
-        """An `Executor` for parts of a release; None if attacks on it are better whole."""
+        """What runs functions on parts of a release; None if attacks on it are better whole.
+
+        Its map(function, *arguments) gives function(release, part, *arguments) for each of its parts, in order, with
+        the release as the worker has opened it. The function belongs to a module, its arguments and results can be
+        pickled, and it has no side effects: a worker may run it again.
+        """
 
     def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0) -> Iterator[Any]:
         """The results of function(*task) for each task, in their order.
@@ -142,8 +146,7 @@ def use_pool(pool: WorkerPool | None) -> Iterator[None]:
 
 
 # Parts of a release: map over ranges of blocks of records, merge in the order of the parts. Merging is exact, so
-# results do not depend on how many parts there are. An executor that is attached to a release runs every attack on
-# it; without one, attacks run on the whole release on threads, with the same results.
+# results do not depend on how many parts there are.
 
 
 class Part(NamedTuple):
@@ -153,53 +156,16 @@ class Part(NamedTuple):
     last_block: int
 
 
-class Executor(ABC):
-    """Runs functions on all parts of one release.
-
-    `parts` are ascending and adjacent, from block 0 to the release's last. A function is called as
-    function(release, part, *arguments), with the release as the worker has opened it. It belongs to a module,
-    its arguments and results can be pickled, and it has no side effects: a worker may run it again.
-    """
-
-    parts: tuple[Part, ...]
-
-    @abstractmethod
-    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
-        """For each batch of arguments, in order: the results of all parts; later batches may already run."""
-
-    def map(self, function: Callable[..., R], *arguments: Any) -> list[R]:
-        """The results of all parts, in their order."""
-        return next(iter(self.map_batches(function, [arguments])))
-
-
-class LocalExecutor(Executor):
-    """All parts in this process, one after another."""
-
-    def __init__(self, release: object, parts: Sequence[Part]) -> None:
-        self.release, self.parts = release, tuple(parts)
-
-    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
-        """As in `Executor`."""
-        for arguments in batches:
-            yield [function(self.release, part, *arguments) for part in self.parts]
-
-
 def even_parts(n_blocks: int, count: int) -> tuple[Part, ...]:
     """Split blocks into at most `count` parts of about the same number of blocks, at least one part."""
     count = max(1, min(count, n_blocks))
     return tuple(Part(low, high) for low, high in pairwise(n_blocks * i // count for i in range(count + 1)))
 
 
-def attach_executor(release: object, executor: Executor | None) -> None:
-    """Let all attacks on this release run on an executor's parts; None: on threads of this process again."""
-    vars(release)["_executor"] = executor
-
-
-def executor_of(release: object) -> Executor | None:
-    """The executor of a release: the one attached, or that of the current workers; None if it has none."""
-    executor: Executor | None = vars(release).get("_executor")
+def executor_of(release: object) -> Any:
+    """What runs functions on the parts of a release on the current workers; None: the release is better whole."""
     pool = current_pool()
-    return pool.executor_of(release) if executor is None and pool is not None else executor
+    return None if pool is None else pool.executor_of(release)
 
 
 # Memory: amounts as people write them, and how much this machine has left.

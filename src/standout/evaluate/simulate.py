@@ -38,7 +38,7 @@ from standout.core.errors import NotFoundError, ParameterError, WorkersLost, pos
 from standout.core.json_files import read_checkpoint, write_checkpoint
 from standout.core.progress import Progress, ProgressOption, no_progress
 from standout.core.rng import check_seed, generator
-from standout.core.threads import WorkerPool, current_pool, executor_of, map_on_threads
+from standout.core.threads import WorkerPool, current_pool, map_on_threads
 from standout.data.labels import position_of_id
 from standout.data.release import Release
 from standout.data.store import SharedIndex
@@ -124,7 +124,6 @@ class TargetAttacks:
         return (
             not release.columns
             and current_pool() is None
-            and executor_of(release) is None
             and is_built_in(self.attack)
             and type(self.adversary) is Adversary
             and type(self.criteria.similarity) in BUILT_IN_SIMILARITIES

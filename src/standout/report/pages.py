@@ -292,7 +292,7 @@ def linking_page(findings: LinkFindings, text: Mapping[str, str]) -> str:
         findings=findings,
         text=text,
         drawings={name: draw_figure(figure) for name, figure in link_figures(findings).items()},
-        by_facts_used=_facts_table(findings.by_facts_used),
+        by_facts_used=facts_table(findings.by_facts_used),
         settings=_link_settings(findings),
     )
 
@@ -373,7 +373,7 @@ def _precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure) -> Figure | 
     return Figure("Precision and recall by φ", description, lambda width: chart, Table(heads, rows))
 
 
-def _facts_table(groups: Sequence[FactsGroup]) -> Table:
+def facts_table(groups: Sequence[FactsGroup]) -> Table:
     """Profiles and claims by number of facts and, where the truth is known, present and correct ones."""
     heads = {"profiles": "profiles", "claims": "claims"}
     if groups[0].present is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli import options
-from standout.cli.console import borderless_table, console, print_json, print_text
+from standout.cli.console import print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import option
@@ -20,13 +20,9 @@ from standout.core.progress import progress_bar as progress
 from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from standout.evaluate.estimates import Estimate
     from standout.findings.link_and_advise import AdviceFindings
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
-PARTS = {"rows_kept": "rows kept", "hit_rate": "hit rate", "rmse": "RMSE"}
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -145,7 +141,12 @@ def _write(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
 
 def _show(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
     """Print the candidates as a table and the answer in sentences."""
-    console().print(_table(findings))
+    from standout.report.pages import candidates_table
+
+    table = candidates_table(findings.rows, numbered=False)
+    other = 1 if findings.among == "released" else 2  # the rate that the limit is not about
+    heads, *rows = ((*row[:other], *row[other + 1 : -1]) for row in (table.heads, *table.rows))
+    print_table(map(str, heads), rows)
     print_text("", advice.summary)
     for line in (findings.command, findings.unproven.command if findings.unproven else ""):
         if line:
@@ -155,29 +156,3 @@ def _show(advice: Any, findings: "AdviceFindings", folder: Path) -> None:
     if not advice.complete:
         print_text("Interrupted: run the same command again to resume.")
     print_text(f"Report: {folder / 'report.html'}")
-
-
-def _table(findings: "AdviceFindings") -> "Table":
-    """The frontier, with the recommended candidate as it was re-measured; what is not measured has no column."""
-    shown = [part for part in PARTS if any(getattr(each.utility, part) is not None for each in findings.rows)]
-    titles = ("identified", "95 %", "utility kept", "95 %", *(PARTS[part] for part in shown))
-    table = borderless_table("candidate", *(f">{title}" for title in titles))
-    for candidate in findings.rows:
-        utility = candidate.utility
-        kept = ("", "") if utility.kept is None else _share(utility.kept)
-        numbers = [_number(part, getattr(utility, part)) for part in shown]
-        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *kept, *numbers)
-    return table
-
-
-def _number(part: str, estimate: "Estimate | None") -> str:
-    if estimate is None:
-        return ""
-    return f"{100 * estimate.value:.1f} %" if part == "rows_kept" else f"{estimate.value:.3f}"
-
-
-def _share(estimate: "Estimate") -> tuple[str, str]:
-    """Return a share and its interval, cut off at 0 and 100 %."""
-    ends = (estimate.value, estimate.low, estimate.high)
-    value, low, high = (100 * min(max(end, 0.0), 1.0) for end in ends)
-    return f"{value:.1f} %", f"{low:.0f}–{high:.0f}"

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import click
 from standout.cli import options
 from standout.cli.attack_options import BOTH
 from standout.cli.commands.advise import with_commands
-from standout.cli.console import borderless_table, console, print_json, print_text
+from standout.cli.console import Cell, print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import option
@@ -21,12 +20,10 @@ from standout.cli.reading import Original, Source, original_options, reading_opt
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
-from standout.core.text import estimate_text, interval_text
+from standout.core.text import estimate_text
 from standout.ingest.sources import public_url
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.auditing.audit import Audit
     from standout.core.progress import Progress
     from standout.findings.audit import AuditFindings
@@ -37,7 +34,6 @@ DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 DEMO_SEED = 2008
 ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching"}
 MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
-TITLE_WIDTH = 10
 
 
 @options.command()
@@ -199,7 +195,7 @@ def _show(result: "Audit", folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(result.to_dict())
     else:
-        console().print(_table(result.findings))
+        _show_table(result.findings)
         print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
     if not result.trusted:
         sys.exit(NOT_TRUSTED)
@@ -245,27 +241,31 @@ def _sentences(result: "Audit") -> list[str]:
     return lines
 
 
-def _table(findings: "AuditFindings") -> "Table":
-    """Return one row per adversary, with the titles and numbers that the report shows."""
+def _show_table(findings: "AuditFindings") -> None:
+    """Print one row per adversary, with the titles and numbers that the report shows."""
     from standout.findings.audit import measure_titles
     from standout.report.audit_charts import common_threshold
+    from standout.report.charts import share_cell
 
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     tried = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
     others = {name: title for name, title in ATTACKS.items() if name in tried and len(tried) > 1}
-    wrapped = [textwrap.fill(titles[name], TITLE_WIDTH, break_long_words=False) for name in MEASURES]
-    numbers = (f"{titles['identified']}\n(95 % interval)", *others.values(), *wrapped)
-    table = borderless_table("Adversary", *(f">{title}" for title in numbers))
-    table.columns[0].no_wrap = True
-    for adversary in findings.adversaries:
-        identified = adversary.as_named.identified
-        table.add_row(
+    rows: list[tuple[Cell, ...]] = [
+        (
             adversary.name,
-            f"{estimate_text(identified)} ({interval_text(identified)})",
+            share_cell(adversary.as_named.identified),
             *(estimate_text(measures.identified if (measures := adversary.by(name)) else None) for name in others),
             *(estimate_text(getattr(adversary.as_named, name), unit) for name, unit in MEASURES.items()),
         )
-    return table
+        for adversary in findings.adversaries
+    ]
+    heads = (
+        "Adversary",
+        f"{titles['identified']} (95 % interval)",
+        *others.values(),
+        *(titles[each] for each in MEASURES),
+    )
+    print_table(heads, rows)
 
 
 @options.command()

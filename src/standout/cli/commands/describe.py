@@ -1,7 +1,6 @@
 """What a data set is: `standout describe`, `schema`, `index` and `verify`."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,15 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli import options
-from standout.cli.console import borderless_table, console, percent, print_json, print_line, print_table, reading_json
+from standout.cli.console import percent, print_json, print_line, print_table, reading_json
 from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.data.column import Column
     from standout.data.describe import Description
     from standout.data.release import Release
@@ -56,43 +53,40 @@ def describe(data: str, source: Source, as_json: bool) -> None:
     elif as_json:
         print_json({**description.to_dict(), "read": reading_json(release)})
     else:
-        for title, table in _tables(description):
-            print_table(table, title)
+        _show(description)
 
 
-def _tables(description: "Description") -> Iterator[tuple[str, "Table"]]:
-    """Yield each table with its title."""
+def _show(description: "Description") -> None:
+    """Print the tables."""
 
     def size(value: float) -> str:
         return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:.1f}"
 
-    sizes, ends, values = borderless_table(), description.time_range, description.values
-    sizes.show_header = False
-    sizes.add_row("records", f"{description.records:,}")
-    sizes.add_row("items", f"{description.items:,}")
-    sizes.add_row("entries", f"{description.entries:,} ({100 * description.density:.3g} % of records × items)")
-    sizes.add_row("values", f"{values:,} levels" if values else "none")
+    ends, values, shares, outside = (
+        description.time_range, description.values, description.value_shares, description.outside_top
+    )  # fmt: skip
     times = f"{ends[0]} to {ends[1]}, by {description.time_unit}, {description.zone}" if ends else "none"
-    sizes.add_row("times", times)
-    sizes.add_row("fingerprint", description.fingerprint)
-    yield "", sizes
-    quantiles = borderless_table("", *(f">{name}" for name in description.lengths))
-    quantiles.add_row("items per record", *map(size, description.distinct_items.values()))
-    if description.repeats:
-        quantiles.add_row("entries per record", *map(size, description.lengths.values()))
-    quantiles.add_row("records per item", *map(size, description.supports.values()))
-    yield "\nQuantiles", quantiles
-    if description.value_shares:
-        shares, shown = borderless_table("value", ">share of entries"), len(description.value_shares)
-        for level, share in description.value_shares.items():
-            shares.add_row(level, f"{100 * share:.2f} %")
-        yield "\nValues" if values <= shown else f"\nThe {shown} most frequent values", shares
-    if description.outside_top:
-        numbers = next(iter(description.outside_top.values()))
-        outside = borderless_table("", *(f">≥ {least} items" for least in numbers))
-        for top, row in description.outside_top.items():
-            outside.add_row(f"outside the {top:,} most popular", *map(percent, row.values()))
-        yield "\nShare of records that have", outside
+    sizes = [
+        ("records", f"{description.records:,}"),
+        ("items", f"{description.items:,}"),
+        ("entries", f"{description.entries:,} ({100 * description.density:.3g} % of records × items)"),
+        ("values", f"{values:,} levels" if values else "none"),
+        ("times", times),
+        ("fingerprint", description.fingerprint),
+    ]
+    print_table((), sizes)
+    quantiles = {"items per record": description.distinct_items}
+    quantiles |= {"entries per record": description.lengths} if description.repeats else {}
+    quantiles |= {"records per item": description.supports}
+    rows = [(name, *map(size, numbers.values())) for name, numbers in quantiles.items()]
+    print_table(("", *description.lengths), rows, "\nQuantiles")
+    if shares:
+        title = "\nValues" if values <= len(shares) else f"\nThe {len(shares)} most frequent values"
+        print_table(("value", "share of entries"), [(each, f"{100 * shares[each]:.2f} %") for each in shares], title)
+    if outside:
+        heads = ("", *(f"≥ {least} items" for least in next(iter(outside.values()))))
+        rows = [(f"outside the {top:,} most popular", *map(percent, row.values())) for top, row in outside.items()]
+        print_table(heads, rows, "\nShare of records that have")
 
 
 @options.command()
@@ -160,15 +154,16 @@ def _show_columns(table: "Release", as_json: bool) -> None:
     if as_json:
         print_json({"rows": table.n_records, "id": table.provenance.columns.get("record"), "columns": rows})
         return
-    screen = borderless_table("column", "kind", ">levels", ">missing", ">range", "similarity", ">error", "role")
-    for row in rows:
-        scale = "" if row["scale"] is None else f" {row['scale']:g}"
-        numbers = f"{row['levels']:,}", f"{row['missing']:,}", str(row["range"] or "")
-        texts = f"{row['similarity']}{scale}", f"{row['error']:g}", str(row["role"])
-        screen.add_row(str(row["name"]), str(row["kind"]), *numbers, *texts)
-    wide = console()
-    wide.width = max(wide.width, wide.measure(screen, options=wide.options.update(max_width=WIDEST)).maximum)
-    wide.print(screen)
+    cells = [
+        (
+            *(column.name, column.kind, f"{column.n_levels:,}", f"{column.counts[-1]:,}", _range(column)),
+            column.similarity.name + ("" if column.similarity.scale is None else f" {column.similarity.scale:g}"),
+            *(f"{column.error:g}", column.role),
+        )
+        for column in table.columns
+    ]
+    heads = ("column", "<kind", "levels", "missing", "range", "<similarity", "error", "<role")
+    print_table(heads, cells, widest=WIDEST)
 
 
 @options.command()

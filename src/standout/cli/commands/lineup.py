@@ -8,7 +8,7 @@ import click
 
 from standout.cli import options
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
-from standout.cli.console import borderless_table, console, print_json
+from standout.cli.console import console, print_json, print_table, print_title
 from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
@@ -16,9 +16,6 @@ from standout.core.progress import progress_bar as progress
 from standout.core.text import count, percent, printable, shorten
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
     from standout.attack.verdict import Part
     from standout.cli.typed_facts import NamedFact
     from standout.data.release import Release
@@ -134,9 +131,7 @@ def lineup(
     if as_json:
         print_json(_to_dict(answer, facts, attack.attack), release)
     else:
-        screen = console()
-        for part in _screen_parts(answer, facts):
-            screen.print(part)
+        _show(answer, facts)
 
 
 def _to_dict(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]", attack: str) -> dict[str, object]:
@@ -193,91 +188,72 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def _screen_parts(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> "Iterator[Table | Text | str]":
-    """Yield the output from top to bottom."""
-    from rich.text import Text
-
+def _show(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> None:
+    """Print the facts as they were understood, the lineup, the conclusion, and what each fact adds to it."""
     from standout.data.search import Catalogue
 
-    catalogue = None if answer.release.columns else Catalogue.of(answer.release)
+    catalogue, say = None if answer.release.columns else Catalogue.of(answer.release), console().print
     names = [printable(name) if code is None or catalogue is None else catalogue.label(code) for name, code, _ in facts]
-    yield Text("Known facts", "bold")
-    yield _fact_table(answer.release, names, facts)
-    yield from _notes(answer, facts)
-    if assumed := answer.assumption:
-        yield assumed
+    print_title("Known facts")
+    _show_facts(answer.release, names, facts)
+    for note in _notes(answer, facts):
+        say(note)
     if answer.best is not None:
-        yield Text("\nLineup", "bold")
-        yield _lineup_table(answer)
-    yield Text("\n" + answer.conclude(_label(answer, answer.best or "")), "bold")
-    if answer.best is None:
-        return
-    left, candidates, by_posterior = answer.bits_left, answer.verdict.candidates, answer.nobody is not None
-    missing = f"{left:.1f}" if left >= 0.05 or left == 0 else "Less than 0.1"
-    yield (
-        f"{missing} of {answer.verdict.bits:.1f} bits (log2 {candidates:,}) are still missing "
-        f"to identify the best guess{', if the person is in the data' if by_posterior else ''}."
-    )
-    yield from _explanation(answer, names)
+        print_table(("", "<record", ">probability", ">score"), _candidates(answer), "\nLineup")
+    say("\n" + answer.conclude(_label(answer, answer.best or "")), style="bold")
+    if answer.best is not None:
+        left, candidates = answer.bits_left, answer.verdict.candidates
+        missing = f"{left:.1f}" if left >= 0.05 or left == 0 else "Less than 0.1"
+        say(
+            f"{missing} of {answer.verdict.bits:.1f} bits (log2 {candidates:,}) are still missing "
+            f"to identify the best guess{'' if answer.nobody is None else ', if the person is in the data'}."
+        )
+        _show_parts(answer, names)
 
 
-def _explanation(answer: "LineupAnswer", names: list[str]) -> "Iterator[Table | Text | str]":
-    """Yield what each fact adds to the score of the best guess; for likelihood as two ratios of a product."""
-    from rich.text import Text
+def _show_facts(release: "Release", names: list[str], facts: "tuple[NamedFact, ...]") -> None:
+    """Print how the facts were understood; columns without content are omitted."""
 
+    def about(text: str, error: float | None, unit: str) -> str:
+        return text if error is None or not text else f"{text}\xa0±\xa0{error:.15g}{unit}"
+
+    rows = [("item", ">value", ">date", ">doubt", ">records that have it")]
+    for name, (_, code, fact) in zip(names, facts, strict=True):
+        value = "" if fact.value is None else fact.value
+        value = printable(value) if isinstance(value, str) else f"{value:.15g}"
+        time = about("" if fact.time is None else str(fact.time), fact.time_error, "\xa0days")
+        records = "" if release.columns else MISSING if code is None else f"{release.support[code]:,}"
+        doubt = "" if fact.doubt is None else percent(fact.doubt)
+        rows.append((name, about(value, fact.value_error, ""), time, doubt, records))
+    heads, *cells = zip(*(column for column in zip(*rows, strict=True) if any(column[1:])), strict=True)
+    print_table(heads, cells)
+
+
+def _show_parts(answer: "LineupAnswer", names: list[str]) -> None:
+    """Print what each fact adds to the score of the best guess; for likelihood as two ratios of a product."""
     from standout.attack.verdict import MatchingVerdict
 
     is_matching, by_posterior = isinstance(answer.verdict, MatchingVerdict), answer.nobody is not None
     title = "How well each fact fits" if is_matching else "What each fact adds to the score of"
     title = "How much likelier each fact is about" if by_posterior else title
     tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""
-    yield Text(f"\n{title} {_label(answer, answer.best or '')}{tied}", "bold")
-    total, largest = _number(answer.lineup[0].score), max(part.score for part in answer.parts)
-    if by_posterior:
-        table = _folded_table("fact", "item", "value, date", "score")
-        table.add_column(min_width=BAR_WIDTH, overflow="fold")
-    else:
-        table = _folded_table("item", "similarity" if is_matching else "adds")
-        table.add_column(no_wrap=True, min_width=BAR_WIDTH)
-        table.add_column()
+    largest, rows = max(part.score for part in answer.parts), []
     for name, part in zip(names, answer.parts, strict=True):
-        drawn, note = bar(part.score / largest if largest > 0 else 0), "" if part.has else "does not have it"
-        note = MISSING if part.item is None else note
-        if by_posterior:
-            ratios = (_ratio(part.weight or 0.0), _ratio(part.similarity)) if part.has else ("", "")
-            table.add_row(name, *ratios, _number(part.score), drawn or note or "does not fit")
-        else:
-            table.add_row(name, _number(part.score), drawn, note)
-    table.add_row(*(("total", "", "", total) if by_posterior else ("lowest" if is_matching else "total", total)))
-    yield table
+        drawn = bar(part.score / largest if largest > 0 else 0)
+        note = MISSING if part.item is None else "does not fit" if part.has else "does not have it"
+        ratios = (_ratio(part.weight or 0.0), _ratio(part.similarity)) if part.has else ("", "")
+        rows.append((name, *(ratios if by_posterior else ()), _number(part.score), drawn or note))
+    total = ("", "") if by_posterior else ()
+    rows.append(("lowest" if is_matching else "total", *total, _number(answer.lineup[0].score), ""))
+    score = (">item", ">value, date", ">score") if by_posterior else (">similarity",) if is_matching else (">adds",)
+    head = "fact" if by_posterior else "item"
+    print_table((head, *score, "<"), rows, f"\n{title} {_label(answer, answer.best or '')}{tied}")
     if by_posterior:
-        yield RATIOS_OF_COLUMNS if answer.release.columns else RATIOS
-
-
-def _fact_table(release: "Release", names: list[str], facts: "tuple[NamedFact, ...]") -> "Table":
-    """Return how the facts were understood; columns without content are omitted."""
-
-    def about(text: str, error: float | None, unit: str) -> str:
-        return text if error is None or not text else f"{text}\xa0±\xa0{error:.15g}{unit}"
-
-    rows = []
-    for name, (_, code, fact) in zip(names, facts, strict=True):
-        value = "" if fact.value is None else fact.value
-        value = printable(value) if isinstance(value, str) else f"{value:.15g}"
-        time = "" if fact.time is None else str(fact.time)
-        errors = about(value, fact.value_error, ""), about(time, fact.time_error, "\xa0days")
-        records = "" if release.columns else MISSING if code is None else f"{release.support[code]:,}"
-        rows.append((name, *errors, "" if fact.doubt is None else percent(fact.doubt), records))
-    titles = ("item", "value", "date", "doubt", "records that have it")
-    columns = [i for i in range(5) if i == 0 or any(row[i] for row in rows)]
-    table = _folded_table(*(titles[i] for i in columns))
-    for row in rows:
-        table.add_row(*(row[i] for i in columns))
-    return table
+        console().print(RATIOS_OF_COLUMNS if answer.release.columns else RATIOS)
 
 
 def _notes(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> Iterator[str]:
-    """Yield which facts are ignored, and how many records fit."""
+    """Yield which facts are ignored, how many records fit, and what is assumed."""
     from standout.know.facts import AS_ASSUMED
 
     release, aux = answer.release, answer.aux
@@ -300,34 +276,25 @@ def _notes(answer: "LineupAnswer", facts: "tuple[NamedFact, ...]") -> Iterator[s
     if filters:
         remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
         yield f"Candidates {' and '.join(filters)}: {remaining}."
+    if answer.assumption:
+        yield answer.assumption
 
 
-def _lineup_table(answer: "LineupAnswer") -> "Table":
+def _candidates(answer: "LineupAnswer") -> Iterator[tuple[str, str, str, str]]:
+    """Yield rank, record, probability and score of each candidate, then those of everybody else and of nobody."""
     from standout.evaluate.lineup import probability_text
 
-    table = _folded_table("", "record", "probability", "score")
-    table.columns[0].justify, table.columns[1].justify = "right", "left"
     rank, previous = 0, -1.0
     for position, (record, score, probability) in enumerate(answer.lineup, start=1):
         rank, previous = (rank if score == previous else position), score
-        table.add_row(
-            str(rank), _label(answer, record).removeprefix("record "), probability_text(probability), _number(score)
-        )
+        label = _label(answer, record).removeprefix("record ")
+        yield str(rank), label, probability_text(probability), _number(score)
     others, nobody = answer.verdict.candidates - len(answer.lineup), answer.nobody or 0.0
     if others:
         outside = probability_text(max(answer.lineup.outside - nobody, 0.0))
-        table.add_row("", f"somebody else ({count(others, 'record', 'records')})", outside, "")
+        yield "", f"somebody else ({count(others, 'record', 'records')})", outside, ""
     if answer.nobody is not None:
-        table.add_row("", "nobody in the data", probability_text(nobody), "")
-    return table
-
-
-def _folded_table(first: str, *others: str) -> "Table":
-    """Return a table whose cells are folded, never cut: one column for names, others for numbers."""
-    table = borderless_table(first)
-    for name in others:
-        table.add_column(name, justify="right", overflow="fold")
-    return table
+        yield "", "nobody in the data", probability_text(nobody), ""
 
 
 def _label(answer: "LineupAnswer", record: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli import options
-from standout.cli.console import borderless_table, console, print_json, print_text
+from standout.cli.console import print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.options import option
 from standout.cli.reading import Source, public_option, reading_options
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 FILE_SUFFIXES = (".csv", ".parquet", ".json", ".html")
 FOLDER_FILES = ("links.csv", "links.json", "report.html")
 REVIEW = "review.csv"
-GROUP_TITLES = {
-    "profiles": "profiles", "claims": "claims", "present": "in the release", "correct_claims": "correct claims"
-}  # fmt: skip
 
 
 @options.command()
@@ -160,14 +157,9 @@ def _write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
 
 
 def _show(links: "Links", files: list[Path]) -> None:
-    groups = links.by_facts_used
-    measures = [name for name in GROUP_TITLES if name in groups.columns]
-    table = borderless_table(">facts used", *(f">{GROUP_TITLES[name]}" for name in measures))
-    for row in groups.iter_rows(named=True):
-        low, high = row["min_facts"], row["max_facts"]
-        facts = f"{low:,}–{high:,}" if high > low else f"{low:,}"
-        table.add_row(facts, *(f"{row[name]:,}" for name in measures))
-    console().print(table)
+    from standout.report.pages import facts_table
+
+    print_table(*facts_table(links.findings().by_facts_used))
     print_text("", links.alignment.explanation, links.summary)
     written = f"Written: {', '.join(map(str, files))}"
     print_text(written if files else "The links themselves are not shown: -o FOLDER writes them, --json prints them.")

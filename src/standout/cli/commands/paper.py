@@ -1,6 +1,7 @@
 """`standout paper`: reproduce the figures and tables of the paper; `standout synthesize`: make a synthetic data set."""
 
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import click
 
 from standout._version import __version__
 from standout.cli import options
-from standout.cli.console import borderless_table, print_json, print_line, print_table, print_text
+from standout.cli.console import print_json, print_line, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
@@ -16,8 +17,6 @@ from standout.core.errors import ParameterError, StandoutError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.paper.calibration import Calibration
     from standout.paper.published import ComparisonRow
     from standout.paper.reproduce import Reproduction
@@ -98,7 +97,7 @@ def _show(result: "Reproduction") -> None:
     for figure in result.figures:
         about = figure.about
         also = f" ({about['number_2008']} in 2008)" if about["number_2008"] and figure.key != "sp10" else ""
-        print_table(_table(result.results[figure.key].rows), f"{about['name']}{also}: {about['title']}")
+        _show_rows(result.results[figure.key].rows, f"{about['name']}{also}: {about['title']}")
         print_text("")
     stronger = (result.stronger_attack, texts()["two_attacks"]) if result.stronger_attack else ()
     print_text(*result.notes, result.summary, *stronger, str(result.page))
@@ -106,21 +105,20 @@ def _show(result: "Reproduction") -> None:
         print_text("Interrupted: run the same command again to resume.")
 
 
-def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
+def _show_rows(rows: "tuple[ComparisonRow, ...]", title: str) -> None:
+    """Print the rows of a figure; columns without a number are omitted."""
     from standout.paper.published import number
 
-    stronger = any(row.likelihood is not None for row in rows)
-    small = any(row.full_size is not None for row in rows)
-    numbers = ["paper", *(["full size"] if small else []), "ours", "diff.", *(["likelihood"] if stronger else [])]
-    table = borderless_table("", *(f">{name}" for name in numbers), "")
+    cells = [("", "paper", "full size", "ours", "diff.", "likelihood", "<")]
     for row in rows:
-        label = ", ".join(filter(None, (row.label, row.panel)))
-        ends = row.interval.replace(" to ", "–")
+        label, ends = ", ".join(filter(None, (row.label, row.panel))), row.interval.replace(" to ", "–")
         ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
-        reached, full = (None if each is None else each.value for each in (row.likelihood, row.full_size))
-        cells = [number(row.paper, row.unit), *([number(full, row.unit)] if small else []), ours, row.difference_text]
-        table.add_row(label, *cells, *([number(reached, row.unit)] if stronger else []), row.judgement)
-    return table
+        reached, full = (
+            "" if each is None else number(each.value, row.unit) for each in (row.likelihood, row.full_size)
+        )
+        cells.append((label, number(row.paper, row.unit), full, ours, row.difference_text, reached, row.judgement))
+    heads, *shown = zip(*(column for column in zip(*cells, strict=True) if any(column[1:])), strict=True)
+    print_table(heads, shown, title)
 
 
 @options.command()
@@ -224,13 +222,11 @@ def _show_calibration(calibration: "Calibration") -> None:
     def number(value: float, digits: int) -> str:
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
 
-    table = borderless_table("Statistic", ">published", ">measured", ">±", ">")
-    group = ""
-    for row in calibration.statistics:
-        if row.group != group:
-            table.add_row(f"\n{row.group[0].upper()}{row.group[1:]}")
-            group = row.group
-        numbers = (number(row.published, 4), number(row.measured, 4), number(row.tolerance, 2))
-        table.add_row(row.statistic, *numbers, row.verdict)
-    print_table(table)
+    rows: list[tuple[str, ...]] = []
+    for group, statistics in groupby(calibration.statistics, lambda row: row.group):
+        rows.append((f"\n{group[0].upper()}{group[1:]}",))
+        for row in statistics:
+            numbers = (number(row.published, 4), number(row.measured, 4), number(row.tolerance, 2))
+            rows.append((row.statistic, *numbers, row.verdict))
+    print_table(("Statistic", "published", "measured", "±", ""), rows)
     print_text(f"\n{calibration}.\nmet: within the tolerance (±); near: within twice the tolerance.\n")

@@ -1,7 +1,7 @@
 """`standout sanitize`: change a data set so that fewer people can be identified."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,15 +9,13 @@ import click
 
 from standout._version import __version__
 from standout.cli import options
-from standout.cli.console import borderless_table, console, print_json, print_line, reading_json
+from standout.cli.console import print_json, print_line, print_table, reading_json
 from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.data.labels import StepReport
     from standout.data.release import Release
     from standout.know.sanitized import Sanitized
@@ -133,7 +131,7 @@ def _show(safer: "Sanitized", output: Path, sidecar: Path, key: Path | None) -> 
     """Print the steps, what each changed, and the files that were written."""
     if merged := safer.original.provenance.merged:
         print_line(f"{merged:,} rows of DATA repeat a record and item and were merged when it was read.")
-    console().print(_table(safer))
+    _show_steps(safer)
     missing = int((safer.mapping.representatives < 0).sum())
     print_line(f"{missing:,} of {safer.original.n_records:,} people are not in the output.")
     if safer.columns:
@@ -154,23 +152,19 @@ def _sizes(release: "Release") -> dict[str, int]:
     return sizes | {"items": release.n_items, "entries": release.n_entries}
 
 
-def _table(safer: "Sanitized") -> "Table":
-    """One line for each step: sizes after it, and what it changed."""
+def _show_steps(safer: "Sanitized") -> None:
+    """Print one line for each step: sizes after it, and what it changed."""
     sizes = COLUMNS if safer.columns else ENTRIES
-    last = () if safer.columns else ("changes",)
-    table = borderless_table("step", *(f">{title}" for title in sizes.values()), *last)
-
-    def add(name: str, release: "Release") -> None:
-        counts = _sizes(release) | {"entries before": release.n_entries}
-        table.add_row(name, *(f"{counts[size]:,}" if size in counts else "" for size in sizes))
-
-    add("original", safer.original)
-    for report in safer.step_reports:
-        changes = ["\n".join(_changes(report)) for _ in last]
-        table.add_row(report.step, *(f"{int(report.counts[size]):,}" for size in sizes), *changes)
-    if safer.renumbered and not safer.columns:
-        add("new ids", safer)
-    return table
+    original, new = (_sizes(release) | {"entries before": release.n_entries} for release in (safer.original, safer))
+    reports: list[tuple[str, Mapping[str, float], str]] = [("original", original, "")]
+    reports += [(each.step, each.counts, "\n".join(_changes(each))) for each in safer.step_reports]
+    reports += [("new ids", new, "")] if safer.renumbered and not safer.columns else []
+    last = 0 if safer.columns else 1
+    rows = [
+        (step, *(f"{int(counts[size]):,}" if size in counts else "" for size in sizes), *[changes][:last])
+        for step, counts, changes in reports
+    ]
+    print_table(("step", *sizes.values(), *["<changes"][:last]), rows)
 
 
 def _changes(report: "StepReport") -> Iterator[str]:

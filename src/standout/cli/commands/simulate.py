@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standout.cli import options
 from standout.cli.attack_options import BOTH, AttackOptions, adversary_options, attack_options, within
-from standout.cli.console import borderless_table, console, percent, print_json, print_table, print_text, reading_json
+from standout.cli.console import console, percent, print_json, print_table, print_text, reading_json
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.options import option
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.progress import progress_bar as progress
+from standout.core.text import count
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.attack.any_attack import AnyAttack
     from standout.evaluate.claims import ClaimThreshold
     from standout.evaluate.simulation import Measurement, Simulation, SimulationCell
@@ -67,8 +66,6 @@ def simulate(
     original: Original,
     adversary: "Adversary",
     attack: AttackOptions,
-    facts: str | None,
-    targets: str,
     output: Path | None,
     save: Path | None,
     as_json: bool,
@@ -100,10 +97,6 @@ def simulate(
     from standout.evaluate.simulate import simulate as run_simulation
     from standout.evaluate.simulation import write_table
 
-    settings |= {
-        "facts": None if facts is None else options.parse_counts("--facts", facts),
-        "targets": options.parse_targets(targets),
-    }
     options.check_table_path(output, data)
     if save is not None:
         options.output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
@@ -171,7 +164,7 @@ def _show(simulations: "dict[str, Simulation]", is_complete: bool) -> None:
     for first in range(0, len(columns), width):
         shown = columns[first : first + width]
         shared = next(iter(thresholds)) if len(thresholds) == 1 else None
-        print_table(_table(shown, shared, several), shown[0].cell.adversary)
+        _show_columns(shown, shared, several)
         print_text("")
     _, simulation, cell = columns[-1]
     targets, interrupted = len(cell.outcomes), "" if is_complete else " (interrupted)"
@@ -184,27 +177,20 @@ def _show(simulations: "dict[str, Simulation]", is_complete: bool) -> None:
     print_text(f"{note}\n", (STRONGER if several else "") + NOTE)
 
 
-def _table(columns: list[Column], shared: "ClaimThreshold | None", several: bool) -> "Table":
-    """One row per measure; `shared` is when a record is claimed, None if that differs between the attacks."""
-
-    def header(column: Column) -> str:
-        facts = f"{column.cell.facts} fact{'s' * (column.cell.facts != 1)}"
-        return f">{facts}\n{column.attack}" if several else f">{facts}"
-
-    table = borderless_table("", *map(header, columns), ">Baseline")
-    if shared is None:
-        claimed = [column.simulation.threshold.text.replace("=", "≥") for column in columns]
-        table.add_row("Threshold of claims", *claimed, "")
-    titles = [_titles(column.simulation, shared) for column in columns]
+def _show_columns(columns: list[Column], shared: "ClaimThreshold | None", several: bool) -> None:
+    """Print one row per measure; `shared` is when a record is claimed, None if that differs between the attacks."""
+    heads = [count(each.cell.facts, "fact", "facts") + (f"\n{each.attack}" if several else "") for each in columns]
+    claimed = [column.simulation.threshold.text.replace("=", "≥") for column in columns]
+    shown = [] if shared else [("Threshold of claims", *claimed, "")]
+    titles = _titles(columns[0].simulation, shared)
     measurements = [column.simulation.measurements(column.cell) for column in columns]
     for rows in zip(*measurements, strict=True):
-        title = titles[0].get(rows[0][:2])
+        title = titles.get(rows[0][:2])
         if title is not None:
-            assert all(by_setting.get(row[:2]) == title for by_setting, row in zip(titles, rows, strict=True))
             baseline = rows[0].estimate.baseline
             last = "" if baseline is None else _number(rows[0].measure, baseline)
-            table.add_row(title, *map(_with_interval, rows), last)
-    return table
+            shown.append((title, *map(_with_interval, rows), last))
+    print_table(("", *heads, "Baseline"), shown, columns[0].cell.adversary)
 
 
 def _titles(simulation: "Simulation", shared: "ClaimThreshold | None") -> dict[tuple[str, str], str]:

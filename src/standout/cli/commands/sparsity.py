@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli import options
-from standout.cli.console import borderless_table, percent, percent_interval, print_json, print_table, print_text
+from standout.cli.console import percent, percent_interval, print_json, print_table, print_text
 from standout.cli.error_lines import naming_options
 from standout.cli.options import option
 from standout.cli.reading import Source, reading_options
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from standout.data.release import Release
     from standout.ingest.places import PlaceCells
     from standout.ingest.times import TimeBin
-    from standout.know.adversary import Adversary
     from standout.measure.bounds import Check
     from standout.measure.unicity import Draw, UnicityGrid
 
@@ -81,11 +80,9 @@ def sparsity(
         sizes = {"by": criterion, "records": len(result.records), "of": result.total}
         print_json({**sizes, "table": rows, "curve": result.curve().to_dicts()}, release)
     else:
-        table = borderless_table("ε", ">δ")
-        for row in rows:
-            table.add_row(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"]))
+        shares = [(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"])) for row in rows]
         print_text(f"{result}\nby {criterion}")
-        print_table(table, "Share δ of records with a neighbour more similar than ε")
+        print_table(("ε", "δ"), shares, "Share δ of records with a neighbour more similar than ε")
         print_text(
             f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
             "similar. Any record that is at least half similar to theirs is therefore their own."
@@ -115,8 +112,8 @@ def sparsity(
 def unicity(
     data: str,
     source: Source,
-    entry_counts: str,
-    within_value: str,
+    entry_counts: list[int],
+    within_value: float | None,
     bin_days: float | None,
     grids: tuple[str, ...],
     geohashes: tuple[str, ...],
@@ -139,7 +136,6 @@ def unicity(
       standout unicity ratings.csv -k 2 --within-value none --bin-days 30
       standout unicity traces.csv --grid 0.001 --grid 0.01 --time-bin hour
     """
-    counts = options.parse_counts("-k", entry_counts)
     if grids or geohashes:
         if bin_days is not None:
             raise ParameterError("--bin-days is not used with places: set --time-bin")
@@ -151,7 +147,7 @@ def unicity(
             raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
         if chart is not None:
             options.output_file(chart, "--chart", [data])
-        result = _grid(source, data, (grids, geohashes, time_bins), Draw(counts, **settings))
+        result = _grid(source, data, (grids, geohashes, time_bins), Draw(entry_counts, **settings))
         if chart is not None:
             _write_chart(result, chart)
         rows = [
@@ -167,11 +163,10 @@ def unicity(
         source = source.with_settings(time_bin=time_bins[0])
     from standout.measure.unicity import unicity as measure_unicity
 
-    value = options.parse_number_or_none("--within-value", within_value)
     with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
         release = source.read([data], report, purpose="unicity")
-        results = measure_unicity(release, counts, value=value, time=bin_days, progress=report, **settings)
-    knowledge = "item" + ("" if value is None else ", value" if value == 0 else f", value ± {value:g}")
+        results = measure_unicity(release, entry_counts, value=within_value, time=bin_days, progress=report, **settings)
+    knowledge = "item" + ("" if within_value is None else f", value ± {within_value:g}" if within_value else ", value")
     knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
     rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
     _show_unicity(rows, knowledge, release, as_json)
@@ -216,14 +211,19 @@ def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release"
     if as_json:
         print_json({"by": knowledge, "unicity": rows}, release)
         return
-    is_grid = "places" in rows[0]
-    places = ("places", "time") if is_grid else ()
-    table = borderless_table(*places, "k", ">singled out", ">targets", ">too few entries")
-    for row in rows:
-        share = percent_interval(row["share"], row["low"], row["high"])
-        where = (row["places"], row["time_bin"] or "unknown") if is_grid else ()
-        table.add_row(*where, str(row["k"]), share, f"{row['n']:,}", f"{row['too_few']:,}")
-    print_table(table, f"Records that k of their entries single out, by {knowledge}")
+    places = ("places", "<time") if "places" in rows[0] else ()
+    cells = [
+        (
+            *((row["places"], row["time_bin"] or "unknown") if places else ()),
+            f"{row['k']}",
+            percent_interval(row["share"], row["low"], row["high"]),
+            f"{row['n']:,}",
+            f"{row['too_few']:,}",
+        )
+        for row in rows
+    ]
+    heads = (*places, "<k", "singled out", "targets", "too few entries")
+    print_table(heads, cells, f"Records that k of their entries single out, by {knowledge}")
 
 
 @options.command()
@@ -249,8 +249,8 @@ def bounds(
     records: int | None,
     epsilon: float,
     wrong: int,
-    value_error: str,
-    time_error: str,
+    value_error: float | None,
+    time_error: float | None,
     output: Path | None,
     as_json: bool,
     **settings: Any,
@@ -270,10 +270,13 @@ def bounds(
       standout bounds ratings.csv --value-error 1 --time-error none
     """
     from standout.evaluate.simulation import write_table
+    from standout.know.adversary import Adversary
     from standout.measure.bounds import check, table
 
     options.check_table_path(output, data)
-    adversary = _adversary(wrong, value_error, time_error)
+    adversary = None  # who knows exact facts; the theorems say how many
+    if wrong or value_error != 0 or time_error != 0:
+        adversary = Adversary(max(wrong, 1), wrong, value_error=value_error, time_error=time_error)
     if data is None:
         if records is None:
             raise ParameterError("bounds needs DATA or --records N")
@@ -293,19 +296,6 @@ def bounds(
     _show_bounds(release.n_records, epsilon, checks, release, as_json)
 
 
-def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | None":
-    """Who knows facts with these errors; None: exact facts. The theorems say how many."""
-    from standout.know.adversary import Adversary
-
-    errors = [
-        options.parse_number_or_none("--value-error", value_error),
-        options.parse_number_or_none("--time-error", time_error),
-    ]
-    if not wrong and errors == [0, 0]:
-        return None
-    return Adversary(knows=max(wrong, 1), wrong=wrong, value_error=errors[0], time_error=errors[1])
-
-
 def _show_bounds(
     records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool
 ) -> None:
@@ -318,24 +308,22 @@ def _show_bounds(
         content: dict[str, object] = {"records": records, "epsilon": epsilon, "needed": needed}
         print_json(content | ({"checks": table(checks).to_dicts()} if checks else {}), release)
         return
-    screen = borderless_table("δ", ">similar or unique", *(f">lineup of {k}" for k in LINEUPS))
-    for delta in DELTAS:
-        screen.add_row(f"{delta:g}", str(facts[delta]), *map(str, lineups[delta].values()))
-    print_table(screen, f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
+    heads = ("δ", "similar or unique", *(f"lineup of {k}" for k in LINEUPS))
+    rows = [(f"{delta:g}", str(facts[delta]), *map(str, lineups[delta].values())) for delta in DELTAS]
+    print_table(heads, rows, f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
     print_text(
         "With this many facts, a matching record is at least 1 − ε − δ similar to the target [Theorem 1], "
         f"or is the target itself if records are sparse [Theorem 2], with probability {1 - epsilon:g}."
     )
     if checks:
-        checked = borderless_table("theorem", ">measured", ">bound", ">")
+        rows = []
         for check in checks:
             number = f", m = {check.settings.m}" if check.settings.m else ""
             name = f"{check.theorem} {check.statement}{DENOMINATORS[check.settings.over]}{number}"
-            ends = check.measured.low, check.measured.high
-            interval = "" if ends[0] == ends[1] else f" ({ends[0]:.3g}–{ends[1]:.3g})"
-            measured = f"{check.measured.value:.3g}{interval}"
-            checked.add_row(name, measured, f"{check.sign} {check.bound:.3g}", VERDICTS[check.holds])
+            value, low, high = check.measured.value, check.measured.low, check.measured.high
+            measured = f"{value:.3g}" + ("" if low == high else f" ({low:.3g}–{high:.3g})")
+            rows.append((name, measured, f"{check.sign} {check.bound:.3g}", VERDICTS[check.holds]))
         print_text("")
-        print_table(checked, "The theorems on this release")
+        print_table(("theorem", "measured", "bound", ""), rows, "The theorems on this release")
         notes = (f"Theorem {check.theorem}, {check.statement}: {check.note}" for check in checks if check.note)
         print_text(*(f"- {note}" for note in dict.fromkeys(notes)))
