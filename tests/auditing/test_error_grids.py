@@ -18,9 +18,9 @@ from auditing.audit_samples import (
     targets_of,
     valid,
 )
-from standout.auditing.assemble_findings import grid_cell
 from standout.auditing.ladder import DataSpread
 from standout.auditing.runs import SameDraws, error_levels, grid_sizes
+from standout.evaluate.compare import cross_fit
 
 pytestmark = pytest.mark.once
 
@@ -48,9 +48,9 @@ def test_the_attack_of_a_target_is_chosen_on_the_other_half():
     draw = np.random.default_rng(3)
     for n in (1, 2, 7, 40):
         successes = {name: draw.integers(0, 3, n) / 2 for name in ("paper", "likelihood", "own")}
-        cell = grid_cell(4, successes, 100)
+        chosen = cross_fit(successes).success
         expected = naive.strongest_by_halves({name: list(of) for name, of in successes.items()})
-        assert cell.identified.value == pytest.approx(expected)
+        assert chosen.mean() == pytest.approx(expected)
 
 
 def test_the_last_cell_of_the_own_row_is_the_adversary_as_named(release):

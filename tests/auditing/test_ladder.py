@@ -178,9 +178,9 @@ def test_relative_errors_are_those_of_a_slow_twin():
             spread = DataSpread(so.read(frame, time_unit=unit))
             for share in (0.0, 0.05, 0.33, 0.9):
                 wanted = naive.relative_value_error([float(value) for value in values], share)
-                assert spread.value_error(RelativeError(share)) == pytest.approx(wanted, rel=1e-9)
+                assert spread.error("value_error", RelativeError(share)) == pytest.approx(wanted, rel=1e-9)
                 wanted = naive.relative_time_error(moments.tolist(), units[unit], str(share), 30)
-                assert spread.time_error(RelativeError(share, 30)) == pytest.approx(float(wanted), rel=1e-9)
+                assert spread.error("time_error", RelativeError(share, 30)) == pytest.approx(float(wanted), rel=1e-9)
 
 
 def test_a_few_absurd_values_and_dates_do_not_change_the_errors():

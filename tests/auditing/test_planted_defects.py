@@ -173,7 +173,7 @@ def test_collapsed_intervals_are_noticed(release, monkeypatch):
         estimate = rate(*args, **options)
         return replace(estimate, low=estimate.value, high=estimate.value)
 
-    for module in (estimates, cell, assemble_findings):
+    for module in (estimates, cell):
         monkeypatch.setattr(module, "rate", collapsed)
     assert failed(release) == {"intervals"}
 

@@ -12,7 +12,7 @@ from standout.advising.search import COLUMN_ATTACKS, CandidateRunner, SearchResu
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.auditing.ladder import headline_adversary
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError, whole_number
+from standout.core.errors import ParameterError, check_share, whole_number
 from standout.core.files import make_folder
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
@@ -111,8 +111,7 @@ def advise(
     >>> [candidate.name for candidate in advice.candidates], advice.recommended
     (['as it is', 'drop-entries 0.5'], None)
     """
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1:
-        raise ParameterError(f"limit must be above 0 and below 1, got {limit!r:.100}")
+    check_share("limit", limit, one=False)
     if among not in get_args(Among):
         raise ParameterError(f"among must be 'everybody' or 'released', got {among!r:.100}")
     release = as_release(release)

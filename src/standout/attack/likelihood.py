@@ -25,7 +25,7 @@ from standout.attack.release_counts import ReleaseCounts, entry_ranges
 from standout.attack.verdict import PosteriorVerdict
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError
+from standout.core.errors import check_share
 from standout.core.jit import Array, kernel
 from standout.data.release import Release
 from standout.know.adversary import Adversary
@@ -268,9 +268,6 @@ def _logarithms(x: Array, out: Array) -> None:
 # A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record.
 
 
-LARGEST_COVERAGE = 1 - 1e-9
-
-
 @dataclass(frozen=True)
 class Likelihood(QueryAttack[PosteriorVerdict]):
     """Bayesian attack: the posterior probability that a record is the target's, given the known facts.
@@ -320,8 +317,8 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
 
     def __post_init__(self) -> None:
         if self.coverage is not None:
-            _check_share("coverage", self.coverage, LARGEST_COVERAGE)
-        _check_share("present", self.present, 1.0)
+            check_share("coverage", self.coverage, one=False)
+        check_share("present", self.present)
 
     def for_adversary(self, adversary: Any) -> "Likelihood":
         """The same attack with the errors of this adversary, unless it has an adversary already."""
@@ -334,13 +331,6 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
         sizes = choice_model(release, "any" if self.adversary is None else self.adversary.items)
         present = self.present * models[0].present
         return prepare_likelihood_queries(release, known, models=models, sizes=sizes, present=present, exclude=exclude)
-
-
-def _check_share(name: str, share: Any, most: float) -> None:
-    number = isinstance(share, (int, float)) and not isinstance(share, bool)
-    if not (number and 0 < share <= most):
-        limit = "at most 1" if most == 1 else "below 1"
-        raise ParameterError(f"{name} must be a number above 0 and {limit}, got {share!r}")
 
 
 # An error model that was learned: how much likelier distances are within one person's data than between two.

@@ -11,7 +11,7 @@ from standout.attack.own_attack import QueryAttack
 from standout.attack.queries import Queries, Weights, prepare_queries, weight_function
 from standout.attack.verdict import MatchingVerdict, Verdict
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError, positive_share
+from standout.core.errors import ParameterError, check_share
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.similarity import Decay, Similarity, Within, check_similarity
@@ -83,7 +83,7 @@ class Scoreboard(QueryAttack[MatchingVerdict]):
 
     def __post_init__(self) -> None:
         check_similarity(self.similarity)
-        positive_share("alpha", self.alpha)
+        check_share("alpha", self.alpha)
 
     def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
         return MatchingQueries.of(prepare_queries(release, known, self.similarity, "one", exclude))

@@ -12,7 +12,7 @@ from standout.attack.engine_kernels import LIKELIHOOD, cell_addends
 from standout.attack.queries import Queries, attribute_parts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.core.errors import ParameterError, positive_share, whole_number
+from standout.core.errors import ParameterError, check_share, whole_number
 from standout.data.export import FrameExport, ResultView
 from standout.data.labels import position_of_id
 from standout.know.facts import Fact
@@ -445,7 +445,7 @@ class PosteriorVerdict(Verdict):
 
     def claim(self, probability: float = 0.95) -> Match | None:
         """The best record if its posterior is at least this probability."""
-        positive_share("probability", probability)
+        check_share("probability", probability)
         is_lowest = self.highest <= self.queries.lowest[self.q]
         if self.ties != 1 or is_lowest or self._probability(self.highest) < probability:
             return None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,9 @@ from standout.auditing.data_measures import ColumnRisks, theory_findings, yardst
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed, revealed_categories
 from standout.auditing.findings_checks import checked_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
-from standout.core.arrays import Floats
 from standout.data.release import Release
 from standout.evaluate.compare import cross_fit
-from standout.evaluate.estimates import Estimate, paired_difference, rate
+from standout.evaluate.estimates import Estimate, paired_difference, rate, rate_by_target
 from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
 from standout.findings.audit import (
@@ -207,65 +206,40 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
 def _attack(run: AdversaryRun, part: AttackRun, plan: AuditPlan) -> AttackFindings:
     assert part.cell is not None
     most = 0 if run.curve_adversary is None else run.curve_adversary.knows
-    points = []
-    for cell in (*part.curve, *part.further):
-        numbers: dict[str, Any] = dict.fromkeys(POINT_MEASURES) | _estimates(part, cell, plan)
-        points.append(
-            CurvePoint(
-                facts=cell.facts,
-                enough_for=most if cell.facts <= most else run.rung.adversary.knows,
-                **{name: numbers[name] for name in POINT_MEASURES},
-            )
+    points = tuple(
+        CurvePoint(
+            enough_for=most if cell.facts <= most else run.rung.adversary.knows,
+            **_estimates(CurvePoint, part, cell, plan),
         )
-    cell = part.cell
+        for cell in (*part.curve, *part.further)
+    )
+    cell, rates = part.cell, part.cell.population
     is_present = plan.people.record_of(cell.targets) >= 0
-    correct, n = cell.outcomes.identified.mean(axis=1)[is_present], int(is_present.sum())
-    rates = cell.population
     as_named = Measures(
-        facts=cell.facts,
         targets=len(cell.outcomes),
         claims_by="posterior" if cell.threshold.by_posterior else "phi",
         threshold=cell.threshold.value,
-        identified_in_release=rate(min(float(correct.sum()), n), n, 1 / plan.release.n_records),
+        identified_in_release=rate_by_target(cell.outcomes.identified[is_present], 1 / plan.release.n_records),
         stated_probability=float(cell.outcomes.best_probability.mean()),
         population=None
         if rates is None
         else PopulationClaims(in_release=rates.in_table, identified=rates.identified, confidence=rates.confidence),
-        **_estimates(part, cell, plan),
+        **_estimates(Measures, part, cell, plan),
     )
-    return AttackFindings(name=part.name, as_named=as_named, curve=tuple(points))
+    return AttackFindings(name=part.name, as_named=as_named, curve=points)
 
 
-POINT_MEASURES = (
-    "identified",
-    "correct_claims",
-    "absent_claims",
-    "threshold_at_budget",
-    "correct_claims_at_budget",
-    "bits_gained",
-    "lineup_size",
-)
-
-
-def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[str, Any]:
-    """The measures of a cell by their names in the findings, as far as the attack has them."""
-    at_threshold, at_budget = cell.threshold.setting, f"absent_claims<={plan.settings.budget:g}"
-    names = {
-        ("in_top", f"top={plan.settings.top}"): "in_top",
-        **{(name, at_threshold): name for name in ("correct_claims", "wrong_claims", "absent_claims")},
-        **{(name, at_budget): f"{name}_at_budget" for name in ("correct_claims", "absent_claims")},
-        (cell.threshold.measure, at_budget): "threshold_at_budget",
-        ("lineup_size", LINEUP_SETTING): "lineup_size",
-        **{(name, ""): name for name in ("identified", "bits_gained", "bits_left", "calibration_bias")},
-        **{(name, ""): name for name in ("revealed", "revealed_correct", "revealed_correct_share")},
-    }
-    numbers: dict[str, Any] = {
-        names[measure, setting]: estimate
-        for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.settings.budget)
-        if (measure, setting) in names
-    }
-    if "threshold_at_budget" in numbers:
-        numbers["threshold_at_budget"] = numbers["threshold_at_budget"].value
+def _estimates(kind: type, part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[str, Any]:
+    """The measures of a cell that this kind of finding has, as far as the attack has them."""
+    names, at_budget = {each.name for each in fields(kind)}, f"absent_claims<={plan.settings.budget:g}"
+    settings = {"", f"top={plan.settings.top}", cell.threshold.setting, LINEUP_SETTING, at_budget}
+    numbers: dict[str, Any] = {"facts": cell.facts}
+    for measure, setting, estimate in cell.measurements(part.simulation.criteria, plan.settings.budget):
+        name = f"{measure}_at_budget" if setting == at_budget else measure
+        if name == f"{cell.threshold.measure}_at_budget":
+            numbers["threshold_at_budget"] = estimate.value
+        elif name in names and setting in settings:
+            numbers[name] = estimate
     return numbers
 
 
@@ -279,14 +253,14 @@ def _estimates(part: AttackRun, cell: SimulationCell, plan: AuditPlan) -> dict[s
 
 def _control(cell: SimulationCell) -> Control:
     """Correct claims about targets in the data, and claims about the same targets without their records."""
-    outcomes, threshold, n = cell.outcomes, cell.threshold.strength, len(cell.outcomes)
-    main = np.asarray(((outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)).mean(axis=1))
-    control = np.asarray((outcomes.absent_claim_strength >= threshold).mean(axis=1))
-    main_rate, control_rate = (rate(min(math.fsum(of), n), n) for of in (main, control))
+    outcomes, threshold = cell.outcomes, cell.threshold.strength
+    main = (outcomes.claim_strength >= threshold) & (outcomes.identified == 1.0)
+    control = outcomes.absent_claim_strength >= threshold
+    main_rate, control_rate = rate_by_target(main), rate_by_target(control)
     return Control(
         main=main_rate,
         control=control_rate,
-        difference=paired_difference(main, control),
+        difference=paired_difference(main.mean(axis=1), control.mean(axis=1)),
         residual=residual(main_rate, control_rate),
     )
 
@@ -315,24 +289,29 @@ def residual(main: Estimate, control: Estimate) -> Estimate | None:
 
 def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, ...]:
     """The highest identified rate at each number of facts, as named or on a curve; the first among equals."""
-    best: tuple[dict[int, tuple[str, Estimate]], ...] = {}, {}  # of all adversaries, of those that count
-    for adversary in adversaries:
-        points: list[Measures | CurvePoint] = [adversary.as_named, *adversary.curve]
+    by_facts: dict[int, list[tuple[AdversaryFindings, Estimate]]] = {}
+    for each in adversaries:
+        points: list[Measures | CurvePoint] = [each.as_named, *each.curve]
         for point in points:
-            for among in best if adversary.gate else best[:1]:
-                value = point.identified.value
-                if math.isfinite(value) and (point.facts not in among or value > among[point.facts][1].value):
-                    among[point.facts] = adversary.name, point.identified
-    return tuple(
-        EnvelopePoint(
-            facts=facts,
-            adversary=name,
-            identified=identified,
-            gate_adversary=best[1].get(facts, (None, None))[0],
-            gate_identified=best[1].get(facts, (None, None))[1],
+            by_facts.setdefault(point.facts, []).append((each, point.identified))
+    found = []
+    for facts, rates in sorted(by_facts.items()):
+        (strongest, identified), *gates = (
+            max(among, key=lambda pair: pair[1].value)
+            for among in (rates, [pair for pair in rates if pair[0].gate])
+            if among
         )
-        for facts, (name, identified) in sorted(best[0].items())
-    )
+        gate, gate_rate = gates[0] if gates else (None, None)
+        found.append(
+            EnvelopePoint(
+                facts=facts,
+                adversary=strongest.name,
+                identified=identified,
+                gate_adversary=None if gate is None else gate.name,
+                gate_identified=gate_rate,
+            )
+        )
+    return tuple(found)
 
 
 def _exposure(headline: AdversaryRun, plan: AuditPlan) -> Exposure:
@@ -395,8 +374,15 @@ def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridR
                         label=_label(level.error, grid.varies),
                         is_own=level.error == getattr(adversary, grid.varies),
                         cells=tuple(
-                            grid_cell(size, {name: of[:, column] for name, of in success.items()}, n)
+                            GridCell(
+                                facts=size,
+                                identified=rate(
+                                    min(float(best.success.sum()), len(best.success)), len(best.success), 1 / n
+                                ),
+                                attack=best.name,
+                            )
                             for column, size in enumerate(grid.sizes)
+                            for best in [cross_fit({name: of[:, column] for name, of in success.items()})]
                         ),
                     )
                     for level, success in zip(grid.levels, grid.success, strict=True)
@@ -406,14 +392,6 @@ def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridR
         ),
         note=note,
     )
-
-
-def grid_cell(facts: int, successes: dict[str, Floats], records: int) -> GridCell:
-    """Success of the strongest attack, chosen for each half of the targets on the other half."""
-    strongest = cross_fit(successes)
-    n = len(strongest.success)
-    identified = rate(min(float(strongest.success.sum()), n), n, 1 / records)
-    return GridCell(facts=facts, identified=identified, attack=strongest.name)
 
 
 def _label(error: float | None, varies: Varies) -> str:

@@ -1,6 +1,5 @@
 """The audit: how many people adversaries identify, who is exposed, and what is learned."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,7 +27,7 @@ from standout.auditing.runs import (
 from standout.auditing.selfcheck import check_attack as check_attack_on_sample
 from standout.auditing.selfcheck import check_runs
 from standout.cluster.workers import on_client
-from standout.core.errors import ParameterError, did_you_mean, not_one_of, positive_share, whole_number
+from standout.core.errors import ParameterError, check_share, did_you_mean, not_one_of, whole_number
 from standout.core.files import make_folder, write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
@@ -302,13 +301,11 @@ def audit(
         if value is not None and not columns:
             raise ParameterError(f"{parameter} is for tables with one row per person: read the data with kind='table'")
     resolved = resolve_ladder(ladder, headline)
-    if fail_above is not None and not _is_share(fail_above):
-        raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
-    if fail_above is not None and not columns:
-        require_no_overlooked(release.provenance)
-    if not _is_share(budget) or not 0 < budget < 1:
-        raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
-    targets = whole_number("targets", targets, 1)
+    if fail_above is not None:
+        fail_above = check_share("fail_above", fail_above, zero=True)
+        if not columns:
+            require_no_overlooked(release.provenance)
+    budget, targets = check_share("budget", budget, one=False), whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
     if columns and release.n_records < 2:
         raise ParameterError(f"the table must have at least 2 rows to be audited, got {release.n_records}")
@@ -337,11 +334,11 @@ def audit(
         targets=min(targets, QUICK_TARGETS) if quick else targets,
         facts=_fact_counts(facts, quick, MOST_KNOWN if columns else FACTS),
         phi=check_phi(phi),
-        posterior=positive_share("posterior", posterior),
-        budget=float(budget),
+        posterior=check_share("posterior", posterior),
+        budget=budget,
         top=TOP,
         quick=bool(quick),
-        fail_above=None if fail_above is None else float(fail_above),
+        fail_above=fail_above,
         headline=fitted.headline,
         ladder=resolved.source,
         quasi_identifiers=known.quasi_identifiers,
@@ -375,11 +372,6 @@ def audit(
         plan.threads,
         {name: run.strongest.attack for name, run in results.runs.items()},
     )
-
-
-def _is_share(number: Any) -> bool:
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return is_number and math.isfinite(number) and 0 <= number <= 1
 
 
 def _fact_counts(facts: Sequence[int] | None, quick: bool, default: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Who is exposed: with how few facts, in which groups, with which sensitive items; and the risk of each person."""
 
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from standout.core.text import printable
 from standout.data.entries import unpack_item
 from standout.data.release import Release
 from standout.data.search import Catalogue
-from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.estimates import rate, rate_by_target
 from standout.evaluate.simulate import success_rates
 from standout.evaluate.simulation import SimulationCell
 from standout.evaluate.targets import Population
@@ -65,10 +65,7 @@ def by_length(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     lengths, longest = release.lengths, int(release.lengths.max())
     shortest = int(lengths[cell.targets].min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
-    return tuple(
-        Group(label=f"{name} entries", low=low, high=last, people=_number(lengths, low, last), identified=identified)
-        for low, last, name, identified in _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest)
-    )
+    return _groups(lengths[cell.targets], cell.outcomes.identified, starts, longest, "{} entries", lengths)
 
 
 def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[Group, ...]:
@@ -77,16 +74,8 @@ def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> 
     rank = np.zeros(len(known), np.int64)
     np.maximum.at(rank, target[named], release.rank[known.item[named]])
     starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
-    return tuple(
-        Group(
-            label=f"rank {name}{' (most popular)' if low == 1 else ''}",
-            low=low,
-            high=last,
-            people=None,
-            identified=identified,
-        )
-        for low, last, name, identified in _groups(rank, cell.outcomes.identified, starts, release.n_items)
-    )
+    groups = _groups(rank, cell.outcomes.identified, starts, release.n_items, "rank {}")
+    return tuple(replace(each, label=f"{each.label} (most popular)") if each.low == 1 else each for each in groups)
 
 
 def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
@@ -103,43 +92,38 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[Group, ...]:
     starts = [max(0, release.clock.encode(day)) for day in days]
     first = first_times(release).astype(np.int64)
     dated, groups = first[cell.targets] >= 0, []
-    for low, last, _, identified in _groups(
-        first[cell.targets][dated], cell.outcomes.identified[dated], starts, NEVER - 1
-    ):
+    numbers, identified = first[cell.targets][dated], cell.outcomes.identified[dated]
+    for group in _groups(numbers, identified, starts, NEVER - 1, "", first):
+        low, last = int(group.low), int(group.high)
         since, period = days[starts.index(low)], starts.index(last + 1) - 1 if last + 1 in starts else -1
         year, month = divmod(months[period] + step - 1, 12)
         until = date(year, month + 1, monthrange(year, month + 1)[1])
         is_years = (since.month, until.month) == (1, 12)
         names = [f"{day:%Y}" if is_years else f"{day:%Y-%m}" for day in (since, until)]
-        groups.append(
-            Group(
-                label=("–" if is_years else " to ").join(dict.fromkeys(names)),
-                low=since.isoformat(),
-                high=until.isoformat(),
-                people=_number(first, low, last),
-                identified=identified,
-            )
-        )
+        label = ("–" if is_years else " to ").join(dict.fromkeys(names))
+        groups.append(replace(group, label=label, low=since.isoformat(), high=until.isoformat()))
     return tuple(groups)
 
 
 def _groups(
-    numbers: Ints, identified: Floats, starts: Sequence[int], end: int
-) -> Iterator[tuple[int, int, str, Estimate]]:
-    """First and last number of each group of targets, both as text, and its rate; a small group joins its neighbour."""
-    correct, smallest, low = identified.mean(axis=1), max(1, round(SMALLEST_GROUP * len(numbers))), starts[0]
+    numbers: Ints, identified: Floats, starts: Sequence[int], end: int, label: str, everybody: Ints | None = None
+) -> tuple[Group, ...]:
+    """Groups of targets by first and last number, with their rates; a small group joins its neighbour."""
+    groups, smallest, low = [], max(1, round(SMALLEST_GROUP * len(numbers))), starts[0]
     for high in [*starts[1:], NEVER] if len(numbers) else ():
         inside = (numbers >= low) & (numbers < high)
-        n, rest = int(inside.sum()), np.count_nonzero(numbers >= high)
-        if high == NEVER or (n >= smallest and rest >= smallest):
+        if high == NEVER or min(np.count_nonzero(inside), np.count_nonzero(numbers >= high)) >= smallest:
             last = end if high == NEVER else high - 1
-            name = f"{low:,}" if low == last else f"{low:,}–{last:,}"
-            yield low, last, name, rate(min(float(correct[inside].sum()), n), n)
+            group = Group(
+                label=label.format(f"{low:,}" if low == last else f"{low:,}–{last:,}"),
+                low=low,
+                high=last,
+                people=None if everybody is None else int(((everybody >= low) & (everybody <= last)).sum()),
+                identified=rate_by_target(identified[inside]),
+            )
+            groups.append(group)
             low = high
-
-
-def _number(of: Ints, low: int, last: int) -> int:
-    return int(np.count_nonzero((of >= low) & (of <= last)))
+    return tuple(groups)
 
 
 def _round_numbers(most: int) -> list[int]:

@@ -21,6 +21,7 @@ from standout.core.arrays import Ints, codes_in_use
 from standout.core.errors import ParameterError, did_you_mean, not_one_of
 from standout.core.json_files import read_toml
 from standout.core.text import printable
+from standout.data.build import count_codes
 from standout.data.labels import SECONDS, TimeUnit
 from standout.data.release import Release
 from standout.know.adversary import Adversary, outside_top
@@ -35,8 +36,6 @@ from standout.measure.equivalence import known_columns
 # data in another unit.
 
 
-BLOCK = 1 << 22
-"""Entries that are counted at once, to limit memory."""
 DAY = SECONDS["day"]
 ERRORS = {"value_error": "value", "time_error": "date", "length_error": "length", "joined_error": "first-date"}
 SAME = 1e-9
@@ -48,11 +47,7 @@ class RelativeError:
     """An error as a share of the value spread or of the time span, at most so many units of the values, or days."""
 
     share: float
-    at_most: float | None = None
-
-    def of(self, spread: float) -> float:
-        """The error on data of this spread, not yet rounded."""
-        return min(self.share * spread, math.inf if self.at_most is None else self.at_most)
+    at_most: float = math.inf
 
 
 class DataSpread:
@@ -63,71 +58,52 @@ class DataSpread:
     """
 
     def __init__(self, release: Release) -> None:
-        self.release, self.values, self.days = release, 0.0, 0.0
+        self.clock, self.values, self.days = release.clock, 0.0, 0.0
         self.levels: Any = None
         value, time, levels = release.by_record.value, release.by_record.time, release.levels
         if value is not None and isinstance(levels, np.ndarray):
-            counts = _counts(value, release.n_levels)
-            if counts.any():
-                low, self.median, high = _deciles(counts)
+            deciles = _deciles(value, release.n_levels + 1, release.n_levels)
+            if deciles is not None:
+                low, self.median, high = deciles
                 self.levels, spread = levels, float(levels[high]) - float(levels[low])
                 self.values = spread if math.isfinite(spread) else 0.0
         if release.clock is not None and time is not None:
             codes, place = codes_in_use(time, release.span + 1)
             # the code after the last date means no date
-            counts = _counts(place, len(codes))[: np.searchsorted(codes, release.span)]
-            if counts.any():
-                first, _, last = _deciles(counts)
-                self.days = float(codes[last] - codes[first]) * SECONDS[release.clock.unit] / DAY
+            deciles = _deciles(place, len(codes), int(np.searchsorted(codes, release.span)))
+            if deciles is not None:
+                self.days = float(codes[deciles[2]] - codes[deciles[0]]) * SECONDS[release.clock.unit] / DAY
 
-    def value_error(self, error: RelativeError) -> float:
-        """The error in units of the values: the nearest distance between the median and another level.
+    def error(self, name: str, relative: RelativeError) -> float:
+        """The error of values or of times in numbers.
 
-        On evenly spaced levels this is a multiple of their step. 0 (exact) if the next level is too far away.
+        Of values, the nearest distance between the median and another level: on evenly spaced levels a multiple of
+        their step, and 0 (exact) if the next level is too far away. Of times, days, rounded down to whole days, hours
+        or minutes, and to the unit of the release.
         """
-        raw = error.of(self.values)
-        if self.levels is None or not raw:
+        if name == "value_error":
+            raw = min(relative.share * self.values, relative.at_most)
+            if self.levels is None or not raw:
+                return 0.0
+            distances = np.unique(np.abs(self.levels - self.levels[self.median]))
+            apart = np.abs(distances - raw)
+            nearest = float(distances[np.flatnonzero(apart <= apart.min() + SAME * raw)[0]])
+            # 1.0 - 0.8 is 0.19999999999999996
+            rounded = float(f"{nearest:.14g}")
+            return rounded if abs(rounded - nearest) < ROUNDING / 2 else nearest
+        if self.clock is None:
             return 0.0
-        distances = np.unique(np.abs(self.levels - self.levels[self.median]))
-        apart = np.abs(distances - raw)
-        nearest = float(distances[np.flatnonzero(apart <= apart.min() + SAME * raw)[0]])
-        # 1.0 - 0.8 is 0.19999999999999996
-        rounded = float(f"{nearest:.14g}")
-        return rounded if abs(rounded - nearest) < ROUNDING / 2 else nearest
-
-    def time_error(self, error: RelativeError) -> float:
-        """The error in days, rounded down to whole days, hours or minutes, and to the unit of the release."""
-        if self.release.clock is None:
-            return 0.0
-        seconds = error.of(self.days) * DAY + ROUNDING
+        seconds = min(relative.share * self.days, relative.at_most) * DAY + ROUNDING
         unit = next((unit for unit in SECONDS.values() if unit <= seconds), min(SECONDS.values()))
-        unit = max(unit, SECONDS[self.release.clock.unit])
+        unit = max(unit, SECONDS[self.clock.unit])
         return seconds // unit * unit / DAY
 
-    def resolve(self, errors: Mapping[str, RelativeError]) -> tuple[dict[str, Any], list[str]]:
-        """The errors in numbers, and how they were resolved, except where a fixed limit decided."""
-        numbers, notes = dict[str, Any](), []
-        for name, error in errors.items():
-            spread, whole = self.days, f"the time span of {time_text(self.days)}"
-            if name == "value_error":
-                spread, whole = self.values, f"the spread of {self.values:g}"
-            numbers[name] = self.value_error(error) if name == "value_error" else self.time_error(error)
-            if error.at_most is None or error.share * spread < error.at_most:
-                notes.append(f"the {ERRORS[name]} error is {100 * error.share:g} % of {whole}")
-        return numbers, notes
 
-
-def _counts(codes: NDArray[np.integer[Any]], size: int) -> Ints:
-    """Number of entries with each code; missing ones do not count."""
-    counts = np.zeros(size + 1, np.int64)
-    for start in range(0, len(codes), BLOCK):
-        counts += np.bincount(codes[start : start + BLOCK], minlength=size + 1)
-    return counts[:size]
-
-
-def _deciles(counts: Ints) -> Ints:
-    """Codes of the entries below or at which 1, 5 and 9 tenths of all entries lie."""
-    below = np.cumsum(counts)
+def _deciles(codes: NDArray[np.integer[Any]], size: int, missing: int) -> Ints | None:
+    """Codes at or below which 1, 5 and 9 tenths of all entries lie; those from `missing` on do not count."""
+    below = np.cumsum(count_codes(codes, size)[:missing])
+    if not len(below) or not below[-1]:
+        return None
     return np.searchsorted(below, [-(-tenths * int(below[-1]) // 10) for tenths in (1, 5, 9)])
 
 
@@ -170,11 +146,6 @@ class Rung:
     note: str = ""
     relative: Mapping[str, RelativeError] = field(default_factory=dict)
     data: Data = "any"
-
-    def is_for(self, release: Release) -> bool:
-        """Whether the adversary is for releases of this kind."""
-        kinds = {"any", "columns" if release.columns else "entries"}
-        return self.data in kinds or (self.data == "both" and bool(release.columns) and release.n_items > 0)
 
 
 class Ladder(NamedTuple):
@@ -311,13 +282,13 @@ def fit_ladder(ladder: Ladder, release: Release, quasi_identifiers: Sequence[str
 
     `quasi_identifiers` are the columns that others may know; default: by their roles.
     """
-    fit = partial(fit_rung, release=release, spread=DataSpread(release), quasi_identifiers=quasi_identifiers)
-    rungs = [rung for rung in ladder.rungs if rung.is_for(release)]
-    fitted: list[Rung] = []
-    limits: list[str] = []
-    replaced_by: dict[str, str] = {}
-    for rung in rungs:
-        candidate = fit(rung)
+    kinds = {"any", "columns", *(["both"] if release.n_items else [])} if release.columns else {"any", "entries"}
+    spread = DataSpread(release)
+    fitted, limits, replaced_by = list[Rung](), list[str](), dict[str, str]()
+    for rung in ladder.rungs:
+        if rung.data not in kinds:
+            continue
+        candidate = fit_rung(rung, release, spread, quasi_identifiers)
         if isinstance(candidate, str):
             limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
             continue
@@ -406,8 +377,14 @@ def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adve
         adversary = replace(adversary, time_error=None, joined_error=None)
         relative = {name: error for name, error in relative.items() if name == "value_error"}
         notes.append("the release has no dates, so the adversary knows none")
-    errors, how = spread.resolve(relative)
-    adversary = replace(adversary, **errors)
+    numbers: dict[str, Any] = {name: spread.error(name, error) for name, error in relative.items()}
+    adversary = replace(adversary, **numbers)
+    for name, error in relative.items():
+        size, whole = spread.days, f"the time span of {time_text(spread.days)}"
+        if name == "value_error":
+            size, whole = spread.values, f"the spread of {spread.values:g}"
+        if error.share * size < error.at_most:
+            notes.append(f"the {ERRORS[name]} error is {100 * error.share:g} % of {whole}")
     assert isinstance(adversary.items, Choice)
     if not release.span and adversary.items.name in ("recent", "burst"):
         return "the release has no dates"
@@ -418,7 +395,7 @@ def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adve
             adversary.eligible(release, [0])
         except ParameterError:  # without values and dates, only the item of a fact can be wrong
             adversary = replace(adversary, wrong_facts="items")
-    return adversary, [*notes, *how]
+    return adversary, notes
 
 
 def eligible_share(adversary: Adversary, release: Release) -> float:
@@ -465,12 +442,11 @@ TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "errors": (dict, "a table of numbers by column"),
     "entries": (dict, "a table of what is known of the entries"),
 }
-NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
-UNITS = r"(day|hour|minute)s?"
-SHARE = re.compile(rf"{NUMBER} ?%(?:, at most {NUMBER}(?: {UNITS})?)?")
-DURATION = re.compile(rf"{NUMBER} {UNITS}")
-DATED = '"14 days", "2 %" of the time span, "2 %, at most 14 days"'
-EXAMPLES = {"value_error": '"33 %" of the spread, "33 %, at most 1"', "length_error": '"50 %"'}
+AMOUNT, UNIT = r"(\d+(?:\.\d*)?|\.\d+)", r"(?: (day|hour|minute)s?)?"
+DURATION, SHARE = re.compile(AMOUNT + UNIT), re.compile(rf"{AMOUNT} ?%(?:, at most {AMOUNT}{UNIT})?")
+LARGEST = 1e300
+EXAMPLES = dict.fromkeys(ERRORS, '"14 days", "2 %" of the time span, "2 %, at most 14 days"')
+EXAMPLES |= {"value_error": '"33 %" of the spread, "33 %, at most 1"', "length_error": '"50 %"'}
 
 
 def read_ladder(path: str | Path) -> Ladder:
@@ -486,8 +462,6 @@ def read_ladder(path: str | Path) -> Ladder:
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise ParameterError(f"{path}: a ladder needs at least one table [[adversary]]")
     rungs = [_read_rung(table, f"{path}, adversary {number}") for number, table in enumerate(tables, 1)]
-    if headline is not None and not isinstance(headline, str):
-        raise ParameterError(f"{path}: headline must be the name of an adversary")
     try:
         return _checked_ladder(rungs, headline, printable(Path(path).name))
     except ParameterError as error:
@@ -546,34 +520,20 @@ def _read_adversary(
 
 def _read_error(option: Any, name: str, where: str) -> float | RelativeError | None:
     """The error in a table: a number, a share of the data, a duration, or None for "none"."""
-
-    def days(number: str, unit: str | None) -> float:
-        return float(number) * SECONDS[cast(TimeUnit, unit or "day")] / SECONDS["day"]
-
-    text = " ".join(option.lower().split()) if isinstance(option, str) else ""
-    is_time = name in ("time_error", "joined_error")
+    text, is_time = " ".join(str(option).lower().split()), name in ("time_error", "joined_error")
     if text == "none":
         return None
-    if isinstance(option, (int, float)) and not isinstance(option, bool):
-        try:
-            return float(option)
-        except OverflowError:
-            raise ParameterError(f"{where}: {name} is too large a number") from None
-    if is_time and (duration := DURATION.fullmatch(text)):
-        return days(duration[1], duration[2])
-    if (share := SHARE.fullmatch(text)) is None:
-        raise ParameterError(
-            f'{where}: {name} must be a number, a text such as {EXAMPLES.get(name, DATED)}, or "none" if it is not '
-            f"known; got {option!r:.40}"
-        )
-    percentage, limit, unit = share.groups()
-    if name == "length_error":  # always a share of the length
-        if limit is not None:
-            raise ParameterError(f"{where}: length_error must be a number or a share without “at most”")
-        return float(percentage) / 100
-    if float(percentage) > 100:
-        raise ParameterError(f"{where}: {name} must be at most 100 % of the data, got {percentage} %")
-    if not is_time and unit is not None:
-        raise ParameterError(f"{where}: value_error has no {unit}s: give its limit as a number")
-    at_most = None if limit is None else days(limit, unit) if is_time else float(limit)
-    return RelativeError(float(percentage) / 100, at_most)
+    if isinstance(option, (int, float)) and not isinstance(option, bool) and abs(option) < LARGEST:
+        return float(option)
+    duration, share = DURATION.fullmatch(text), SHARE.fullmatch(text)
+    if duration and duration[2] and is_time:
+        return float(duration[1]) * SECONDS[cast(TimeUnit, duration[2])] / DAY
+    if share and name == "length_error" and not share[2]:  # always a share of the length
+        return float(share[1]) / 100
+    if share and name != "length_error" and float(share[1]) <= 100 and (is_time or not share[3]):
+        unit = SECONDS[cast(TimeUnit, share[3] or "day")] / DAY if is_time else 1.0
+        return RelativeError(float(share[1]) / 100, float(share[2] or math.inf) * unit)
+    raise ParameterError(
+        f'{where}: {name} must be a number, a text such as {EXAMPLES[name]}, or "none" if it is not known; '
+        f"got {option!r:.40}"
+    )

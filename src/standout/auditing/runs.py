@@ -229,10 +229,12 @@ GRID_TARGETS = 250
 """Largest number of targets of a grid."""
 MOST_SIZES = 8
 """Largest number of columns of a grid."""
-DATE_ERRORS = (RelativeError(0.005, at_most=3), RelativeError(0.02, at_most=14), RelativeError(0.1, at_most=60))
-"""Shares of the time span: as precise as a public profile, as an acquaintance, and as a season."""
-VALUE_ERRORS = (RelativeError(0.1), RelativeError(0.33), RelativeError(0.67))
-"""Shares of the value spread: a third is one star of five, as in the default adversaries."""
+ERRORS = {
+    "time_error": (RelativeError(0.005, 3), RelativeError(0.02, 14), RelativeError(0.1, 60)),
+    "value_error": (RelativeError(0.1), RelativeError(0.33), RelativeError(0.67)),
+}
+"""Of dates as precise as a public profile, as an acquaintance, and as a season; of values, a third is one star of
+five, as in the default adversaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,12 +319,8 @@ def error_levels(adversary: Adversary, original: Release, varies: Varies, spread
     Where neither values nor dates are left in which a fact could be wrong, wrong facts are wrong items, as in
     the ladder. Errors under which no record can be a target are left out.
     """
-    if varies == "time_error":
-        errors = [spread.time_error(error) for error in DATE_ERRORS]
-    else:
-        errors = [spread.value_error(error) for error in VALUE_ERRORS]
-    own = getattr(adversary, varies)
-    known = sorted({0.0, *errors, *([] if own is None else [own])})
+    errors = {spread.error(varies, error) for error in ERRORS[varies]}
+    known = sorted({0.0, *errors, getattr(adversary, varies)} - {None})
     if varies == "value_error" and not isinstance(original.levels, np.ndarray):
         known = [0.0]
     levels = []

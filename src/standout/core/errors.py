@@ -207,10 +207,12 @@ def whole_number(name: str, number: Any, least: int) -> int:
     return int(number)
 
 
-def positive_share(name: str, share: Any) -> float:
-    """Check that `share` is a number above 0 and at most 1."""
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
-        raise ParameterError(f"{name} must be above 0 and at most 1, got {share!r}")
+def check_share(name: str, share: Any, *, zero: bool = False, one: bool = True) -> float:
+    """Check that `share` is a number between 0 and 1; `zero` and `one` say whether these are allowed."""
+    is_number = isinstance(share, Real) and not isinstance(share, bool)
+    if not is_number or not 0 <= share <= 1 or (share == 0 and not zero) or (share == 1 and not one):
+        limits = "from 0 to 1" if zero else f"above 0 and {'at most' if one else 'below'} 1"
+        raise ParameterError(f"{name} must be a number {limits}, got {share!r:.100}")
     return float(share)
 
 

@@ -309,7 +309,7 @@ def _recoded(codes: Codes, change: Callable[[Ints], Ints], count: int, memory: M
     return out
 
 
-def count_codes(codes: Codes, count: int) -> Ints:
+def count_codes(codes: NDArray[np.integer[Any]], count: int) -> Ints:
     """Count how often each code 0 … count - 1 occurs, in pieces: np.bincount makes a copy of 64-bit integers."""
     counts = np.zeros(count, np.int64)
     for at in range(0, len(codes), PIECE):

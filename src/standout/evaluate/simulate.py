@@ -34,7 +34,7 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import NotFoundError, ParameterError, WorkersLost, positive_share, whole_number
+from standout.core.errors import NotFoundError, ParameterError, WorkersLost, check_share, whole_number
 from standout.core.json_files import read_checkpoint, write_checkpoint
 from standout.core.progress import Progress, ProgressOption, no_progress
 from standout.core.rng import check_seed, generator
@@ -512,21 +512,21 @@ def simulate(
         attack=checked_attack,
         criteria=Criteria(
             top=whole_number("top", top, 1),
-            theta=positive_share("theta", theta),
+            theta=check_share("theta", theta),
             similarity=similarity or _default_similarity(release),
             absent=bool(absent),
         ),
         draws=whole_number("draws", draws, 1),
         threshold=ClaimThreshold.of(checked_attack, phi, posterior, bool(release.columns)),
         seed=check_seed(seed),
-        precision=None if precision is None else positive_share("precision", precision),
+        precision=None if precision is None else check_share("precision", precision),
         threads=threads,
         progress=progress,
         save=None if save is None else Path(save),
         people=population,
         posterior=posterior,
     )
-    budget = positive_share("budget", budget)
+    budget = check_share("budget", budget)
     tasks = [run.task(name, adversary, facts, targets) for name, adversary in _by_name(adversaries).items()]
     cells: list[SimulationCell] = []
     complete = True

@@ -1,11 +1,10 @@
 """The parts of an audit's findings: adversaries, grids, exposure, theory, classes of equal rows, before and after."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 from standout.core.arrays import Bools, Floats
-from standout.evaluate.estimates import Estimate, paired_difference, rate, rate_text
+from standout.evaluate.estimates import Estimate, paired_difference, rate_by_target, rate_text
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share, about, finding
 
 # Results of one adversary: its measures as it is named, and with other numbers of known facts.
@@ -510,11 +509,11 @@ def compare_before_after(
         name=name,
         attack_before=attack_before,
         attack_after=attack_after,
-        before=_rate(found_before, guess_before),
-        after=_rate(found_after, guess_after * float(is_present.mean())),
+        before=rate_by_target(found_before[:, None], guess_before),
+        after=rate_by_target(found_after[:, None], guess_after * float(is_present.mean())),
         difference=difference,
-        before_in_release=_rate(found_before[is_present], guess_before),
-        after_in_release=_rate(found_after[is_present], guess_after),
+        before_in_release=rate_by_target(found_before[is_present, None], guess_before),
+        after_in_release=rate_by_target(found_after[is_present, None], guess_after),
         difference_in_release=paired_difference(found_after[is_present], found_before[is_present]),
         explanation=_change(difference),
     )
@@ -539,11 +538,6 @@ def before_after(adversaries: Sequence[AdversaryBeforeAfter], headline: str) -> 
             _change(main.difference_in_release, " of them"),
         ]
     return BeforeAfter(adversaries=tuple(adversaries), some_missing=some_missing, summary=" ".join(sentences))
-
-
-def _rate(success: Floats, baseline: float) -> Estimate:
-    # The sum of shares like 1/3 may exceed the number of targets by rounding.
-    return rate(min(math.fsum(success), len(success)), len(success), baseline)
 
 
 def _change(difference: Estimate, whom: str = "") -> str:

@@ -17,7 +17,7 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.verdict import check_phi
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError, not_one_of, whole_number
+from standout.core.errors import ParameterError, SourceError, check_share, not_one_of, whole_number
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
@@ -129,8 +129,7 @@ def link(
         raise ParameterError(
             "phi is an eccentricity and cannot be used with by='evidence' or Likelihood: leave one out"
         )
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
-        raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
+    check_share("budget", budget, one=False)
     n_decoys, least = whole_number("decoys", decoys, 0), 0 if phi is not None else math.ceil(1 / budget - 1e-9) - 1
     if n_decoys > MAX_DECOYS:
         raise ParameterError(f"decoys must be a whole number up to {MAX_DECOYS:,}, got {n_decoys:,}")

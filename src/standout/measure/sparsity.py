@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from standout.attack.neighbours import nearest_neighbours
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, check_share
 from standout.core.progress import ProgressOption, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
@@ -78,15 +78,15 @@ class Sparsity(ResultView, FrameExport):
 
     def delta(self, epsilon: float) -> Estimate:
         """The share of records with a neighbour more similar than epsilon  [Definition 1]."""
-        return self._share(self.nearest > _share_from_0_to_1("epsilon", epsilon))
+        return self._share(self.nearest > check_share("epsilon", epsilon, zero=True))
 
     def survival(self, similarity: float) -> Estimate:
         """The share of records whose nearest neighbour is at least this similar  [Figure 12]."""
-        return self._share(self.nearest >= _share_from_0_to_1("similarity", similarity))
+        return self._share(self.nearest >= check_share("similarity", similarity, zero=True))
 
     def is_sparse(self, epsilon: float, delta: float) -> bool:
         """Whether the release is (epsilon, delta)-sparse  [Definition 1]."""
-        return self.delta(epsilon).high <= _share_from_0_to_1("delta", delta)
+        return self.delta(epsilon).high <= check_share("delta", delta, zero=True)
 
     def table(self, epsilons: Sequence[float] = EPSILONS) -> "pl.DataFrame":
         """One row for each epsilon: epsilon, delta, low, high, n."""
@@ -169,13 +169,6 @@ def _examined(n_records: int, sample: int | None, seed: int) -> Ints:
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 1:
         raise ParameterError(f"sample must be a whole number ≥ 1, or None for all records, got {sample!r}")
     return np.sort(generator(seed, "sparsity").permutation(n_records)[:sample])
-
-
-def _share_from_0_to_1(name: str, given: Any) -> float:
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not 0 <= given <= 1:
-        raise ParameterError(f"{name} must be a number from 0 to 1, got {given!r}")
-    return float(given)
 
 
 def _frame(x: str, points: Sequence[float], y: str, estimates: list[Estimate]) -> "pl.DataFrame":
