@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.once, pytest.mark.large]
 
 SAME = 1e-9
 """The relative difference that is allowed between processors."""
-TIMEOUT = 300
+TIMEOUT = 900
 EVERYTHING = ("attack", "audit", "synthetic", "link", "utility")
 NPY, BLAS = "NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE"
 
