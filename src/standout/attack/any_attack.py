@@ -15,7 +15,7 @@ from standout.attack.likelihood import Likelihood, LikelihoodQueries
 from standout.attack.own_attack import Attack
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
-from standout.attack.verdict import PosteriorVerdict, Verdict, VerdictColumns, Verdicts
+from standout.attack.verdict import PosteriorVerdict, TargetVerdicts, Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, run_starts
 from standout.core.errors import ParameterError, whole_number
@@ -236,7 +236,7 @@ def attack_columns(
     counted: bool = True,
     threads: int | None = None,
     progress: Progress = no_progress,
-) -> Verdicts:
+) -> TargetVerdicts:
     """Attack many people at once.
 
     If `absent`, each target's record is removed, and what is counted is counted without it. Without
@@ -246,7 +246,7 @@ def attack_columns(
     records, counted = _records(release, known), counted and counts_wrong(attack)
     own, gone = np.where(absent, -1, records), np.where(absent, records, -1)
     if isinstance(attack, Attack):
-        return attack.with_targets(release, known, gone, own, threads, progress)
+        return TargetVerdicts.of(attack.with_targets(release, known, gone, own, progress))
     alpha = round(attack.alpha / CELL_STEP) * CELL_STEP if isinstance(attack, Scoreboard) else None
     with_z = probabilities or isinstance(attack, Likelihood)
     parts = []
@@ -258,7 +258,7 @@ def attack_columns(
                 release, known, attack, absent=absent, counted=False, threads=threads, progress=progress
             )
         parts.append(columns)
-    return Verdicts(queries, VerdictColumns.joined(parts), alpha)
+    return TargetVerdicts.of(Verdicts(queries, VerdictColumns.joined(parts), alpha))
 
 
 def _records(release: Release, known: KnownFacts) -> Ints:

@@ -417,7 +417,7 @@ class Attack(QueryAttack[Verdict]):
         return Verdicts(queries, VerdictColumns.joined(parts or [_block_columns(nothing, top, self.log_likelihood)]))
 
     def with_targets(
-        self, release: Release, known: KnownFacts, exclude: Ints, own: Ints, threads: int | None, progress: Progress
+        self, release: Release, known: KnownFacts, exclude: Ints, own: Ints, progress: Progress
     ) -> Verdicts:
         """The verdicts on many targets whose own records are known; -1: none."""
         verdicts = self._answers(release, known, exclude, 2, progress)

@@ -79,12 +79,6 @@ class VerdictColumns:
         return cls(**columns, first=offsets(np.concatenate([np.diff(part.first) for part in parts])))
 
     @property
-    def own(self) -> TargetColumns:
-        """What is known of the targets' own records."""
-        assert self.target is not None
-        return self.target
-
-    @property
     def eccentricity(self) -> Floats:
         """(max − max2) / σ of every verdict; 0 if σ is 0."""
         return (self.highest - self.second) / np.where(self.sigma > 0, self.sigma, np.inf)
@@ -575,83 +569,87 @@ class Verdicts:
             is_possible &= columns.z > 0  # Algorithm 1A claims nothing if no record matches
         return np.where(is_possible, strength, NO_CLAIM)
 
-    # What is known of targets whose own records are known, one element for each.
-
-    @property
-    def candidates(self) -> int:
-        """Number of records that each target may be."""
-        return int(self.columns.candidates.min(initial=self.queries.release.n_records))
-
-    @property
-    def present(self) -> Bools:
-        """Whether a record of the release stands for the target."""
-        return self.columns.own.record >= 0
-
-    @property
-    def ties(self) -> Ints:
-        """Number of best records; of an attack with a threshold, of the records that pass it."""
-        return self.columns.ties if self.alpha is None else self.columns.z.astype(np.int64)
-
-    @property
-    def guess(self) -> Ints:
-        """The first of the best records, or -1."""
-        listed, record = np.diff(self.columns.first) > 0, np.append(self.columns.record, -1)
-        return np.where(listed & (self.ties > 0), record[self.columns.first[:-1]], -1)
-
-    @property
-    def _is_best(self) -> Bools:
-        """Whether the target's record is among the best, or passes the threshold."""
-        best = self.columns.highest if self.alpha is None else self.alpha
-        return self.present & (self.columns.own.score >= best)
-
-    @property
-    def found(self) -> Floats:
-        """The probability that a random one of the best records is the target's."""
-        return np.where(self._is_best, 1.0 / np.maximum(self.ties, 1), 0.0)
-
-    @property
-    def above(self) -> Ints:
-        """Number of records that score higher than the target's."""
-        return self.columns.own.above if self.alpha is None else np.zeros(len(self), np.int64)
-
-    @property
-    def level(self) -> Ints:
-        """Number of records that score the same; -1 if the target's does not pass a threshold."""
-        return self.columns.own.level if self.alpha is None else np.where(self._is_best, self.ties, -1)
-
-    @property
-    def eccentricity(self) -> Floats:
-        """(best − second best) / σ; 0 in a tie  [Algorithm 1B]."""
-        if self.alpha is not None:
-            return np.where(self.ties == 1, np.inf, 0.0)
-        return np.where(self.columns.candidates > 1, self.columns.eccentricity, 0.0)
-
-    @property
-    def posterior(self) -> Floats:
-        """The probability of the guess; NaN if it was not computed."""
-        if self.alpha is not None:
-            return np.where(self.ties > 0, 1.0 / np.maximum(self.ties, 1), 0.0)
-        z = np.where(self.columns.scale > 0, self.columns.z, self.columns.candidates)
-        return 1.0 / np.where(z > 0, z, np.nan)
-
-    @property
-    def own_posterior(self) -> Floats:
-        """The probability of the target's record; 0 if it is not in the release."""
-        if self.alpha is not None:
-            return np.where(self._is_best, self.posterior, 0.0)
-        below = (np.where(self.present, self.columns.own.score, 0.0) - self.columns.highest) * self.present
-        scale = np.where(self.columns.scale > 0, self.columns.scale, 1.0)
-        return np.where(self.present, elementary.exp(below / scale) * self.posterior, 0.0)
-
-    @property
-    def best_likelihood(self) -> Floats | None:
-        """P(facts) / P(facts | guess): how probable the facts are about anybody, if the attack says so."""
-        return elementary.exp(-self.columns.highest) if self.queries.mode == LIKELIHOOD else None
-
-    @property
-    def bits_left(self) -> Floats:
-        """−log2 of the probability of the target's record; at most log2 of the number of candidates."""
-        return np.minimum(-elementary.log2(self.own_posterior), math.log2(max(self.candidates, 1)))
-
     def __repr__(self) -> str:
         return f"<Verdicts: {len(self):,}>"
+
+
+# What an attack says about targets whose own records are known.
+
+
+class TargetVerdicts(NamedTuple):
+    """The verdicts on targets whose own records are known, one element for each.
+
+    With a threshold, the records that pass it are the best ones, and all of them are equal.
+
+    Attributes
+    ----------
+    candidates : int
+        Number of records that each target may be.
+    present : array of bool
+        Whether a record of the release stands for the target.
+    ties : array of int
+        Number of best records.
+    guess : array of int
+        The first of the best records, or -1.
+    found : array of float
+        The probability that a random one of the best records is the target's.
+    above, level : array of int
+        Number of records that score higher than the target's, and the same; `level` is -1 if it fails a threshold.
+    eccentricity : array of float
+        (best − second best) / σ; 0 in a tie  [Algorithm 1B].
+    posterior, own_posterior : array of float
+        The probability of the guess, NaN if it was not computed; and of the target's record, 0 if it is not there.
+    bits_left : array of float
+        −log2 of the probability of the target's record; at most log2 of the number of candidates.
+    best_likelihood : array of float or None
+        P(facts) / P(facts | guess): how probable the facts are about anybody, if the attack says so.
+    """
+
+    candidates: int
+    present: Bools
+    ties: Ints
+    guess: Ints
+    found: Floats
+    above: Ints
+    level: Ints
+    eccentricity: Floats
+    posterior: Floats
+    own_posterior: Floats
+    bits_left: Floats
+    best_likelihood: Floats | None
+
+    @classmethod
+    def of(cls, verdicts: Verdicts) -> "TargetVerdicts":
+        """From the numbers of all verdicts and of the targets' own records."""
+        columns, alpha, own = verdicts.columns, verdicts.alpha, verdicts.columns.target
+        assert own is not None
+        candidates = int(columns.candidates.min(initial=verdicts.queries.release.n_records))
+        present, ties, above, level = own.record >= 0, columns.ties, own.above, own.level
+        is_best = present & (own.score >= (columns.highest if alpha is None else alpha))
+        if alpha is None:
+            eccentricity = np.where(columns.candidates > 1, columns.eccentricity, 0.0)
+            z = np.where(columns.scale > 0, columns.z, columns.candidates)
+            posterior = 1.0 / np.where(z > 0, z, np.nan)
+            below = np.where(present, own.score, columns.highest) - columns.highest
+            relative = elementary.exp(below / np.where(columns.scale > 0, columns.scale, 1.0))
+            own_posterior = np.where(present, relative * posterior, 0.0)
+        else:
+            ties, above = columns.z.astype(np.int64), np.zeros(len(verdicts), np.int64)
+            level, eccentricity = np.where(is_best, ties, -1), np.where(ties == 1, np.inf, 0.0)
+            posterior = np.where(ties > 0, 1.0 / np.maximum(ties, 1), 0.0)
+            own_posterior = np.where(is_best, posterior, 0.0)
+        listed, record = np.diff(columns.first) > 0, np.append(columns.record, -1)
+        return cls(
+            candidates=candidates,
+            present=present,
+            ties=ties,
+            guess=np.where(listed & (ties > 0), record[columns.first[:-1]], -1),
+            found=np.where(is_best, 1.0 / np.maximum(ties, 1), 0.0),
+            above=above,
+            level=level,
+            eccentricity=eccentricity,
+            posterior=posterior,
+            own_posterior=own_posterior,
+            bits_left=np.minimum(-elementary.log2(own_posterior), math.log2(max(candidates, 1))),
+            best_likelihood=elementary.exp(-columns.highest) if verdicts.queries.mode == LIKELIHOOD else None,
+        )

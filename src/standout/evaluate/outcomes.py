@@ -12,7 +12,7 @@ from standout.attack.engine_kernels import LIKELIHOOD
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import Scoreboard
-from standout.attack.verdict import MatchingVerdict, Verdict, VerdictColumns, Verdicts
+from standout.attack.verdict import MatchingVerdict, TargetVerdicts, Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
@@ -275,7 +275,7 @@ def _column_outcomes(
 ) -> Outcomes:  # fmt: skip
     """The outcomes by query; NaN for measures that only histories have."""
 
-    def strengths(verdicts: Verdicts) -> Floats:
+    def strengths(verdicts: TargetVerdicts) -> Floats:
         """−log10(1 − posterior), or the eccentricity; -1 where there is nothing to claim."""
         if not isinstance(attack, (Likelihood, Scoreboard)):
             return np.minimum(verdicts.eccentricity, 1e9)
