@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.measure.equivalence import risk_of_sizes
+from standout.data.column import Column
+from standout.measure.equivalence import identity_risk
 from standout.measure.population import expected_inverse, fit_pitman, model_risks, population_risk, zayatz_weights
 
 
 def sample_of(sizes_of_classes):
     """The risk of a table with classes of these sizes."""
-    return risk_of_sizes(np.repeat(sizes_of_classes, sizes_of_classes), ("a",), "equal")
+    codes = np.repeat(np.arange(len(sizes_of_classes)), sizes_of_classes).astype(np.uint32)
+    column = Column("a", "number", np.arange(len(sizes_of_classes), dtype=np.float64), codes)
+    return identity_risk(so.Release.of_columns((column,)), ["a"])
 
 
 def histogram(sizes_of_classes):

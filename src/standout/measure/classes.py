@@ -1,5 +1,6 @@
 """`so.classes`: how well the values of some columns single out the rows of a release, and what they reveal."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -92,19 +93,25 @@ def attribute_disclosure(table: Release, quasi_identifiers: Sequence[str], sensi
     baseline = float(cells.table.max()) / n
     values = np.diff(cells.first)
     is_certain = values == 1
-    right, right_from_others = _right_guesses(cells, n)
+    share = cells.rows / cells.sizes[cells.owner]
+    entropy = max(float((-cells.by_class(share * elementary.log(share))).min()), 0.0)
+    commonest = np.maximum.reduceat(cells.rows, cells.first[:-1])
+    others = cells.sizes - commonest
+    from_class = _chance_from_others(cells.rows, cells.first)
+    from_table = _chance_from_others(cells.table, np.array([0, len(cells.table)]))[cells.value]
+    chance = np.where(cells.sizes[cells.owner] == 1, from_table, from_class)
     return Disclosure(
         column=sensitive,
         quasi_identifiers=tuple(quasi_identifiers),
         known_rows=n,
         distinct_l=int(values.min()),
-        entropy_l=_smallest_entropy_l(cells),
-        recursive_c=_recursive_c(cells),
+        entropy_l=float(elementary.exp([entropy])[0]),
+        recursive_c=math.inf if is_certain.any() else float((commonest / others).max()),
         t=_closeness(cells, column),
         certain=exact(float(cells.sizes[is_certain].sum()) / n, n),
         certain_in_groups=exact(float(cells.sizes[is_certain & (cells.sizes > 1)].sum()) / n, n),
-        guess=exact(right / n, n, baseline),
-        guess_from_others=rate(right_from_others, n, baseline),
+        guess=exact(float(commonest.sum()) / n, n, baseline),
+        guess_from_others=rate(min(float((cells.rows * chance).sum()), float(n)), n, baseline),
     )
 
 
@@ -113,6 +120,7 @@ class Cells(NamedTuple):
 
     value, rows    of each pair
     first          where the pairs of each class begin, and where the last ones end
+    owner          the class of each pair
     sizes          rows of each class
     table          rows of the whole table with each value
     """
@@ -120,6 +128,7 @@ class Cells(NamedTuple):
     value: Ints
     rows: Ints
     first: Ints
+    owner: Ints
     sizes: Ints
     table: Ints
 
@@ -127,47 +136,21 @@ class Cells(NamedTuple):
         """Sums of numbers of pairs over each class."""
         return np.asarray(np.add.reduceat(numbers, self.first[:-1]), np.float64)
 
-    @property
-    def owner(self) -> Ints:
-        """The class of each pair."""
-        return np.repeat(np.arange(len(self.sizes)), np.diff(self.first))
-
 
 def _cells(classes: EquivalenceClasses, column: Column) -> Cells:
     codes, n_codes = cell_codes(column)
     pair = np.sort(classes.number.astype(np.int64) * n_codes + codes)
     starts = run_starts(pair)
     number, value = np.divmod(pair[starts], n_codes)
+    first = np.append(run_starts(number), len(number))
     return Cells(
         value=value,
         rows=np.diff(starts, append=len(pair)),
-        first=np.append(run_starts(number), len(number)),
+        first=first,
+        owner=np.repeat(np.arange(len(first) - 1), np.diff(first)),
         sizes=classes.counts,
         table=np.bincount(codes, minlength=n_codes).astype(np.int64),
     )
-
-
-def _smallest_entropy_l(cells: Cells) -> float:
-    """The smallest e^H; a class with one value has 1."""
-    share = cells.rows / cells.sizes[cells.owner]
-    entropy = -cells.by_class(share * elementary.log(share))
-    return float(elementary.exp([max(float(entropy.min()), 0.0)])[0])
-
-
-def _recursive_c(cells: Cells) -> float:
-    commonest = np.maximum.reduceat(cells.rows, cells.first[:-1])
-    others = cells.sizes - commonest
-    return float("inf") if (others == 0).any() else float((commonest / others).max())
-
-
-def _right_guesses(cells: Cells, n: int) -> tuple[float, float]:
-    """Expected number of right guesses with and without the target's own row."""
-    whole = np.array([0, len(cells.table)])
-    from_class = _chance_from_others(cells.rows, cells.first)
-    from_table = _chance_from_others(cells.table, whole)[cells.value]
-    chance = np.where(cells.sizes[cells.owner] == 1, from_table, from_class)
-    commonest = np.maximum.reduceat(cells.rows, cells.first[:-1])
-    return float(commonest.sum()), min(float((cells.rows * chance).sum()), float(n))
 
 
 def _chance_from_others(rows: Ints, first: Ints) -> Floats:

@@ -9,7 +9,7 @@ A missing cell equals a missing cell only.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, groupby
@@ -240,27 +240,7 @@ class SetCounts:
     unique: Ints
     classes: Ints
 
-    @property
-    def most_unique(self) -> int:
-        """Largest number of unique rows."""
-        return int(self.unique.max())
-
-    @property
-    def best(self) -> ColumnPositions:
-        """The set with the most unique rows, then the most classes, then the first columns."""
-        return tuple(sorted(self.sets[self._order(self.unique, self.classes)[0]]))
-
-    def beam(self, width: int) -> list[ColumnPositions]:
-        """The best sets: half of them by unique rows, half by classes.
-
-        Small sets may have no unique rows at all; then the number of classes says which are promising.
-        """
-        half = (width + 1) // 2
-        chosen = [*self._order(self.unique, self.classes)[:half], *self._order(self.classes, self.unique)]
-        distinct = list(dict.fromkeys(int(position) for position in chosen))
-        return [self.sets[position] for position in distinct[:width]]
-
-    def _order(self, first: Ints, second: Ints) -> Ints:
+    def order(self, first: Ints, second: Ints) -> Ints:
         """Positions of the sets by falling counts; ties by the order of the columns."""
         by_columns = sorted(range(len(self.sets)), key=lambda i: sorted(self.sets[i]))
         rank = np.empty(len(self.sets), np.int64)
@@ -272,9 +252,13 @@ class SetCounter:
     """Counts unique rows and classes of sets of columns."""
 
     def __init__(self, columns: Sequence[Column], threads: int | None = None) -> None:
-        cells = [cell_codes(column) for column in columns]
+        cells, most = [cell_codes(column) for column in columns], np.iinfo(np.uint64).max
         self.codes = [codes for codes, _ in cells]
-        self.numbers = [_random_numbers(position, n_codes) for position, (_, n_codes) in enumerate(cells)]
+        # the same for every seed, because the sets found must not depend on it
+        self.numbers = [
+            generator(0, "numbers of levels", position).integers(0, most, n_codes, np.uint64, endpoint=True)
+            for position, (_, n_codes) in enumerate(cells)
+        ]
         self.n_values = [int(np.count_nonzero(np.bincount(codes))) for codes in self.codes]
         self.n_rows = len(self.codes[0])
         self.all_rows = np.arange(self.n_rows, dtype=np.int32)
@@ -303,12 +287,6 @@ class SetCounter:
             found = count_classes(keys, rows, self.codes[last], self.numbers[last], bits, slots[: 1 << bits])
             counts.append((settled + found[0], settled + found[1]))
         return counts
-
-
-def _random_numbers(position: int, n_codes: int) -> NDArray[np.uint64]:
-    """The same for every seed, because the sets found must not depend on it."""
-    rng = generator(0, "numbers of levels", position)
-    return rng.integers(0, np.iinfo(np.uint64).max, n_codes, np.uint64, endpoint=True)
 
 
 Search = Literal["exhaustive", "beam"]
@@ -377,38 +355,37 @@ def find_keys(
     found: list[ColumnSet] = []
     beam: list[tuple[int, ...]] = [()]
     for size in range(1, largest + 1):
-        counts = counter.count(_extensions(beam, len(columns)))
+        extended: dict[frozenset[int], tuple[int, ...]] = {}  # each set of the beam and one more column
+        for chosen in beam:
+            for position in range(len(columns)):
+                if position not in chosen:
+                    extended.setdefault(frozenset((*chosen, position)), (*chosen, position))
+        counts = counter.count(list(extended.values()))
         remaining = _could_be_better(counter, counts, size, ceiling)
         if remaining is not None:
             more = counter.count(remaining)
             unique, classes = np.append(counts.unique, more.unique), np.append(counts.classes, more.classes)
             counts = SetCounts(counts.sets + more.sets, unique, classes)
-        chosen = tuple(columns[position] for position in counts.best)
+        by_unique = counts.order(counts.unique, counts.classes)
+        names = tuple(columns[position] for position in sorted(counts.sets[by_unique[0]]))
         search: Search = "beam" if remaining is None else "exhaustive"
-        exactly = equivalence_classes(table, chosen)
+        exactly = equivalence_classes(table, names)
         share = exact(exactly.n_unique / n, n, 1 / n)
-        found.append(ColumnSet(chosen, share, exactly.n_classes, search, len(counts.sets)))
+        found.append(ColumnSet(names, share, exactly.n_classes, search, len(counts.sets)))
         progress("searching for identifying columns", size, largest)
-        if counts.most_unique >= ceiling:
+        if counts.unique.max() >= ceiling:
             break
-        beam = counts.beam(max(NARROWEST, min(WIDEST, BEAM_ROWS // (n * len(columns)))))
+        # half of the best sets by classes: small sets may have no unique rows at all
+        width = max(NARROWEST, min(WIDEST, BEAM_ROWS // (n * len(columns))))
+        ranked = [*by_unique[: (width + 1) // 2], *counts.order(counts.classes, counts.unique)]
+        beam = [counts.sets[position] for position in [*dict.fromkeys(ranked)][:width]]
     progress("searching for identifying columns", largest, largest)
     return KeySearch(tuple(columns), tuple(found), exact(ceiling / n, n))
 
 
-def _extensions(beam: Iterable[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
-    """Each set of the beam and one more column, without repeats."""
-    seen: dict[frozenset[int], tuple[int, ...]] = {}
-    for chosen in beam:
-        for position in range(n_columns):
-            if position not in chosen:
-                seen.setdefault(frozenset((*chosen, position)), (*chosen, position))
-    return list(seen.values())
-
-
 def _could_be_better(counter: SetCounter, counts: SetCounts, size: int, ceiling: int) -> list[tuple[int, ...]] | None:
     """The uncounted sets of this size that may have more unique rows; None if they are too many."""
-    if counts.most_unique >= ceiling:
+    if counts.unique.max() >= ceiling:
         return []
     if math.comb(len(counter.n_values), size) > MOST_SETS:
         return None
@@ -416,7 +393,7 @@ def _could_be_better(counter: SetCounter, counts: SetCounts, size: int, ceiling:
     sets = [
         chosen
         for chosen in combinations(range(len(counter.n_values)), size)
-        if math.prod(counter.n_values[position] for position in chosen) > counts.most_unique
+        if math.prod(counter.n_values[position] for position in chosen) > counts.unique.max()
         and frozenset(chosen) not in counted
     ]
     return sets if len(sets) * counter.n_rows <= ROWS_TO_COUNT else None

@@ -284,20 +284,15 @@ def exact(value: float, n: int, baseline: float | None = None) -> Estimate:
 
 def identity_risk(table: Release, columns: Sequence[str], missing: Missing = "equal") -> IdentityRisk:
     """k, uniqueness and prosecutor risk of a set of columns, counted over all rows."""
-    return risk_of_sizes(matching_rows(table, columns, missing), tuple(columns), missing)
-
-
-def risk_of_sizes(matching: Ints, columns: tuple[str, ...], missing: Missing) -> IdentityRisk:
-    """The risk of rows that this many rows agree with."""
-    n = len(matching)
-    size, rows = np.unique(matching, return_counts=True)
+    n = table.n_records
+    size, rows = np.unique(matching_rows(table, columns, missing), return_counts=True)
     chance = 1.0 / size
 
     def share(chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Estimate:
         return exact(int(rows[chosen].sum()) / n, n, 1 / n)
 
     return IdentityRisk(
-        columns=columns,
+        columns=tuple(columns),
         missing=missing,
         k=int(size[0]),
         unique=share(size < 2),
