@@ -44,7 +44,6 @@ _MODULES = {
     "KnownFacts": "know.facts",
     "Likelihood": "attack.likelihood",
     "Links": "linking.links",
-    "Lineup": "attack.verdict",
     "NotFoundError": "core.errors",
     "ParameterError": "core.errors",
     "PlaceDecay": "know.similarity",

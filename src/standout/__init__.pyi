@@ -7,7 +7,7 @@ from standout.attack.any_attack import FactEntries, fact_entries
 from standout.attack.likelihood import Likelihood
 from standout.attack.own_attack import Attack, PlaceScoreboard
 from standout.attack.scoreboard import ExactMatch, Scoreboard, ScoreboardRH
-from standout.attack.verdict import Lineup, Verdict, Verdicts
+from standout.attack.verdict import Verdict, Verdicts
 from standout.auditing.audit import Audit, audit
 from standout.auditing.ladder import Rung, ladder
 from standout.core.errors import (
@@ -82,7 +82,6 @@ __all__ = [
     "Hierarchy",
     "KnownFacts",
     "Likelihood",
-    "Lineup",
     "Links",
     "NotFoundError",
     "ParameterError",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from titles import DAY, TITLES
 
 import standout as so
-from standout.cli.typed_facts import Knowledge, parse_joined, parse_length
+from standout.cli.typed_facts import facts_about_items, parse_joined, parse_length
 
 UNAMBIGUOUS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
 CASES = st.sampled_from([str, str.lower, str.upper, str.title])
@@ -20,7 +20,7 @@ TIMES = st.none() | st.dates() | st.datetimes().map(lambda time: time.replace(mi
 
 
 def facts(release, *texts, **options):
-    return [named.fact for named in Knowledge.parse(texts, **options).resolve(release)]
+    return [named.fact for named in facts_about_items(release, texts, **options)]
 
 
 def typed(name, value, time):

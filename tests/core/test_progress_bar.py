@@ -8,7 +8,7 @@ import pytest
 import standout as so
 from standout.core import progress as bars
 from standout.core.errors import ParameterError
-from standout.core.progress import activity, no_progress, with_progress
+from standout.core.progress import no_progress, show_activity, with_progress
 
 pytestmark = pytest.mark.once
 
@@ -38,8 +38,8 @@ def display(monkeypatch):
 def work(steps, progress=no_progress):
     for step in range(steps):
         progress("working", step + 1, steps)
-    with activity("drawing charts"):
-        return progress
+    show_activity("drawing charts")
+    return progress
 
 
 def test_true_shows_a_bar_that_is_closed_even_after_an_error(display):
@@ -98,8 +98,7 @@ def test_a_terminal_shows_the_stage_and_the_share_and_then_clears_them(monkeypat
     monkeypatch.setenv("TERM", "xterm")
     with bars.progress_bar(delay=0.0) as report:
         report("comparing", 1, 4)
-        with activity("compiling, once"):
-            pass
+        show_activity("compiling, once")
         report("comparing\x1b[2J", 2, 4)
     assert "comparing" in terminal.getvalue() and "\x1b[2J" not in terminal.getvalue()
 

@@ -15,7 +15,7 @@ from tests.fuzzing.tables import TABLE
 import standout as so
 from standout.auditing.exposure import read_sensitive_list
 from standout.auditing.ladder import fit_ladder, read_ladder
-from standout.cli.typed_facts import Knowledge
+from standout.cli.typed_facts import facts_about_items, parse_joined, parse_length
 from standout.core.json_files import checksum
 from standout.linking.align import read_decisions, read_item_map
 from standout.linking.links import read_truth
@@ -84,8 +84,8 @@ def _without_comments(text):
 
 def _facts_file(path):
     release = small_release()
-    knowledge = Knowledge.parse(aux_path=path, allow_unknown=True)
-    so.Likelihood(so.Adversary(knows=4)).attack(release, knowledge.aux(knowledge.resolve(release)))
+    facts = facts_about_items(release, (), path, allow_unknown=True)
+    so.Likelihood(so.Adversary(knows=4)).attack(release, so.Aux([named.fact for named in facts]))
 
 
 def _item_codes():
@@ -124,8 +124,11 @@ class Knows:
         """Attack with the facts."""
 
         def use():
-            knowledge = Knowledge.parse(**case.options)
-            aux = knowledge.aux(knowledge.resolve(small_release()))
+            knows, length, joined, allow_unknown = case.options.values()
+            lengths = None if length is None else parse_length(length)
+            first = None if joined is None else parse_joined(joined)
+            facts = facts_about_items(small_release(), knows, None, allow_unknown)
+            aux = so.Aux([named.fact for named in facts], lengths, first)
             so.Likelihood(so.Adversary(knows=4)).attack(small_release(), aux)
 
         return attempt(use)

@@ -8,8 +8,7 @@ import codecs
 import json
 import sys
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,11 +31,6 @@ HEAD_WIDTH = 16
 LARGE = 1_000_000
 VERBOSE = "standout.verbose"
 """Where the context of click keeps --verbose: every read shows how it went, whatever the command."""
-LAYOUT = ("encoding", "separator", "header")
-PLURALS = {
-    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
-    "boolean": "booleans", "set": "sets"
-}  # fmt: skip
 
 
 def console(**settings: Any) -> "Console":
@@ -150,55 +144,22 @@ def percent_interval(value: float, low: float, high: float) -> str:
 
 def show_reading(release: "Release", sources: list[str]) -> None:
     """Print on stderr how sources were read, so that stdout has only the result."""
-    context = click.get_current_context(silent=True)
-    verbose = context is not None and context.meta.get(VERBOSE, False)
-    names = _source_names(tuple(map(public_url, sources)))
-    lines = _table_lines(release, names) if release.columns else _entry_lines(release, names)
-    print_line(next(lines), err=True)
-    for title, text in (rows := list(lines)) if verbose else ():
-        width = max(len(title) for title, _ in rows)
-        print_line(f"  {title:{width}}  {text}", err=True)
-    if release.stored is None and release.n_entries >= LARGE and sys.stderr.isatty():
-        data = public_url(sources[0])
-        print_line(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)
-
-
-def _entry_lines(release: "Release", names: str) -> Iterator[Any]:
-    """Yield one sentence about how entries were read, then the details as pairs."""
     from standout.findings.reading import reading_of
     from standout.report.page import reading_rows, reading_sentence
 
-    reading, known = reading_of(release), options_of()
-    files = _source_names(reading.files)
-    is_index = release.stored is not None
-    about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
-    shown = printable_texts(reading)
-    yield as_options(printable_texts(f"Read {about}: ").strip() + f" {reading_sentence(shown)}", known)
-    for row in reading_rows(shown):
-        yield row.title, as_options(row.text + (f" ({row.reason})" if row.reason else ""), known)
-
-
-def _table_lines(table: "Release", names: str) -> Iterator[Any]:
-    """Yield one sentence about how a table was read, then the details as pairs."""
-    read, settings = table.provenance, table.provenance.settings
-    header = {"yes": "header", "no": "no header"}.get(settings.get("header", ""))
-    parts = (read.format, settings.get("encoding"), settings.get("separator"), header)
-    layout = ", ".join(filter(None, parts))
-    kinds = Counter(column.kind for column in table.columns)
-    counted = ", ".join(f"{count} {kind if count == 1 else PLURALS[kind]}" for kind, count in kinds.items())
-    ids = f"id = {read.columns['record']}" if "record" in read.columns else "no id"
-    history = "" if not table.n_items else f"; history {settings['history']}"
-    empty = sum(int(column.counts[-1]) for column in table.columns)
-    yield printable_texts(
-        f"Read {names}: table; {layout}; {ids}; {table.n_columns} columns ({counted}){history}; "
-        f"{table.n_records:,} rows, {empty:,} empty cells."
-    )
-    rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}
-    rows |= {column.name: read.column_notes.get(column.name, column.kind) for column in table.columns}
-    rows |= {column.name: "left out on purpose" for column in read.unused}
-    rows |= {name: text for name, text in read.settings.items() if name not in LAYOUT}
-    for name, text in rows.items():
-        yield printable_texts(name), printable_texts(text)
+    context, known = click.get_current_context(silent=True), options_of()
+    reading, names = printable_texts(reading_of(release)), _source_names(tuple(map(public_url, sources)))
+    of_files = f" of {_source_names(reading.files)}" if reading.files else ""
+    about = names if release.stored is None else f"index {names}{of_files}"
+    print_line(as_options(f"Read {printable_texts(about)}: {reading_sentence(reading)}", known), err=True)
+    if context is not None and context.meta.get(VERBOSE, False):
+        details = [(row.title, row.text + (f" ({row.reason})" if row.reason else "")) for row in reading_rows(reading)]
+        details += [(column.name, column.note or column.kind) for column in reading.attributes]
+        width = max(len(title) for title, _ in details)
+        print_line(*(f"  {title:{width}}  {as_options(text, known)}" for title, text in details), err=True)
+    if release.stored is None and release.n_entries >= LARGE and sys.stderr.isatty():
+        data = public_url(sources[0])
+        print_line(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)
 
 
 def _source_names(paths: tuple[str, ...]) -> str:

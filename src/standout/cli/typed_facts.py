@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from math import ceil, floor
@@ -41,54 +41,31 @@ class Reading(NamedTuple):
     doubtful: bool = False
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """Everything known about the target, parsed as far as possible without the release."""
+def facts_about_items(
+    release: Release, knows: Sequence[str], aux_path: Path | None = None, allow_unknown: bool = False
+) -> tuple[NamedFact, ...]:
+    """Find the item of each fact: typed facts first, then those of the file.
 
-    typed_facts: tuple[str, ...] = ()
-    file_facts: Aux = field(default_factory=lambda: Aux([]))
-    length: tuple[int, int] | None = None
-    joined: tuple[date, date] | None = None
-    allow_unknown: bool = False
-
-    @classmethod
-    def parse(
-        cls,
-        knows: Sequence[str] = (),
-        aux_path: Path | None = None,
-        length: str | None = None,
-        joined: str | None = None,
-        allow_unknown: bool = False,
-    ) -> "Knowledge":
-        """Parse the options of `standout lineup`."""
-        file_facts = Aux([]) if aux_path is None else Aux.read(aux_path)
-        if not knows and not file_facts:
-            raise ParameterError(f"no known facts: give --knows {FORM}, or --aux FILE")
-        lengths = None if length is None else parse_length(length)
-        return cls(tuple(knows), file_facts, lengths, None if joined is None else parse_joined(joined), allow_unknown)
-
-    def resolve(self, release: Release) -> tuple[NamedFact, ...]:
-        """Find the item of each fact: typed facts first, then those of the file.
-
-        A typed name that resembles an item but matches none is treated as a typing error.
-        """
-        catalogue, items = Catalogue.of(release), set[str | int]()
-        facts = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
-        facts += [NamedFact(fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
-        for name, code, _ in () if release.may_repeat else facts:
-            item = name if code is None else code
-            if item in items:
-                label = repr(name) if code is None else catalogue.label(code)
-                raise ParameterError(
-                    f"two facts are about {label}: combine them into one, because nobody has an item several times"
-                )
-            items.add(item)
-        ids = (fact if code is None else replace(fact, item=release.items[code]) for _, code, fact in facts)
-        return tuple(named._replace(fact=fact) for named, fact in zip(facts, ids, strict=True))
-
-    def aux(self, facts: Sequence[NamedFact]) -> Aux:
-        """Return the facts in the form that an attack takes."""
-        return Aux([named.fact for named in facts], self.length, self.joined)
+    A typed name that resembles an item but matches none is treated as a typing error.
+    """
+    file_facts = () if aux_path is None else Aux.read(aux_path)
+    if not knows and not file_facts:
+        raise ParameterError(f"no known facts: give --knows {FORM}, or --aux FILE")
+    catalogue, items = Catalogue.of(release), set[str | int]()
+    facts = [_resolve_typed(catalogue, text, allow_unknown) for text in knows]
+    facts += [NamedFact(fact.item, catalogue.find(fact.item), fact) for fact in file_facts]
+    for name, code, _ in () if release.may_repeat else facts:
+        item = name if code is None else code
+        if item in items:
+            label = repr(name) if code is None else catalogue.label(code)
+            raise ParameterError(
+                f"two facts are about {label}: combine them into one, because nobody has an item several times"
+            )
+        items.add(item)
+    return tuple(
+        each if each.code is None else each._replace(fact=replace(each.fact, item=release.items[each.code]))
+        for each in facts
+    )
 
 
 def facts_about_columns(release: Release, knows: Sequence[str]) -> tuple[NamedFact, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from html import escape
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from standout.core.errors import ParameterError
 from standout.core.text import printable
@@ -19,10 +19,9 @@ Progress = Callable[[str, int, int], None]
 """Called with the name of the stage, the amount of work done, and the total amount."""
 ProgressOption = Progress | Any
 """What callers may give to a function that is decorated `with_progress`: a Progress, True or False."""
-Activity = Callable[[str | None], None]
-"""Called with what is being done between two reports, such as compiling; with None when it is done."""
 F = TypeVar("F", bound=Callable[..., Any])
-_watchers: list[Activity] = []
+_watchers: list[Callable[[str], None]] = []
+"""Called with what is being done between two reports, such as compiling."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
@@ -50,26 +49,10 @@ def with_progress(function: F, use_client: Callable[[Any], AbstractContextManage
     return run  # type: ignore[return-value]
 
 
-@contextmanager
-def activity(name: str) -> Iterator[None]:
-    """Name what is being done meanwhile on the bar that is shown, if there is one."""
+def show_activity(name: str) -> None:
+    """Name what is being done until the next report on the bar that is shown, if there is one."""
     for watcher in tuple(_watchers):
         watcher(name)
-    try:
-        yield
-    finally:
-        for watcher in tuple(_watchers):
-            watcher(None)
-
-
-@contextmanager
-def watch_activities(watcher: Activity) -> Iterator[None]:
-    """Call a function with the name of each activity that begins, and with None when it ends."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
 
 
 class ProgressMeter:
@@ -107,13 +90,6 @@ INTERVAL = 0.2
 """Seconds between two updates in a notebook."""
 
 
-class _Display(Protocol):
-    """Shows one bar; `total` is None while it is unknown how long the work takes."""
-
-    def show(self, stage: str, done: int, total: int | None) -> None: ...
-    def close(self) -> None: ...
-
-
 @contextmanager
 def progress_bar(delay: float = DELAY) -> Iterator[Progress]:
     """Show a bar for work that takes longer than a second; it is removed when the work is done."""
@@ -121,12 +97,22 @@ def progress_bar(delay: float = DELAY) -> Iterator[Progress]:
     if display is None:
         yield no_progress
         return
-    bar = _Bar(display, time.monotonic() + delay)
-    with watch_activities(bar.note), _watch_compiler():
-        try:
-            yield bar.report
-        finally:
-            display.close()
+    start = time.monotonic() + delay
+
+    def report(stage: str, done: int, total: int) -> None:
+        if time.monotonic() >= start:
+            display.show(stage, done, total)
+
+    def note(name: str) -> None:  # at once: no report will come before it is done
+        display.show(name, 0, None)
+
+    _watchers.append(note)
+    try:
+        with _watch_compiler():
+            yield report
+    finally:
+        _watchers.remove(note)
+        display.close()
 
 
 @contextmanager
@@ -140,17 +126,15 @@ def _watch_compiler() -> Iterator[None]:
     class Compiling(event.Listener):  # type: ignore[name-defined,misc]
         """Compiling a kernel compiles its subroutines: only the outermost call counts."""
 
-        depth, running = 0, ExitStack()
+        depth = 0
 
         def on_start(self, event: Any) -> None:
             if self.depth == 0:
-                self.running.enter_context(activity(COMPILING))
+                show_activity(COMPILING)
             self.depth += 1
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
-            if self.depth == 0:
-                self.running.close()
 
     listener = Compiling()
     event.register("numba:compile", listener)
@@ -158,23 +142,6 @@ def _watch_compiler() -> Iterator[None]:
         yield
     finally:
         event.unregister("numba:compile", listener)
-        listener.running.close()
-
-
-class _Bar:
-    """What to show: the stage, or the activity that interrupts it."""
-
-    def __init__(self, display: _Display, start: float) -> None:
-        self.display, self.start = display, start
-
-    def report(self, stage: str, done: int, total: int) -> None:
-        if time.monotonic() >= self.start:
-            self.display.show(stage, done, total)
-
-    def note(self, name: str | None) -> None:
-        """Show an activity at once: no report will come before it is done."""
-        if name is not None:
-            self.display.show(name, 0, None)
 
 
 def stage_text(stage: str) -> str:
@@ -184,7 +151,8 @@ def stage_text(stage: str) -> str:
     return printable(stage) + number
 
 
-def _display() -> _Display | None:
+def _display() -> "_Terminal | _Notebook | None":
+    """What shows the bar, with a total of None while it is unknown how long the work takes."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None and hasattr(shell, "kernel"):  # this process is the kernel of a notebook

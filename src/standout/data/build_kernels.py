@@ -8,7 +8,7 @@ kernel is compiled once.
 
 import numpy as np
 
-from standout.core.jit import Array, Flag, Int, kernel, subroutine
+from standout.core.jit import Array, Int, kernel, subroutine
 
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
@@ -101,8 +101,10 @@ def merge_repeats(start: Array, columns: Array, policy: Int, missing: Array) -> 
         end, first = start[record + 1], w
         for i in range(begin, end):
             is_repeat = w > first and columns[0, i] == columns[0, w - 1]
-            if is_repeat and not _supersedes(columns, i, w - 1, policy, missing):
-                continue
+            if is_repeat:
+                new, old = _priority(columns, i, policy, missing), _priority(columns, w - 1, policy, missing)
+                if new < old or (policy == FIRST and new == old):
+                    continue
             w -= is_repeat
             for k in range(3):
                 columns[k, w] = columns[k, i]
@@ -112,24 +114,19 @@ def merge_repeats(start: Array, columns: Array, policy: Int, missing: Array) -> 
 
 
 @subroutine
-def _supersedes(columns: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
-    """Whether a later row of the same (record, item) replaces the current one."""
-    old_time, new_time = np.int64(columns[2, best]), np.int64(columns[2, rival])
+def _priority(columns: Array, i: Int, policy: Int, missing: Array) -> Int:
+    """The row of a (record, item) with the highest priority is kept; of equals the later one, for FIRST the earlier.
+
+    It orders times, for MAX values and then times; a missing one is the lowest, and for FIRST the latest.
+    """
+    value, time = np.int64(columns[1, i]), np.int64(columns[2, i])
     if policy == FIRST:
-        return new_time < old_time  # missing is the highest code: any known time is earlier
-    if old_time == missing[1]:
-        old_time = np.int64(-1)
-    if new_time == missing[1]:
-        new_time = np.int64(-1)
-    if policy == MAX:
-        old_value, new_value = np.int64(columns[1, best]), np.int64(columns[1, rival])
-        if old_value == missing[0]:
-            old_value = np.int64(-1)
-        if new_value == missing[0]:
-            new_value = np.int64(-1)
-        if new_value != old_value:
-            return new_value > old_value
-    return new_time >= old_time
+        return -time
+    if time == missing[1]:
+        time = np.int64(-1)
+    if policy != MAX or value == missing[0]:
+        value = np.int64(-1)
+    return value * (np.int64(1) << np.int64(32)) + time
 
 
 @kernel

@@ -16,25 +16,6 @@ from standout.core.errors import ParameterError, not_one_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "EPOCH",
-    "KINDS",
-    "ROLES",
-    "SIMILARITIES",
-    "Codes",
-    "Column",
-    "ColumnKind",
-    "ColumnRole",
-    "ColumnSimilarity",
-    "Hierarchy",
-    "Levels",
-    "Near",
-    "SimilarityName",
-    "code_dtype",
-    "near_levels",
-    "read_only",
-]
-
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
 

@@ -21,6 +21,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -376,7 +377,6 @@ def _write_error(error: OSError, target: Path, size: int | None) -> StoreError:
 
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-_OPENED: "dict[SharedIndex, Release]" = {}
 MOST_OPENED = 4
 """Number of indexes that a worker keeps open."""
 
@@ -401,24 +401,19 @@ class SharedIndex(NamedTuple):
         """Bytes of the columns of an open index."""
         return 0 if release.stored is None else sum(column.nbytes for column in release.stored.arrays.values())
 
+    @lru_cache(MOST_OPENED)  # noqa: B019 - it is bounded
     def open(self) -> Release:
         """The release. A process opens it once, and checks it unless it is the very files checked before.
 
         StoreError if there is no such index here, it is damaged, or it is another release.
         """
-        if self not in _OPENED:
-            release = open_index(self.path)
-            if release.fingerprint != self.fingerprint:
-                raise StoreError(
-                    f"{self.path} is another release than the one to work on: its fingerprint differs; give all "
-                    "workers the same index at the same path"
-                )
-            if _file_identity(self.path) != self.checked:
-                release.check()
-            while len(_OPENED) >= MOST_OPENED:
-                _OPENED.pop(next(iter(_OPENED)))
-            _OPENED[self] = release
-        return _OPENED[self]
+        release = open_index(self.path)
+        if release.fingerprint != self.fingerprint:
+            raise StoreError(
+                f"{self.path} is another release than the one to work on: its fingerprint differs; give all "
+                "workers the same index at the same path"
+            )
+        return release if _file_identity(self.path) == self.checked else release.check()
 
 
 def _file_identity(path: str) -> tuple[str, int, int]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from standout.core.errors import StandoutError
 from standout.core.files import write_content
-from standout.core.progress import activity
+from standout.core.progress import show_activity
 from standout.core.text import estimate_text, interval_text, map_texts, printable_lines
 from standout.evaluate.estimates import Estimate
 
@@ -67,7 +67,8 @@ class DrawingError(StandoutError):
 
 def draw(form: Literal["svg", "png"], spec: Spec, **options: Any) -> bytes:
     """The picture of a Vega-Lite chart, or a DrawingError."""
-    with _lock, activity("drawing charts"):
+    with _lock:
+        show_activity("drawing charts")
         if len(_failures) >= MOST_FAILURES:
             raise DrawingError(_failures[-1])
         try:

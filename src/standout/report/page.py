@@ -6,6 +6,7 @@ A page has no scripts and no external resources, and a policy that enforces this
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -159,6 +160,10 @@ def private_table(table: pl.DataFrame, path: Path) -> None:
 ROLES = {"record": "person"}
 SHORT_FORMATS = {"comma": "CSV", "semicolon": "CSV", "tab": "TSV"}
 """Short names of delimited text."""
+PLURALS = {
+    "number": "numbers", "ordered": "ordered", "category": "categories", "date": "dates",
+    "boolean": "booleans", "set": "sets"
+}  # fmt: skip
 KEPT = {"last": "the last one kept", "first": "the first one kept", "max": "the largest value kept"}
 SETTINGS = {"grid": "Grid, in degrees", "geohash": "Geohash letters", "record from name": "File name pattern"}
 """Titles of settings whose names say too little."""
@@ -201,7 +206,15 @@ def reading_sentence(reading: Reading) -> str:
     if not reading.columns:
         columns = ", ".join(filter(None, (_values(reading.values), _times(reading.times))))
     counts = f"{_rows(reading.rows)}, {reading.rows_rejected:,} rejected, {_repeats(reading.repeated)}"
-    return "; ".join(filter(None, (layout, columns, counts if reading.rows else ""))) + "."
+    parts = [layout, columns, counts if reading.rows else ""]
+    if reading.attributes:
+        kinds = Counter(each.kind for each in reading.attributes)
+        of_kinds = ", ".join(f"{number} {kind if number == 1 else PLURALS[kind]}" for kind, number in kinds.items())
+        history = reading.settings.get("history", "")
+        empty = f"{sum(each.missing for each in reading.attributes):,} empty cells"
+        parts = ["table", *parts[:2], f"{count(len(reading.attributes), 'column', 'columns')} ({of_kinds})"]
+        parts += [history and f"history {history}", f"{_rows(reading.rows)}, {empty}"]
+    return "; ".join(filter(None, parts)) + "."
 
 
 def reading_rows(reading: Reading) -> list[ReadingRow]:

@@ -101,10 +101,11 @@ def lineup(
     """
     with progress() as report:
         release = source.read([data], report, check=False)
-    from standout.cli.typed_facts import Knowledge, facts_about_columns
+    from standout.cli.typed_facts import facts_about_columns, facts_about_items, parse_joined, parse_length
     from standout.data.manifest import checked_meanwhile
     from standout.evaluate.lineup import lineup as answer_facts
     from standout.know.adversary import Adversary
+    from standout.know.facts import Aux
 
     of_histories = {"--aux": aux_path, "--length": length, "--joined": joined, "--value-error": value_error}
     of_histories |= {"--time-error": time_error, "--attack": attack.attack != "likelihood"}
@@ -118,10 +119,14 @@ def lineup(
         if error is not None:
             check_applies(attack.attack, name, ("likelihood",) if name == "--wrong" else ("likelihood", "algorithm-1a"))
     errors = VALUE_ERROR if value_error is None else value_error, TIME_ERROR if time_error is None else time_error
-    knowledge = None if release.columns else Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
+    lengths = None if length is None else parse_length(length)
+    first = None if joined is None else parse_joined(joined)
     with checked_meanwhile(release):
-        facts = facts_about_columns(release, knows) if knowledge is None else knowledge.resolve(release)
-        aux = Knowledge().aux(facts) if knowledge is None else knowledge.aux(facts)
+        if release.columns:
+            facts = facts_about_columns(release, knows)
+        else:
+            facts = facts_about_items(release, knows, aux_path, allow_unknown)
+        aux = Aux([fact for _, _, fact in facts], lengths, first)
         adversary = None
         if any(error is not None for error in of_attacks.values()):
             of_entries: dict[str, Any] = {} if release.columns else {"value_error": errors[0], "time_error": errors[1]}
