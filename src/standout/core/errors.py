@@ -27,6 +27,16 @@ from typing import Any, NamedTuple
 
 from standout.core.text import cut_middle, printable
 
+__all__ = [
+    "ColumnError",
+    "NotFoundError",
+    "ParameterError",
+    "ReadingWarning",
+    "SourceError",
+    "StandoutError",
+    "StoreError",
+]
+
 # What somebody may have meant who typed a name that does not exist.
 
 
