@@ -40,8 +40,10 @@ def test_unique_rows_and_classes_of_all_sets_are_those_of_the_slow_twin(case):
     risk_table, columns = table(rows, kinds), range(len(kinds))
     sets = [chosen for size in range(1, len(kinds) + 1) for chosen in combinations(columns, size)]
     counts = SetCounter(risk_table.columns, threads=2).count(sets)
-    assert counts.unique.tolist() == [naive.class_sizes(rows, chosen).count(1) for chosen in sets]
-    assert counts.classes.tolist() == [len({tuple(row[c] for c in chosen) for row in rows}) for chosen in sets]
+    assert [each.unique for each in counts] == [naive.class_sizes(rows, chosen).count(1) for chosen in sets]
+    assert [each.classes for each in counts] == [
+        len({tuple(row[c] for c in chosen) for row in rows}) for chosen in sets
+    ]
 
 
 @settings(max_examples=8)

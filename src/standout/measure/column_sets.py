@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError, whole_number
-from standout.core.jit import Array, Int, inline, kernel
+from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices, thread_count
@@ -151,7 +151,7 @@ def row_cells(table: Release, columns: Sequence[str]) -> RowCells:
     return RowCells(codes, rows, np.concatenate(first), offsets([len(each) for each in first])[:-1])
 
 
-# Compiled counting of the classes of many sets of columns.
+# Unique rows and classes of many sets of columns, counted by a compiled kernel on several threads.
 #
 # Each level of each column has a random 64-bit number, and the key of a row in a set of columns is the sum of
 # its numbers. So a set and one more column need one addition for each row. A slot and its position hold about
@@ -165,26 +165,20 @@ TAG, LOW_HALF, ONE = U32(0xFFFFFFFC), U(0xFFFFFFFF), U(1)
 
 
 @kernel
-def add_numbers(keys: Array, codes: Array, numbers: Array) -> None:
-    """Add the number of each row's level to its key."""
-    for row in range(len(keys)):
-        keys[row] += numbers[codes[row]]
+def count_classes(keys: Array, codes: Array, numbers: Array, bits: Int, slots: Array) -> tuple[Int, Int]:
+    """Count the unique rows, and the classes, of a set with these keys and one more column.
 
-
-@kernel
-def count_classes(keys: Array, rows: Array, codes: Array, numbers: Array, bits: Int, slots: Array) -> tuple[Int, Int]:
-    """Count the rows that are unique among `rows`, and their classes, after one more column.
-
-    keys, rows    keys of n rows, and which rows these are
-    slots         2**bits
+    keys, codes    n rows: their keys, and their codes in the column
+    slots          2**bits; each holds 30 bits of a key, and its position holds others
     """
     slots[:] = EMPTY
     shift, mask = U(64 - bits), U((1 << bits) - 1)
     n_unique, n_classes = 0, 0
-    for i in range(len(keys)):
-        key = keys[i] + numbers[codes[rows[i]]]
-        tag = _tag(key)
-        slot = _slot(slots, key >> shift, tag, mask)
+    for row in range(len(keys)):
+        key = keys[row] + numbers[codes[row]]
+        tag, slot = (U32(key & LOW_HALF) & TAG) | OCCUPIED, key >> shift
+        while slots[slot] != EMPTY and (slots[slot] & ~SEEN_TWICE) != tag:
+            slot = (slot + ONE) & mask
         if slots[slot] == EMPTY:
             slots[slot] = tag
             n_unique += 1
@@ -195,57 +189,24 @@ def count_classes(keys: Array, rows: Array, codes: Array, numbers: Array, bits: 
     return n_unique, n_classes
 
 
-@kernel
-def find_repeated(keys: Array, bits: Int, slots: Array, rows: Array) -> Int:
-    """Write the positions of keys that occur more than once to `rows`, and return their number."""
-    slots[:] = EMPTY
-    shift, mask, n_repeated = U(64 - bits), U((1 << bits) - 1), 0
-    for row in range(len(keys)):
-        tag = _tag(keys[row])
-        slot = _slot(slots, keys[row] >> shift, tag, mask)
-        slots[slot] = tag if slots[slot] == EMPTY else tag | SEEN_TWICE
-    for row in range(len(keys)):
-        slot = _slot(slots, keys[row] >> shift, _tag(keys[row]), mask)
-        if slots[slot] & SEEN_TWICE:
-            rows[n_repeated] = row
-            n_repeated += 1
-    return n_repeated
-
-
-@inline
-def _tag(key: Int) -> Int:
-    """The part of a key that its slot holds: 30 bits; its position holds others."""
-    return (U32(key & LOW_HALF) & TAG) | OCCUPIED
-
-
-@inline
-def _slot(slots: Array, slot: Int, tag: Int, mask: Int) -> Int:
-    """Where the tag is, or the free slot where it belongs."""
-    while slots[slot] != EMPTY and (slots[slot] & ~SEEN_TWICE) != tag:
-        slot = (slot + ONE) & mask
-    return slot
-
-
-# Unique rows and classes of many sets of columns, counted on several threads.
-
-
 ColumnPositions = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SetCounts:
-    """Sets of columns, by position, with their numbers of unique rows and of classes."""
+class CountedSet(NamedTuple):
+    """A set of columns, by position, with its numbers of unique rows and of classes."""
 
-    sets: list[ColumnPositions]
-    unique: Ints
-    classes: Ints
+    unique: int
+    classes: int
+    columns: ColumnPositions
 
-    def order(self, first: Ints, second: Ints) -> Ints:
-        """Positions of the sets by falling counts; ties by the order of the columns."""
-        by_columns = sorted(range(len(self.sets)), key=lambda i: sorted(self.sets[i]))
-        rank = np.empty(len(self.sets), np.int64)
-        rank[by_columns] = np.arange(len(self.sets))
-        return np.lexsort((rank, -second, -first))
+
+def _most_unique(counted: CountedSet) -> tuple[Any, ...]:
+    """Sorts by unique rows, then by classes, then by the order of the columns."""
+    return -counted.unique, -counted.classes, sorted(counted.columns)
+
+
+def _most_classes(counted: CountedSet) -> tuple[Any, ...]:
+    return -counted.classes, -counted.unique, sorted(counted.columns)
 
 
 class SetCounter:
@@ -260,33 +221,25 @@ class SetCounter:
             for position, (_, n_codes) in enumerate(cells)
         ]
         self.n_values = [int(np.count_nonzero(np.bincount(codes))) for codes in self.codes]
-        self.n_rows = len(self.codes[0])
-        self.all_rows = np.arange(self.n_rows, dtype=np.int32)
         self.threads = thread_count(threads)
 
-    def count(self, sets: list[ColumnPositions]) -> SetCounts:
+    def count(self, sets: list[ColumnPositions]) -> list[CountedSet]:
         """Count the sets; those that differ in the last column only share most of the work."""
         groups = [list(group) for _, group in groupby(sets, key=lambda chosen: chosen[:-1])]
         with ThreadPoolExecutor(self.threads) as pool:
-            counts = [count for group in pool.map(self._count_group, groups) for count in group]
-        pairs = np.array(counts, np.int64).reshape(-1, 2)
-        return SetCounts(sets, pairs[:, 0], pairs[:, 1])
+            return [counted for group in pool.map(self._count_group, groups) for counted in group]
 
-    def _count_group(self, sets: list[ColumnPositions]) -> list[tuple[int, int]]:
-        """Count sets that differ in the last column only. Rows that the first columns make unique stay unique."""
-        first, n, rows = sets[0][:-1], self.n_rows, self.all_rows
-        keys, slots = np.zeros(n, np.uint64), np.empty(1 << table_bits(n), np.uint32)
-        for position in first:
-            add_numbers(keys, self.codes[position], self.numbers[position])
-        if first and len(sets) > 2:
-            repeated = np.empty(n, np.int32)
-            rows = repeated[: find_repeated(keys, table_bits(n), slots, repeated)]
-            keys = keys[rows]
-        settled, bits, counts = n - len(rows), table_bits(len(rows)), []
-        for *_, last in sets:
-            found = count_classes(keys, rows, self.codes[last], self.numbers[last], bits, slots[: 1 << bits])
-            counts.append((settled + found[0], settled + found[1]))
-        return counts
+    def _count_group(self, sets: list[ColumnPositions]) -> list[CountedSet]:
+        """Count sets that differ in the last column only."""
+        n = len(self.codes[0])
+        keys, bits = np.zeros(n, np.uint64), table_bits(n)
+        for position in sets[0][:-1]:
+            keys += self.numbers[position][self.codes[position]]
+        slots = np.empty(1 << bits, np.uint32)
+        return [
+            CountedSet(*count_classes(keys, self.codes[chosen[-1]], self.numbers[chosen[-1]], bits, slots), chosen)
+            for chosen in sets
+        ]
 
 
 Search = Literal["exhaustive", "beam"]
@@ -353,47 +306,45 @@ def find_keys(
     ceiling = equivalence_classes(table, columns).n_unique
     largest, n = min(largest, len(columns)), table.n_records
     found: list[ColumnSet] = []
-    beam: list[tuple[int, ...]] = [()]
+    beam: list[ColumnPositions] = [()]
     for size in range(1, largest + 1):
-        extended: dict[frozenset[int], tuple[int, ...]] = {}  # each set of the beam and one more column
-        for chosen in beam:
+        extended: dict[frozenset[int], ColumnPositions] = {}  # each set of the beam and one more column
+        for positions in beam:
             for position in range(len(columns)):
-                if position not in chosen:
-                    extended.setdefault(frozenset((*chosen, position)), (*chosen, position))
-        counts = counter.count(list(extended.values()))
-        remaining = _could_be_better(counter, counts, size, ceiling)
-        if remaining is not None:
-            more = counter.count(remaining)
-            unique, classes = np.append(counts.unique, more.unique), np.append(counts.classes, more.classes)
-            counts = SetCounts(counts.sets + more.sets, unique, classes)
-        by_unique = counts.order(counts.unique, counts.classes)
-        names = tuple(columns[position] for position in sorted(counts.sets[by_unique[0]]))
+                if position not in positions:
+                    extended.setdefault(frozenset((*positions, position)), (*positions, position))
+        counted = counter.count(list(extended.values()))
+        remaining = _could_be_better(counter, counted, size, ceiling)
+        counted += counter.count(remaining or [])
+        by_unique = sorted(counted, key=_most_unique)
+        chosen = tuple(columns[position] for position in sorted(by_unique[0].columns))
         search: Search = "beam" if remaining is None else "exhaustive"
-        exactly = equivalence_classes(table, names)
+        exactly = equivalence_classes(table, chosen)
         share = exact(exactly.n_unique / n, n, 1 / n)
-        found.append(ColumnSet(names, share, exactly.n_classes, search, len(counts.sets)))
+        found.append(ColumnSet(chosen, share, exactly.n_classes, search, len(counted)))
         progress("searching for identifying columns", size, largest)
-        if counts.unique.max() >= ceiling:
+        if by_unique[0].unique >= ceiling:
             break
-        # half of the best sets by classes: small sets may have no unique rows at all
+        # Small sets may have no unique rows at all; then the number of classes says which are promising.
         width = max(NARROWEST, min(WIDEST, BEAM_ROWS // (n * len(columns))))
-        ranked = [*by_unique[: (width + 1) // 2], *counts.order(counts.classes, counts.unique)]
-        beam = [counts.sets[position] for position in [*dict.fromkeys(ranked)][:width]]
+        promising = by_unique[: (width + 1) // 2] + sorted(counted, key=_most_classes)[:width]
+        beam = list(dict.fromkeys(each.columns for each in promising))[:width]
     progress("searching for identifying columns", largest, largest)
     return KeySearch(tuple(columns), tuple(found), exact(ceiling / n, n))
 
 
-def _could_be_better(counter: SetCounter, counts: SetCounts, size: int, ceiling: int) -> list[tuple[int, ...]] | None:
+def _could_be_better(
+    counter: SetCounter, counted: list[CountedSet], size: int, ceiling: int
+) -> list[ColumnPositions] | None:
     """The uncounted sets of this size that may have more unique rows; None if they are too many."""
-    if counts.unique.max() >= ceiling:
+    most, known = max(each.unique for each in counted), {frozenset(each.columns) for each in counted}
+    if most >= ceiling:
         return []
     if math.comb(len(counter.n_values), size) > MOST_SETS:
         return None
-    counted = {frozenset(chosen) for chosen in counts.sets}
     sets = [
         chosen
         for chosen in combinations(range(len(counter.n_values)), size)
-        if math.prod(counter.n_values[position] for position in chosen) > counts.unique.max()
-        and frozenset(chosen) not in counted
+        if math.prod(counter.n_values[position] for position in chosen) > most and frozenset(chosen) not in known
     ]
-    return sets if len(sets) * counter.n_rows <= ROWS_TO_COUNT else None
+    return sets if len(sets) * len(counter.codes[0]) <= ROWS_TO_COUNT else None
