@@ -44,16 +44,18 @@ def entry_at(release, at):
 
 def counted(release, traces, k, most, value, days):
     """(targets whom the first k of `most` points single out, targets, records with too few), by the twin."""
-    drawn = draw_points(release, record_points(release, value is not None, days), None, most, SEED, "unicity")
+    drawn, points, _ = draw_points(
+        release, record_points(release, value is not None, days), None, most, SEED, "unicity"
+    )
     alone = 0
-    for target, entries in zip(drawn.target.tolist(), drawn.entry[:, :k].tolist(), strict=True):
+    for target, entries in zip(drawn.tolist(), points[:, :k].tolist(), strict=True):
         record, known = release.records[target], [entry_at(release, at) for at in entries]
         distinct = naive.points(traces[record], value, days)
         assert set(known) <= set(traces[record])
         assert len(naive.points(known, value, days)) == k <= len(distinct)
         alone += naive.is_unique_trace(traces, record, known, value, days)
     too_few = sum(len(naive.points(trace, value, days)) < most for trace in traces.values())
-    return alone, len(drawn.target), too_few
+    return alone, len(drawn), too_few
 
 
 @settings(max_examples=120 if COMPILED else 12)
@@ -75,11 +77,11 @@ def test_unique_traces_equal_the_slow_twin(rows, value, days, sizes):
 @given(ROWS, st.booleans(), st.sampled_from([None, 1, 2, 7]))
 def test_points_of_records_equal_the_slow_twin(rows, with_values, days):
     release, traces = read_rows(rows, "keep"), traces_of(rows)
-    points = record_points(release, with_values, days)
+    start, first_entry = record_points(release, with_values, days)
     for index, record in enumerate(release.records):
         value = 0 if with_values else None
-        at = np.arange(*points.start[index : index + 2])
-        entries = [entry_at(release, i) for i in (at if points.entry is None else points.entry[at]).tolist()]
+        at = np.arange(*start[index : index + 2])
+        entries = [entry_at(release, i) for i in (at if first_entry is None else first_entry[at]).tolist()]
         expected = naive.points(traces[record], value, days)
         assert {*naive.points(entries, value, days)} == {*expected} and len(entries) == len(expected)
 
@@ -112,9 +114,9 @@ def test_all_points_of_a_record_are_equally_likely_to_be_known():
     release = read_rows([*rows, ("9", "b", 1.0, 0)], "keep")
     points = record_points(release, True, 1)
     counts = Counter(
-        entry_at(release, draw_points(release, points, None, 1, seed, "unicity").entry[0, 0])[::2]
+        entry_at(release, draw_points(release, points, None, 1, seed, "unicity")[1][0, 0])[::2]
         for seed in range(400)
-        if draw_points(release, points, None, 1, seed, "unicity").target[0] == release.records.find("7")
+        if draw_points(release, points, None, 1, seed, "unicity")[0][0] == release.records.find("7")
     )
     assert len(counts) == 3 and min(counts.values()) > sum(counts.values()) / 5
 

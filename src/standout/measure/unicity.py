@@ -1,8 +1,9 @@
 """Unicity: the share of records that a few of their entries single out  [de Montjoye et al. 2013]."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
+from itertools import chain, product
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,6 @@ from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Ints, codes_in_use, offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
-from standout.core.rng import generator
 from standout.core.threads import current_pool, run_in_slices
 from standout.data.entries import first_entries, unpack_item
 from standout.data.export import FrameExport, ResultView
@@ -38,29 +38,15 @@ SLICE = 64
 # several times in one bin, with one value, has this point once: it is not likelier to be known.
 
 
-class RecordPoints(NamedTuple):
-    """Record r has the points start[r] to start[r + 1].
-
-    `entry` is the first entry of each point, by record; None: each entry is a point.
-    """
-
-    start: Ints
-    entry: Ints | None
-
-
-class DrawnPoints(NamedTuple):
-    """Random targets, `count` random points of each as entries by record, and who has too few points."""
-
-    target: Ints
-    entry: Ints
-    too_few: int
+RecordPoints = tuple[Ints, Ints | None]
+"""Record r has the points start[r] to start[r + 1], and the first entry of each point; None: each entry is a point."""
 
 
 def record_points(release: Release, with_values: bool, bin_width: int | None) -> RecordPoints:
     """Return the distinct points of each record; times are known in bins of a width, None: not known."""
     side = release.by_record
     if not release.has_repeats:
-        return RecordPoints(side.start, None)
+        return side.start, None
     value, time = (side.value if with_values else None), None
     if bin_width is not None and side.time is not None and release.clock is not None:
         number = (side.time.astype(np.int64) + release.clock.origin) // bin_width
@@ -72,17 +58,17 @@ def record_points(release: Release, with_values: bool, bin_width: int | None) ->
     for column in (value, time):
         if column is not None:
             is_new[1:] |= column[order[1:]] != column[order[:-1]]
-    return RecordPoints(offsets(is_new)[side.start], order[is_new])
+    return offsets(is_new)[side.start], order[is_new]
 
 
 def draw_points(
     release: Release, points: RecordPoints, targets: int | None, count: int, seed: int, purpose: str
-) -> DrawnPoints:
-    """Draw targets with at least `count` points, and `count` random points of each, all equally likely."""
-    chosen, too_few = draw_targets(release, targets, count, seed, purpose, np.diff(points.start))
-    drawn = shuffled_entries(release, chosen, seed, purpose, count, points.start)
-    at = np.array(drawn, np.int64).reshape(-1, count)
-    return DrawnPoints(chosen, at if points.entry is None else points.entry[at], too_few)
+) -> tuple[Ints, Ints, int]:
+    """Random targets with at least `count` points, entries of `count` points of each, and who has too few."""
+    start, entry = points
+    chosen, too_few = draw_targets(release, targets, count, seed, purpose, np.diff(start))
+    drawn = np.array(shuffled_entries(release, chosen, seed, purpose, count, start), np.int64).reshape(-1, count)
+    return chosen, drawn if entry is None else entry[drawn], too_few
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +158,8 @@ def unicity(
     Within(value, None)  # checks the distance
     width = None if time is None else _bin_width(release, time)
     points = record_points(release.check(), value is not None, width)
-    drawn = draw_points(release, points, targets, sizes[-1], seed, "unicity")
-    known = _known_entries(release, drawn.target, drawn.entry, value, width)
+    target, entry, too_few = draw_points(release, points, targets, sizes[-1], seed, "unicity")
+    known = _known_entries(release, target, entry, value, width)
     pool, index, n = current_pool(), SharedIndex.of(release), len(known.target)
     if pool is None or index is None:
         least = _least_known(release, known, np.array(sizes), threads, progress)
@@ -185,7 +171,7 @@ def unicity(
             least[part] = found
             progress("attacking", min(part.stop, n), n)
     results = {
-        size: Unicity(size, rate(int((least <= size).sum()), n, 1 / release.n_records), drawn.too_few) for size in sizes
+        size: Unicity(size, rate(int((least <= size).sum()), n, 1 / release.n_records), too_few) for size in sizes
     }
     return [results[size] for size in given] if isinstance(k, Sequence) else results[sizes[0]]
 
@@ -375,24 +361,6 @@ class UnicityGrid(ResultView, FrameExport):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """Numbers of points, and the random draw of targets: see `unicity_grid`."""
-
-    points: Sequence[int] = (1, 2, 3, 4)
-    targets: int | None = 1000
-    seed: int = 0
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.points, str) or not isinstance(self.points, Sequence) or not self.points:
-            raise ParameterError("points must be a list of whole numbers ≥ 1, such as [1, 2, 3, 4]")
-        for count in self.points:
-            whole_number("points", count, 1)
-        if self.targets is not None:
-            whole_number("targets", self.targets, 1)
-
-
 @with_progress
 def unicity_grid(
     source: Any,
@@ -414,9 +382,10 @@ def unicity_grid(
 
     Parameters
     ----------
-    source : Release, path, list of paths, or frame
+    source : Release, path, list of paths, frame or function
         Traces. A release must have places that are fine enough. Other sources are read once, at the finest
-        resolution, or several times if the coarser ones do not nest in it. All repeats are kept.
+        resolution, or several times if the coarser ones do not nest in it. All repeats are kept. A function
+        is called with a resolution of places and of times (None: unknown), and returns a release.
     grids : list of float or str
         Sides of squares in degrees.
     geohashes : list of int
@@ -446,53 +415,43 @@ def unicity_grid(
     2 points at 0.01° × day: 1.000 (0.342 to 1.000, n = 2)
     2 points at 1° × day: 0.000 (0.000 to 0.658, n = 2)
     """
-    cells, bins = parse_resolutions(grids, geohashes, time_bins)
-    draw = Draw(points, targets, seed, threads)
-    if isinstance(source, Release):
-        release = source.check()
-        _require_nesting(release, cells, bins)
-        return measure_grid(lambda place, time_bin: release, cells, bins, draw, progress)
-
-    def read_at(place: PlaceCells, time_bin: TimeBin | None) -> Release:
-        where = place.settings()
-        when = {} if time_bin is None else {"time_bin": str(time_bin)}
-        return read(source, **{**reading, **where, **when}, repeats="keep", progress=progress)
-
-    return measure_grid(read_at, cells, bins, draw, progress)
-
-
-def parse_resolutions(
-    grids: Sequence[Any], geohashes: Sequence[Any], time_bins: Sequence[str]
-) -> tuple[list[PlaceCells], list[TimeBin | None]]:
-    """Resolutions in space and time, without repetitions."""
     if bool(grids) == bool(geohashes):
         raise ParameterError("grids or geohashes must be given, and not both, such as grids=[0.001, 0.01]")
-    cells: list[PlaceCells] = [*map(Grid, grids), *map(Geohash, geohashes)]
-    bins = [TimeBin.of(width) for width in time_bins]
-    return list(dict.fromkeys(cells)), list(dict.fromkeys(bins)) or [None]
+    if isinstance(points, str) or not isinstance(points, Sequence) or not points:
+        raise ParameterError("points must be a list of whole numbers ≥ 1, such as [1, 2, 3, 4]")
+    sizes = np.unique([whole_number("points", count, 1) for count in points])
+    targets = None if targets is None else whole_number("targets", targets, 1)
+    cells: list[PlaceCells] = list(dict.fromkeys([*map(Grid, grids), *map(Geohash, geohashes)]))
+    bins: list[TimeBin | None] = list(dict.fromkeys(map(TimeBin.of, time_bins))) or [None]
+    if isinstance(source, Release):
+        _require_nesting(source.check(), cells, bins)
 
+    def read_at(place: PlaceCells, time_bin: TimeBin | None) -> Any:
+        if isinstance(source, Release):
+            return source
+        if callable(source):
+            return source(place, time_bin)
+        when = {} if time_bin is None else {"time_bin": str(time_bin)}
+        return read(source, **{**reading, **place.settings(), **when}, repeats="keep", progress=progress)
 
-def measure_grid(
-    read_at: Callable[[PlaceCells, TimeBin | None], Release],
-    cells: Sequence[PlaceCells],
-    bins: Sequence[TimeBin | None],
-    draw: Draw,
-    progress: Progress = no_progress,
-) -> UnicityGrid:
-    """Unicity for each resolution; `read_at` reads a release at one."""
     measured: dict[tuple[PlaceCells, TimeBin | None], list[UnicityCell]] = {}
-    release: Release | None = None
     by_size = sorted(cells, key=lambda cell: cell.units if isinstance(cell, Grid) else -cell.letters)
     by_width = sorted((width for width in bins if width), key=lambda width: width.seconds or 31 * 86_400)
-    for fine_cells, coarser_cells in _nested(by_size):
-        for fine_bin, coarser_bins in _nested(by_width) or [(None, [None])]:
-            release = read_at(fine_cells, fine_bin)
-            for cell in coarser_cells:
-                for time_bin in coarser_bins:
-                    measured[cell, time_bin] = list(_measure(release, cell, time_bin, draw, progress))
-    assert release is not None
-    ordered = tuple(result for cell in cells for time_bin in bins for result in measured[cell, time_bin])
-    return UnicityGrid(ordered, release)
+    for (fine_cells, coarser_cells), (fine_bin, coarser_bins) in product(
+        _nested(by_size), _nested(by_width) or [(None, [None])]
+    ):
+        release: Release = read_at(fine_cells, fine_bin)
+        for place, time_bin in product(coarser_cells, coarser_bins):
+            least, too_few = _least_points(
+                release, Traces.of(release, place, time_bin), sizes, targets, seed, threads, progress
+            )
+            name, guess = None if time_bin is None else str(time_bin), 1 / release.n_records
+            shares = [rate(int((least <= count).sum()), len(least), guess) for count in points]
+            measured[place, time_bin] = [
+                UnicityCell(str(place), name, count, share, too_few)
+                for count, share in zip(points, shares, strict=True)
+            ]
+    return UnicityGrid(tuple(chain.from_iterable(measured[each] for each in product(cells, bins))), release)
 
 
 def _nested(resolutions: Iterable[Any]) -> list[tuple[Any, list[Any]]]:
@@ -516,35 +475,24 @@ def _require_nesting(release: Release, cells: Sequence[PlaceCells], bins: Sequen
     for cell in cells:
         if not places.nests_in(cell):
             raise ParameterError(f"source has places of {places}, which do not nest in {cell}: read it again")
-    if bins == [None]:
-        return
-    if clock is None:
-        raise ParameterError("time_bins must be left out: the release has no times")
-    finest = TimeBin.of(settings.get("time bin", clock.unit))
-    for time_bin in bins:
-        if time_bin is not None and not finest.nests_in(time_bin):
+    for time_bin in filter(None, bins):
+        if clock is None:
+            raise ParameterError("time_bins must be left out: the release has no times")
+        finest = TimeBin.of(settings.get("time bin", clock.unit))
+        if not finest.nests_in(time_bin):
             raise ParameterError(f"source has times by {finest}, which do not nest in {time_bin}: read it again")
 
 
-def _measure(
-    release: Release, cells: PlaceCells, time_bin: TimeBin | None, draw: Draw, progress: Progress
-) -> Iterator[UnicityCell]:
-    traces, most, n = Traces.of(release, cells, time_bin), max(draw.points), release.n_records
-    order = generator(draw.seed, PURPOSE, "targets").permutation(n)
-    eligible = order[np.diff(traces.start)[order] >= most]
-    targets = eligible[: draw.targets]
-    known = np.empty((len(targets), most), np.int64)
-    for row, target in enumerate(targets.tolist()):
-        low, high = traces.start[target], traces.start[target + 1]
-        positions = generator(draw.seed, PURPOSE, release.records[target]).permutation(high - low)
-        known[row] = traces.point[low + positions[:most]]
+def _least_points(
+    release: Release, traces: Traces, sizes: Ints, targets: int | None, seed: int, threads: int | None,
+    progress: Progress,
+) -> tuple[Ints, int]:  # fmt: skip
+    """For each random target the smallest size that singles it out, and how many people have too few points."""
+    target, position, too_few = draw_points(release, (traces.start, None), targets, int(sizes[-1]), seed, PURPOSE)
+    known = traces.point[position]
 
     def people_with(q: int, i: int) -> Ints:
         return traces.person[slice(*traces.point_start[known[q, i] : known[q, i] + 2])]
 
-    entries, sizes = np.diff(traces.point_start)[known], np.unique(draw.points)
-    least = _least_sizes(targets, entries, people_with, sizes, n, draw.threads, progress)
-    for count in draw.points:
-        share = rate(int((least <= count).sum()), len(targets), 1 / n)
-        name = None if time_bin is None else str(time_bin)
-        yield UnicityCell(str(cells), name, count, share, n - len(eligible))
+    entries = np.diff(traces.point_start)[known]
+    return _least_sizes(target, entries, people_with, sizes, release.n_records, threads, progress), too_few

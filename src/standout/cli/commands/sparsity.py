@@ -1,7 +1,6 @@
 """Measures of a history: `standout sparsity`, `unicity`, and `bounds`, the theorems of the paper."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from standout.ingest.places import PlaceCells
     from standout.ingest.times import TimeBin
     from standout.measure.bounds import Check
-    from standout.measure.unicity import Draw, UnicityGrid
+    from standout.measure.unicity import UnicityGrid
 
 RESOLUTION = "Resolution of places and times"
 CHARTS = (".svg", ".png", ".html")
@@ -141,13 +140,12 @@ def unicity(
             raise ParameterError("--bin-days is not used with places: set --time-bin")
         if grids and geohashes:
             raise ParameterError("--grid and --geohash exclude each other: set one of them")
-        from standout.measure.unicity import Draw
-
         if chart is not None and chart.suffix not in CHARTS:
             raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
         if chart is not None:
             options.output_file(chart, "--chart", [data])
-        result = _grid(source, data, (grids, geohashes, time_bins), Draw(entry_counts, **settings))
+        places = {"grids": grids, "geohashes": geohashes, "time_bins": time_bins}
+        result = _grid(source, data, points=entry_counts, **places, **settings)
         if chart is not None:
             _write_chart(result, chart)
         rows = [
@@ -172,23 +170,19 @@ def unicity(
     _show_unicity(rows, knowledge, release, as_json)
 
 
-def _grid(source: Source, data: str, places: tuple[tuple[str, ...], ...], draw: "Draw") -> "UnicityGrid":
+def _grid(source: Source, data: str, **settings: Any) -> "UnicityGrid":
     """Measure the unicity of traces for grids, geohashes and time bins; a source is read anew for each of them."""
     from standout.data.store import is_index
-    from standout.measure.unicity import measure_grid, parse_resolutions, unicity_grid
+    from standout.measure.unicity import unicity_grid
 
     with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
-        cells, bins = parse_resolutions(*places)
-        if is_index(Path(data)):
-            release = source.read([data], report, purpose="unicity")
-            named: dict[str, Any] = dict(zip(("grids", "geohashes", "time_bins"), places, strict=True))
-            return unicity_grid(release, **named, **asdict(draw), progress=report)
 
         def read_at(cell: "PlaceCells", time_bin: "TimeBin | None") -> "Release":
             width = {} if time_bin is None else {"time_bin": str(time_bin)}
             return source.with_settings(**cell.settings(), **width, repeats="keep").read([data], report)
 
-        return measure_grid(read_at, cells, bins, draw, report)
+        traces = source.read([data], report, purpose="unicity") if is_index(Path(data)) else read_at
+        return unicity_grid(traces, **settings, progress=report)
 
 
 def _write_chart(result: "UnicityGrid", path: Path) -> None:
