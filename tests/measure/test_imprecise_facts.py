@@ -44,7 +44,7 @@ def test_matches_of_imprecise_facts_equal_the_slow_twin(release, adversary):
     found = matching_sets(release, similarity, alpha, m, targets=20, seed=SEED, adversary=adversary)
     wide = twice_as_wide(similarity, adversary)
     wide_twin = partial(naive.within, value=wide.value, time=wide.time)
-    wider, entries = measured_by(wide, release, found, SEED), content(release)
+    wider, entries = measured_by(wide, release, found), content(release)
     knows_m = so.Adversary(**{**_parameters(adversary), "knows": m})
     n_eligible = np.count_nonzero(knows_m.eligible(release, np.arange(release.n_records)))
     assert len(found.sets) == min(20, n_eligible)

@@ -37,7 +37,7 @@ ROWS = st.lists(CELLS, min_size=2, max_size=30).filter(
 
 def known_facts(release, target, m):
     """(item, (value, day)) of the first m facts about a target."""
-    known = _shuffled_facts(release, np.array([target]), SEED)
+    known = _shuffled_facts(release, np.array([target]), m, SEED)
     facts = [known.fact(release, i) for i in range(m)]
     return [(fact.item, (fact.value, fact.time and (fact.time - FIRST.date()).days)) for fact in facts]
 
@@ -70,7 +70,9 @@ def test_matching_records_with_repeats_equal_the_slow_twin(rows, m, pair, alpha)
 
 def test_every_item_is_equally_likely_to_be_known_and_every_entry_of_it():
     release = read_rows([("7", "b", 1.0, day) for day in range(5)] + [("7", "c", 1.0, 0)], "keep")
-    first = [_shuffled_facts(release, np.array([0]), seed).fact(release, 0) for seed in range(300 if COMPILED else 90)]
+    first = [
+        _shuffled_facts(release, np.array([0]), 1, seed).fact(release, 0) for seed in range(300 if COMPILED else 90)
+    ]
     n_b = sum(fact.item == "b" for fact in first)
     assert 0.35 < n_b / len(first) < 0.65
     assert len({fact.time for fact in first if fact.item == "b"}) == 5

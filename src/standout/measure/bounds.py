@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from standout.attack.queries import Queries, prefix_queries, prepare_queries
+from standout.attack.queries import prepare_queries
 from standout.attack.scoreboard import MatchingQueries
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError, whole_number
@@ -44,7 +44,7 @@ from standout.core.threads import run_in_slices
 from standout.data.build import subset
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.evaluate.targets import draw_targets, fact_similarities, highest_of_each, shuffled_entries
+from standout.evaluate.targets import draw_targets, fact_similarities, no_facts, revealed_items, shuffled_entries
 from standout.know.adversary import Adversary, known_facts
 from standout.know.facts import KnownFacts, facts_from_entries
 from standout.know.similarity import ROUNDING, Equal, Over, Present, Similarity, Within
@@ -60,7 +60,6 @@ RMSE = 0.87
 """The best RMSE of November 2007."""
 OVER: tuple[Over, Over] = ("first", "union")
 """The denominators of Sim: |supp(r)|, for which Lemma 1 holds, and the union, as Sim is defined."""
-ENTRIES_AT_ONCE = 1 << 20
 
 
 def facts_needed(records: int, epsilon: float, delta: float) -> int:
@@ -177,11 +176,10 @@ def table(checks: Iterable[Check]) -> "pl.DataFrame":
     """The checks as a table, one row for each."""
     import polars as pl
 
-    real, number, text = pl.Float64, pl.Int64, pl.String
-    schema = {"theorem": number, "statement": text}
-    schema |= {"epsilon": real, "delta": real, "m": number, "k": number, "lambda": real, "gamma": real}
-    schema |= {"over": text, "sign": text, "bound": real, "value": real, "low": real, "high": real}
-    schema |= {"n": number, "baseline": real, "holds": pl.Boolean, "too_few_items": number, "note": text}
+    names = "theorem statement epsilon delta m k lambda gamma over sign bound value low high n baseline holds"
+    schema: dict[str, Any] = dict.fromkeys([*names.split(), "too_few_items", "note"], pl.Float64)
+    schema |= dict.fromkeys(("theorem", "m", "k", "n", "too_few_items"), pl.Int64)
+    schema |= dict.fromkeys(("statement", "over", "sign", "note"), pl.String) | {"holds": pl.Boolean}
     rows = [
         asdict(check) | {"lambda": check.settings.lam} | asdict(check.settings) | asdict(check.measured)
         for check in checks
@@ -293,16 +291,17 @@ def matching_sets(
         in_order, _ = draw_targets(release, None, 0, seed, "theorems")
         eligible = in_order[adversary.eligible(release, in_order)]
         chosen, too_few_items = eligible[:targets], release.n_records - len(eligible)
-    records = _queries(release, _shuffled_facts(release, chosen, seed), similarity)
-    if adversary is None:
-        facts = prefix_queries(records, [m])
-    else:
-        facts = _queries(release, known_facts(adversary, release, chosen, seed), similarity)
+    known = (
+        _shuffled_facts(release, chosen, m, seed)
+        if adversary is None
+        else known_facts(adversary, release, chosen, seed)
+    )
+    facts = prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
     sets, matching = {}, MatchingQueries.of(facts)
 
     def work_on(low: int, high: int, _: None) -> None:
         for q in range(low, high):
-            sets[q] = _matching_set(records, q, int(chosen[q]), np.flatnonzero(matching.scores(q) >= alpha))
+            sets[q] = _matching_set(release, int(chosen[q]), np.flatnonzero(matching.scores(q) >= alpha), similarity)
 
     run_in_slices(len(chosen), threads, lambda: None, work_on, no_progress)
     pair, _, sim = fact_similarities(facts, np.arange(len(chosen)), chosen)
@@ -311,48 +310,31 @@ def matching_sets(
     return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items, precise)
 
 
-def measured_by(similarity: Similarity, release: Release, matches: MatchingSets, seed: int = 0) -> MatchingSets:
+def measured_by(similarity: Similarity, release: Release, matches: MatchingSets) -> MatchingSets:
     """The same matching sets with Sim(r, r′) by another similarity."""
-    targets = np.array([matching.target for matching in matches.sets], np.int64)
-    records = _queries(release, _shuffled_facts(release, targets, seed), similarity)
-    sets = [_matching_set(records, q, matching.target, matching.record) for q, matching in enumerate(matches.sets)]
-    return matches._replace(sets=sets)
+    return matches._replace(
+        sets=[_matching_set(release, each.target, each.record, similarity) for each in matches.sets]
+    )
 
 
-def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
-    """All entries of each target as facts, in random order.
-
-    If the target has items several times, a random entry of each item comes first.
-    """
-    orders = shuffled_entries(release, targets, seed, "theorems")
+def _shuffled_facts(release: Release, targets: Ints, m: int, seed: int) -> KnownFacts:
+    """Random entries of each target, about m different items."""
+    orders = shuffled_entries(release, targets, seed, "theorems", None if release.has_repeats else m)
     if release.has_repeats:
         for i, target in enumerate(targets.tolist()):
-            draw, order = generator(seed, "theorems", "items", release.records[target]), orders[i]
-            _, first_of_item = np.unique(release.by_record.item[order], return_index=True)
-            orders[i] = np.concatenate([order[draw.permutation(first_of_item)], np.delete(order, first_of_item)])
+            draw = generator(seed, "theorems", "items", release.records[target])
+            _, first_of_item = np.unique(release.by_record.item[orders[i]], return_index=True)
+            orders[i] = orders[i][draw.permutation(first_of_item)[:m]]
     first = offsets([len(order) for order in orders])
     return facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
 
 
-def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Queries:
-    return prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
-
-
-def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
-    """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators; query q has all entries of the target."""
-    release, n_entries = targets.release, int(targets.release.lengths[target])
-    n_items, total, n_shared = release.distinct_items, np.zeros(len(record)), np.zeros(len(record), np.int64)
-    step = max(1, ENTRIES_AT_ONCE // n_entries)
-    for low in range(0, len(record), step):
-        others = record[low : low + step]
-        pair, fact, sim = fact_similarities(targets, np.full(len(others), q), others)
-        if release.has_repeats:
-            pair_item, sim = highest_of_each(pair * release.n_items + targets.facts.item[fact], sim)
-            pair = pair_item // release.n_items
-        total[low : low + step] = np.bincount(pair, np.maximum(sim, 0.0), len(others))
-        n_shared[low : low + step] = np.bincount(pair[sim >= 0], minlength=len(others))
-    union = n_items[target] + n_items[record] - n_shared
-    return MatchingSet(target, record, {"first": total / n_items[target], "union": total / union})
+def _matching_set(release: Release, target: int, record: Ints, similarity: Similarity) -> MatchingSet:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators. Without known facts, all that is shared is revealed."""
+    items = revealed_items(release, np.full(len(record), target), record, no_facts(release, len(record)), similarity)
+    return MatchingSet(
+        target, record, {"first": items.correct / release.distinct_items[target], "union": items.similarity}
+    )
 
 
 def check(
@@ -406,7 +388,7 @@ def check(
     ]
     if adversary is not None:  # the premise for imprecise facts, and what follows from it
         precise = {each.m: _rate(each.precise.tolist()) for each in (matches, lineups)}
-        wide = measured_by(twice_as_wide(similarity, adversary), release, matches, seed)
+        wide = measured_by(twice_as_wide(similarity, adversary), release, matches)
         checks = [theorems.similar_matches(1, TWICE, wide)[0], *checks]
         checks = [_with_note(each, adversary, precise, release.has_repeats) for each in checks]
         checks = [theorems.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches), *checks]
@@ -426,11 +408,11 @@ class _Theorems(NamedTuple):
 
     def similar_matches(self, theorem: int, statement: str, matches: MatchingSets, **more: Any) -> list[Check]:
         """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
-        shares = {over: self.rate([self.similar_share(each, over) for each in matches.sets]) for over in OVER}
-        return [
-            self.check(theorem, statement, "≥", 1 - self.epsilon, shares[over], matches, over=over, **more)
-            for over in OVER
-        ]
+        guess, checks = 1 / self.release.n_records, []
+        for over in OVER:
+            share = _rate([self.similar_share(each, over) for each in matches.sets], guess)
+            checks.append(self.check(theorem, statement, "≥", 1 - self.epsilon, share, matches, over=over, **more))
+        return checks
 
     def unique_matches(
         self, matches: MatchingSets, lineups: MatchingSets, k: int, is_sparse: bool | None
@@ -439,15 +421,15 @@ class _Theorems(NamedTuple):
 
         Without the premise, a measurement outside the bound proves nothing.
         """
-        all_bits = math.log2(self.release.n_records)
-        alone = self.rate([each.record.tolist() == [each.target] for each in matches.sets])
+        guess, all_bits = 1 / self.release.n_records, math.log2(self.release.n_records)
+        alone = _rate([each.record.tolist() == [each.target] for each in matches.sets], guess)
         shares = [1 / len(each.record) if each.target in each.record else 0.0 for each in lineups.sets]
         bits = mean([-math.log2(share) if share else all_bits for share in shares], all_bits)
         unmet = "the premise is not met; " if is_sparse is False else ""
         notes = [f"{unmet}what follows is {bound}" for bound in ("1 − 2ε", "(1 − ε)/k", "log2 k + ε log2 N")]
         checks = [
             self.check(2, "only the target matches", "≥", 1 - self.epsilon, alone, matches, notes[0]),
-            self.check(3, "a random match is the target", "≥", 1 / k, self.rate(shares), lineups, notes[1], k=k),
+            self.check(3, "a random match is the target", "≥", 1 / k, _rate(shares, guess), lineups, notes[1], k=k),
             self.check(3, "bits left", "≤", math.log2(k), bits, lineups, notes[2], k=k),
         ]
         return [replace(each, holds=each.holds or None) if unmet else each for each in checks]
@@ -489,14 +471,15 @@ class _Theorems(NamedTuple):
         bound = similar_share * gamma / lam
         values = f"δ = {similar_share:.4g} measured, δγ/λ = {bound:.4g}"
         values = values if similar_share else "no record has a similar record, so there is nothing to check"
-        printed, follows = _rate([each > bound for each in shares]), rate(math.fsum(shares), len(shares))
-        rows: tuple[tuple[str, float, Estimate, str], ...] = (
-            ("samples that are not sparse", 1 - gamma, printed, "does not follow"),
-            ("records of a sample with a similar record", similar_share / lam, follows, "what follows"),
+        rows = (
+            ("samples that are not sparse", 1 - gamma, [each > bound for each in shares], "does not follow"),
+            ("records of a sample with a similar record", similar_share / lam, shares, "what follows"),
         )
         return [
-            self.check(5, statement, "≥", least, share, note=f"{values}; {note}", over="union", lam=lam, gamma=gamma)
-            for statement, least, share, note in rows
+            self.check(
+                5, statement, "≥", least, _rate(found), note=f"{values}; {note}", over="union", lam=lam, gamma=gamma
+            )
+            for statement, least, found, note in rows
         ]
 
     def check(
@@ -526,10 +509,6 @@ class _Theorems(NamedTuple):
         """1 − ε − δ, the minimum similarity; rounded, because 1 − 0.01 − 0.9 must not be below 0.09."""
         return round(1 - self.epsilon - self.delta, 12)
 
-    def rate(self, shares: Sequence[float]) -> Estimate:
-        """The rate, with the baseline of a guess without facts."""
-        return rate(math.fsum(shares), len(shares), 1 / self.release.n_records)
-
     def similar_share(self, matching: MatchingSet, over: Over, if_empty: float = 0.0) -> float:
         """The share of the matching records with Sim(r, r′) ≥ 1 − ε − δ."""
         similar = matching.similarity[over] >= self.theta - ROUNDING
@@ -549,5 +528,5 @@ class _Theorems(NamedTuple):
         return generator(self.seed, "theorems", "sample", number).random(self.release.n_records) < 1 / lam
 
 
-def _rate(successes: Sequence[bool]) -> Estimate:
-    return rate(sum(successes), len(successes))
+def _rate(shares: Sequence[float], baseline: float | None = None) -> Estimate:
+    return rate(math.fsum(shares), len(shares), baseline)
