@@ -38,7 +38,7 @@ def test_odds_are_those_of_one_candidate_against_the_others_and_nobody():
     draw = np.random.default_rng(4)
     evidence = draw.normal(0, 6, (20, 5))
     evidence[3, 2:] = -np.inf
-    odds = log_odds(evidence, records=50)
+    odds = np.column_stack([log_odds(np.roll(evidence, -at, axis=1), records=50) for at in range(5)])
     for row, row_odds in zip(evidence.tolist(), odds.tolist(), strict=True):
         for at, own in enumerate(row):
             rest = 1 + sum(math.exp(other) / 50 for k, other in enumerate(row) if k != at)

@@ -85,10 +85,7 @@ class Profiles:
         is_shared = (self.alignment.item >= 0)[side.item]
         if self.latest is not None:
             is_shared &= self.latest
-        if not len(is_shared):
-            return np.zeros(len(self), np.int64)
-        counts = np.add.reduceat(is_shared, np.minimum(side.start[:-1], len(is_shared) - 1), dtype=np.int64)
-        return np.where(self.public.lengths > 0, counts, 0)
+        return np.asarray(np.diff(offsets(is_shared)[side.start]))
 
     @property
     def used(self) -> Ints:
@@ -265,7 +262,7 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts
     band, band_without = _bands(release.support), _bands(release.support - 1)
     latest, usable = latest_entries(release), (release.support > 1)[side.item]
     usable = usable if latest is None else usable & latest
-    lengths = np.add.reduceat(usable, side.start[:-1], dtype=np.int64)
+    lengths = np.diff(offsets(usable)[side.start])
     order = np.argsort(lengths, kind="stable")
     lengths = lengths[order]
     entries, records = [], []
@@ -371,23 +368,20 @@ def absent_share(false_claim: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Decoys:
-    """The decoys of a linking, by kind: their facts, the person each was made from, and the records removed.
+    """The decoys of a linking, by kind: their facts, the person each was made from, and the records removed (-1: none).
 
     `slack` allows for the record that is missing where a person was withheld: the eccentricity of N records
     is at most N/√(N − 1), so one record fewer changes it by a share of about 1/N.
     """
 
-    kinds: tuple[tuple[KnownFacts, Ints, Ints | None], ...]
+    kinds: tuple[tuple[KnownFacts, Ints, Ints], ...]
     slack: float
 
     def sample(self, facts: int) -> "Decoys":
         """The first decoys of each kind, with at most about this many facts."""
         n = min(max(int(np.searchsorted(known.first, facts, "right")) - 1, 1) for known, _, _ in self.kinds)
-        kinds = tuple(
-            (known.of(np.arange(n)), person[:n], None if removed is None else removed[:n])
-            for known, person, removed in self.kinds
-        )
-        return Decoys(kinds, self.slack)
+        kinds = ((known.of(np.arange(n)), person[:n], removed[:n]) for known, person, removed in self.kinds)
+        return Decoys(tuple(kinds), self.slack)
 
     def best(self, search: RecordSearch, progress: Progress = no_progress) -> BestRecords:
         """The best record of each decoy."""
@@ -395,8 +389,7 @@ class Decoys:
         done, total = 0, sum(len(person) for _, person, _ in self.kinds)
         for known, _, removed in self.kinds:
             for low, high in batches(np.diff(known.first)):
-                without = None if removed is None else removed[low:high]
-                best.append(search.find(known.of(np.arange(low, high)), without, full=False))
+                best.append(search.find(known.of(np.arange(low, high)), removed[low:high], full=False))
                 done += high - low
                 progress("decoys", done, total)
         return concatenate(best)
@@ -415,7 +408,7 @@ def draw_decoys(profiles: Profiles, settings: LinkSettings) -> Decoys:
     withheld, removed = withhold(profiles, templates, settings.seed)
     recombined = fact_pool(profiles, settings.seed).recombine(profiles, templates, settings.seed)
     return Decoys(
-        ((recombined, np.arange(len(templates)), None), (withheld, removed, removed)),
+        ((recombined, np.arange(len(templates)), np.full(len(templates), -1)), (withheld, removed, removed)),
         slack=2.0 / profiles.release.n_records if settings.by == "eccentricity" else 0.0,
     )
 

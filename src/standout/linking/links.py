@@ -221,23 +221,22 @@ class Truth:
 
 def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
     """The truth as record positions; profiles that no pair names, or without a record, are absent."""
-    if not isinstance(source, (Mapping, pl.DataFrame, str, PathLike)):
-        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
-    pairs: list[tuple[Any, Any]]
+    names: list[str] = ["profile", "record"]
+    rows: list[Any]
     if isinstance(source, Mapping):
-        pairs = list(source.items())
+        rows = list(source.items())
+    elif isinstance(source, pl.DataFrame):
+        names, rows = source.columns, source.rows()
+    elif isinstance(source, (str, PathLike)):
+        names, lines = read_rows(Path(source))
+        rows = [cells for _, cells in lines]
     else:
-        rows: list[Any]
-        if isinstance(source, pl.DataFrame):
-            names, rows = source.columns, source.rows()
-        else:
-            names, lines = read_rows(Path(source))
-            rows = [cells for _, cells in lines]
-        if not {"profile", "record"} <= set(names):
-            called = "truth" if isinstance(source, pl.DataFrame) else source
-            raise SourceError(f"{called}: the columns profile and record are required")
-        profile_column, record_column = names.index("profile"), names.index("record")
-        pairs = [(cells[profile_column], cells[record_column]) for cells in rows]
+        raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
+    if not {"profile", "record"} <= set(names):
+        called = "truth" if isinstance(source, pl.DataFrame) else source
+        raise SourceError(f"{called}: the columns profile and record are required")
+    profile_column, record_column = names.index("profile"), names.index("record")
+    pairs = [(cells[profile_column], cells[record_column]) for cells in rows]
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
     record, named = np.full(public.n_records, -1, np.int64), set()

@@ -253,18 +253,12 @@ def _evidence_parts(queries: LikelihoodQueries, record: Ints, floor: bool) -> Fl
 
 
 def log_odds(evidence: Floats, records: int) -> Floats:
-    """Ln of the odds of each candidate against the other candidates of its row (−∞ for none) and nobody.
+    """Ln of the odds of the first candidate of each row against the others (−∞ for none) and nobody.
 
     The prior probability that the person is in the release is ½, equally divided among its records.
     """
     posterior = evidence - math.log(records)
-    odds = np.empty_like(posterior)
-    for column in range(posterior.shape[1]):
-        rest = np.delete(posterior, column, axis=1)
-        largest = np.maximum(rest.max(axis=1, initial=-np.inf), 0.0)
-        total = elementary.exp(rest - largest[:, None]).sum(axis=1) + elementary.exp(-largest)
-        odds[:, column] = posterior[:, column] - largest - elementary.log(total)
-    return np.asarray(odds)
+    return np.asarray(posterior[:, 0] - _log_sum(np.column_stack([posterior[:, 1:], np.zeros(len(posterior))])))
 
 
 TOP = 8
@@ -378,7 +372,7 @@ def _best_by_score(verdicts: Verdicts, evidence: LikelihoodQueries, *, dated: bo
     facts = np.diff(evidence.known.first) * math.log1p(-evidence.coverage)
     nats = _evidence_parts(evidence, record, floor=False).sum(axis=-1) + facts[:, None]
     nats = np.where(record >= 0, nats, -np.inf)
-    odds = log_odds(nats, evidence.release.n_records)[:, 0] / math.log(2)
+    odds = log_odds(nats, evidence.release.n_records) / math.log(2)
     margin = np.zeros((len(record), len(PARTS)))
     if full and not isinstance(verdicts.queries, OwnQueries):
         lead = _score_parts(verdicts.queries, record[:, 0]) - _score_parts(verdicts.queries, record[:, 1])

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from standout.core.arrays import Floats, Ints
 from standout.data.search import normalise_title
@@ -152,6 +153,8 @@ MAX_EDITS = 3
 YEAR_APART, NO_YEAR, OTHER_NAME, OTHER_ORDER = 5.0, 10.0, 2.0, 4.0
 """Deductions: years one apart, a year in one title only, a name in brackets, words in another order."""
 CHUNK = 1 << 13
+MAX_PARTNERS = 200
+"""Approximate number of names that each name is compared with: those that share its rarest runs of letters."""
 
 MARGIN = 5.0
 """How far the best pair must lead."""
@@ -244,17 +247,28 @@ def _clear_best(pairs: list[Pair], least: float) -> list[Pair]:
 def _scored_pairs(public: Titles, release: Titles) -> Iterator[Pair]:
     name, other = _equal_names(public, release)
     yield from _score(public, release, name, other, _name_similarity(public, release, name, other))
-    index, (owner, trigram) = _TrigramIndex(release.names), _trigrams(public.names)
+    trigrams, others = _trigrams(public), _trigrams(release)
+    rarest = trigrams.join(others.group_by("trigram").len(), on="trigram").sort("name", "len", "trigram")
+    rarest = rarest.filter(pl.col("len").cum_sum().over("name") - pl.col("len") < MAX_PARTNERS)
     for low in range(0, len(public.names), CHUNK):
-        chunk = slice(*np.searchsorted(owner, [low, low + CHUNK]))
-        name, other = index.partners(owner[chunk], trigram[chunk])
+        chunk = rarest.filter(pl.col("name").is_between(low, low + CHUNK, closed="left"))
+        shared = chunk.join(others, on="trigram").select(pl.col("name") * len(release.names) + pl.col("name_right"))
+        code = np.sort(shared.to_series().to_numpy())  # np.unique is ten times slower
+        name, other = np.divmod(code[np.diff(code, prepend=-1) > 0], max(len(release.names), 1))
         year, other_year = public.year[name], release.year[other]
         close = (year == 0) | (other_year == 0) | (np.abs(year - other_year) <= 1)
-        code = np.sort(name[close] * len(release.names) + other[close])  # np.unique is ten times slower
-        name, other = np.divmod(code[np.diff(code, prepend=-1) > 0], max(len(release.names), 1))
+        name, other = name[close], other[close]
         similar = _name_similarity(public, release, name, other)
         near = similar > 0
         yield from _score(public, release, name[near], other[near], similar[near])
+
+
+def _trigrams(titles: Titles) -> pl.DataFrame:
+    """The position of each name, and its runs of three letters, each once."""
+    names = pl.DataFrame({"text": [f" {name} " for name in titles.names]}, schema={"text": pl.String})
+    starts = pl.int_ranges(pl.col("text").str.len_chars() - 2).alias("start")
+    names = names.with_row_index("name").with_columns(pl.col("name").cast(pl.Int64), starts).explode("start")
+    return names.select("name", pl.col("text").str.slice("start", 3).alias("trigram")).unique()
 
 
 def _equal_names(public: Titles, release: Titles) -> tuple[Ints, Ints]:
@@ -362,53 +376,3 @@ def _score_years(score: float, year: int, other: int, same_article: bool) -> tup
 def _contains(words: list[str], others: list[str]) -> bool:
     """Whether one name is the beginning or the end of the other."""
     return " ".join(words) in _word_ends(others) or " ".join(others) in _word_ends(words)
-
-
-MAX_PARTNERS = 200
-"""Approximate number of names that each name is compared with."""
-END = ord("\n")
-
-
-class _TrigramIndex:
-    """The names that have each trigram."""
-
-    def __init__(self, names: list[str]) -> None:
-        owner, trigram = _trigrams(names)
-        order = np.argsort(trigram, kind="stable")
-        self.name = owner[order]
-        self.trigram, self.start = np.unique(trigram[order], return_index=True)
-        self.count = np.diff(self.start, append=len(trigram))
-
-    def partners(self, name: Ints, trigram: Ints) -> tuple[Ints, Ints]:
-        """(name, indexed name) of pairs that share some of the name's rarest trigrams."""
-        if not len(self.trigram):
-            return name[:0], name[:0]
-        index = np.minimum(np.searchsorted(self.trigram, trigram), len(self.trigram) - 1)
-        is_known = self.trigram[index] == trigram
-        name, index = name[is_known], index[is_known]
-        order = np.lexsort((self.count[index], name))
-        name, index = name[order], index[order]
-        before = np.cumsum(self.count[index]) - self.count[index]
-        partners_before = before - before[np.searchsorted(name, name)]
-        few = partners_before < MAX_PARTNERS
-        name, index = name[few], index[few]
-        counts = self.count[index]
-        ends = np.cumsum(counts)
-        row = np.arange(int(counts.sum())) + np.repeat(self.start[index] - (ends - counts), counts)
-        return np.repeat(name, counts), self.name[row]
-
-
-def _trigrams(names: list[str]) -> tuple[Ints, Ints]:
-    """(name, trigram as one number), each pair once, in the order of names."""
-    text = "".join(f" {name} \n" for name in names)
-    signs = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32).astype(np.int64)
-    if len(signs) < 3:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    owner = np.cumsum(signs == END) - (signs == END)
-    trigram = (signs[:-2] << 42) | (signs[1:-1] << 21) | signs[2:]
-    whole = (signs[:-2] != END) & (signs[1:-1] != END) & (signs[2:] != END)
-    owner, trigram = owner[:-2][whole], trigram[whole]
-    order = np.lexsort((trigram, owner))
-    owner, trigram = owner[order], trigram[order]
-    is_new = (np.diff(owner, prepend=-1) != 0) | (np.diff(trigram, prepend=-1) != 0)
-    return owner[is_new], trigram[is_new]
