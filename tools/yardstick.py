@@ -20,7 +20,7 @@ from standout.auditing.ladder import eligible_share, fit_ladder, resolve_ladder
 from standout.auditing.sentences import describe_precision
 from standout.evaluate.compare import candidate_attacks, choose_strongest
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.simulate import target_success
 from standout.evaluate.targets import random_targets
 from standout.findings.json_types import json_text
 
@@ -88,7 +88,7 @@ def measure_row(
     chosen = random_targets(release, adversary, seed)[:targets]
     attacks = candidate_attacks(release, adversary)
     strongest = choose_strongest(release, adversary, attacks, chosen, seed=seed, threads=threads)
-    success = TargetSuccess(attacks[strongest], adversary, (adversary.knows,), seed).of(release, chosen, threads)
+    success = target_success(release, attacks[strongest], adversary, chosen, [adversary.knows], seed, threads)
     return YardstickRow(
         adversary=name,
         values=adversary.value_error is not None,

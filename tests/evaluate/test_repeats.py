@@ -68,7 +68,7 @@ def test_similarities_of_records_with_repeats_equal_their_slow_twin(rows, simila
     assert pair_similarities(release, first, second, similarity) == pytest.approx(slow)
     to_all = [similarities_to_all(release, record, similarity) for record in range(n)]
     assert np.concatenate(to_all) == pytest.approx(slow)
-    similar = SimilarRecords(release, similarity, 0.4).of(np.arange(n), 0, n)
+    similar = SimilarRecords(release, similarity, 0.4).of(np.arange(n))
     close = np.isclose(slow, 0.4)
     for record in range(n):
         row = slice(record * n, (record + 1) * n)

@@ -16,12 +16,17 @@ from standout.evaluate.targets import SimilarRecords
 )
 def test_similar_records_are_the_same_in_large_releases(release, monkeypatch, similarity, theta):
     targets = np.arange(120)
-    whole = SimilarRecords(release, similarity, theta).of(targets, 0, 120)
+    whole = SimilarRecords(release, similarity, theta).of(targets)
     monkeypatch.setattr("standout.evaluate.targets.LARGE_RELEASE", 0)
     monkeypatch.setattr("standout.evaluate.targets.READ_DIRECTLY", 0)
     monkeypatch.setattr("standout.evaluate.targets.TARGETS_AHEAD", 50)
     search = SimilarRecords(replace(release), similarity, theta)
-    parts = search.of(targets, 0, 40) | search.of(targets, 40, 80) | search.of(targets, 80, 120)
+    bounds = [(0, 40), (40, 80), (80, 120)]
+    parts = {
+        target: records
+        for low, high in bounds
+        for target, records in search.of(targets[low:high], search.look_ahead(targets, low, high)).items()
+    }
     assert whole.keys() == parts.keys()
     assert all(np.array_equal(whole[target], parts[target]) for target in whole)
 
@@ -39,7 +44,7 @@ def test_a_release_is_searched_once_for_each_target(release, monkeypatch):
     monkeypatch.setattr(similar_records, "READ_DIRECTLY", 0)
     monkeypatch.setattr(similar_records, "nearest_neighbours", counting)
     for targets in (np.arange(60), np.arange(60)[::-1].copy(), np.arange(40, 80)):
-        SimilarRecords(fresh, so.Present(), 0.5).of(targets, 0, len(targets))
+        SimilarRecords(fresh, so.Present(), 0.5).of(targets)
     assert sorted(searched) == list(range(80))
 
 
@@ -47,8 +52,8 @@ def test_a_release_is_searched_once_for_each_target(release, monkeypatch):
 def test_few_targets_are_compared_without_a_search(release, monkeypatch):
     monkeypatch.setattr(similar_records, "LARGE_RELEASE", 0)
     monkeypatch.setattr(similar_records, "nearest_neighbours", None)
-    few = SimilarRecords(replace(release), so.Present(), 0.28).of(np.arange(2), 0, 2)
-    every = SimilarRecords(release, so.Present(), 0.28).of(np.arange(2), 0, 2)
+    few = SimilarRecords(replace(release), so.Present(), 0.28).of(np.arange(2))
+    every = SimilarRecords(release, so.Present(), 0.28).of(np.arange(2))
     assert {target: records.tolist() for target, records in few.items()} == {
         target: records.tolist() for target, records in every.items()
     }

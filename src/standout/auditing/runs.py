@@ -15,7 +15,7 @@ from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress, ProgressMeter
 from standout.data.release import Release
 from standout.evaluate.compare import LIKELIHOOD, PAPER, choose_strongest
-from standout.evaluate.simulate import TargetSuccess, simulate
+from standout.evaluate.simulate import simulate, target_success
 from standout.evaluate.simulation import Simulation, SimulationCell
 from standout.evaluate.targets import Population, random_targets
 from standout.findings.audit import Settings
@@ -296,10 +296,10 @@ def measure_grids(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> tup
     for key, other in every.items():
         for part in run.attacks:
             with meter.part(1.0):
-                attacks = TargetSuccess(
-                    fit_attack(part.attack, other), SameDraws.of(adversary, other), sizes, plan.seed
+                attack, draws = fit_attack(part.attack, other), SameDraws.of(adversary, other)
+                success[key][part.name] = target_success(
+                    plan.release, attack, draws, targets, sizes, plan.seed, plan.threads, meter
                 )
-                success[key][part.name] = attacks.of(plan.release, targets, plan.threads, meter)
     return tuple(
         GridRun(varies, sizes, targets, rows, tuple(success[level.adversary.key()] for level in rows))
         for varies, rows in levels.items()

@@ -46,7 +46,7 @@ from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import rate_by_target
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes, record_scores
 from standout.evaluate.simulation import RandomGuess, Simulation, SimulationCell, population_rates
-from standout.evaluate.targets import Population, SimilarRecords, no_facts, revealed_items
+from standout.evaluate.targets import Population, SimilarRecords, no_facts, random_targets, revealed_items
 from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.facts import KnownFacts
@@ -91,29 +91,28 @@ class TargetAttacks:
         If an index is too large for the memory of a machine, all targets are attacked in parts of the release
         instead (see `core.threads`).
         """
-        similar = SimilarRecords(release.history, self.criteria.similarity, self.criteria.theta, threads)
+        similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
         workers = None if release.columns else shared_workers(release)
+
+        def task(low: int, high: int, threads: int | None) -> tuple[Ints, dict[int, bool], int, int | None]:
+            may_have = {} if release.columns else similar.look_ahead(targets, low, high)
+            return targets[low:high], may_have, max(lineups - low, 0), threads
+
         # The first batch compiles, and counts what all attacks share.
-        alone = bounds[:0] if workers else bounds[:1] if self._bears_threads(release) else bounds
-        for low, high in alone:
-            if not release.columns:
-                similar.look_ahead(targets, low, high)
-            yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
-        tasks = [
-            [(start, min(start + TASK, high)) for start in range(low, high, TASK)] for low, high in bounds[len(alone) :]
+        n_alone = 0 if workers else 1 if self._bears_threads(release) else len(bounds)
+        for low, high in bounds[:n_alone]:
+            yield self.outcomes(release, *task(low, high, threads))
+        batches = [
+            [(start, min(start + TASK, high)) for start in range(low, high, TASK)] for low, high in bounds[n_alone:]
         ]
-        slices = (
-            (targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
-            for batch in tasks
-            for low, high in batch
-        )
+        tasks = (task(low, high, 1) for batch in batches for low, high in batch)
         if workers is None:
-            results = map_on_threads(partial(_outcomes, release, self), slices, threads=threads)
+            results = map_on_threads(partial(self.outcomes, release), tasks, threads=threads)
         else:
             pool, shared = workers
-            results = pool.map(_on_worker, ((shared, _outcomes, self, *part) for part in slices))
-        for batch in tasks:
+            results = pool.map(_on_worker, ((shared, self.outcomes, *each) for each in tasks))
+        for batch in batches:
             yield Outcomes.concatenate(list(islice(results, len(batch))))
 
     def _bears_threads(self, release: Release) -> bool:
@@ -130,9 +129,10 @@ class TargetAttacks:
         )
 
     def outcomes(
-        self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
+        self, release: Release, targets: Ints, may_have: dict[int, bool], lineups: int, threads: int | None
     ) -> Outcomes:
-        """The outcomes of these targets."""
+        """The outcomes of these targets; `may_have` says which of them may have similar records."""
+        similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
         return attack_outcomes(
             self.attack,
             release,
@@ -140,19 +140,10 @@ class TargetAttacks:
             targets=targets,
             sizes=self.sizes,
             criteria=self.criteria,
-            similar_records={} if release.columns else similar.of(targets, 0, len(targets)),
+            similar_records={} if release.columns else similar.of(targets, may_have),
             lineups=min(lineups, len(targets)),
             threads=threads,
         )
-
-
-def _outcomes(
-    release: Release, attacks: TargetAttacks, targets: Ints, may_have: dict[int, bool], lineups: int
-) -> Outcomes:
-    """The outcomes of these targets, in one thread: other threads have other targets."""
-    criteria = attacks.criteria
-    similar = SimilarRecords(release, criteria.similarity, criteria.theta, 1).expect(may_have)
-    return attacks.outcomes(release, targets, similar, lineups, 1)
 
 
 def _on_worker(index: SharedIndex, function: Callable[..., Any], *task: Any) -> Any:
@@ -185,33 +176,36 @@ def success_rates(
     return np.asarray(identified.reshape(len(targets), len(sizes)))
 
 
-@dataclass(frozen=True, slots=True)
-class TargetSuccess:
-    """What every target is attacked with: an attack, fitted to the adversary, and numbers of facts."""
+def target_success(
+    release: Release,
+    attack: AnyAttack,
+    adversary: Adversary,
+    targets: Ints,
+    sizes: Sequence[int],
+    seed: int,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Floats:
+    """`success_rates` of many targets: on threads, or on workers with the same index; the attack is a fitted one."""
+    slices = [targets[low : low + BATCH] for low in range(0, len(targets), BATCH)]
+    workers, settings = shared_workers(release), (attack, adversary, sizes, seed)
+    results: Iterator[Floats] = (_success_of_slice(release, part, *settings, threads) for part in slices)
+    if workers is not None:
+        pool, shared = workers
+        results = pool.map(_on_worker, ((shared, _success_of_slice, part, *settings, 1) for part in slices))
+    parts = [np.empty((0, len(sizes)))]
+    for part in results:
+        parts.append(part)
+        progress("attacking", sum(map(len, parts)), len(targets))
+    return np.concatenate(parts)
 
-    attack: AnyAttack
-    adversary: Adversary
-    sizes: tuple[int, ...]
-    seed: int
 
-    def of(self, release: Release, targets: Ints, threads: int | None, progress: Progress = no_progress) -> Floats:
-        """`success_rates` of many targets: on threads, or on workers with the same index."""
-        slices = [targets[low : low + BATCH] for low in range(0, len(targets), BATCH)]
-        workers = shared_workers(release)
-        results: Iterator[Floats] = (self.slice(release, part, threads) for part in slices)
-        if workers is not None:
-            pool, shared = workers
-            results = pool.map(_on_worker, ((shared, self.slice, part, 1) for part in slices))
-        parts = [np.empty((0, len(self.sizes)))]
-        for part in results:
-            parts.append(part)
-            progress("attacking", sum(map(len, parts)), len(targets))
-        return np.concatenate(parts)
-
-    def slice(self, release: Release, targets: Ints, threads: int | None) -> Floats:
-        """The same for a few targets."""
-        known = Population.of(release).known_facts(self.adversary, targets, self.seed)
-        return success_rates(release, known, targets, self.sizes, threads, self.attack)
+def _success_of_slice(
+    release: Release, targets: Ints, attack: AnyAttack, adversary: Adversary, sizes: Sequence[int], seed: int,
+    threads: int | None,
+) -> Floats:  # fmt: skip
+    known = Population.of(release).known_facts(adversary, targets, seed)
+    return success_rates(release, known, targets, sizes, threads, attack)
 
 
 @dataclass(eq=False)
@@ -245,10 +239,6 @@ class Checkpoint:
                 return Outcomes(*(stored[field.name] for field in fields(Outcomes)))
 
         return cls(file, text, targets, read_checkpoint(file, text, parse), time.monotonic())
-
-    def outcomes_of(self, low: int, high: int) -> Outcomes | None:
-        """The outcomes of targets low … high - 1; None if they are not in the checkpoint."""
-        return None if self.outcomes is None or len(self.outcomes) < high else self.outcomes.slice(low, high)
 
     def save(self, parts: list[Outcomes], now: bool = False) -> None:
         """Write the outcomes so far, every few seconds or now; an atomic replacement of the file."""
@@ -307,22 +297,21 @@ class _Run:
             raise ParameterError(f'targets must be a number, "all", or a list of record ids, got {targets!r}')
         if isinstance(targets, Iterable) and not isinstance(targets, str):
             try:
-                order = np.unique([position_of_id(original.records, each) for each in targets]).astype(np.int64)
+                index = np.unique([position_of_id(original.records, each) for each in targets]).astype(np.int64)
             except (NotFoundError, ParameterError) as error:
                 raise type(error)(f"targets: {error}") from None
+            considered, index = len(index), index[adversary.eligible(original, index)]
         else:
-            purpose = ("table", "targets") if original.columns else ("targets",)
-            order = generator(self.seed, *purpose).permutation(original.n_records)
-        eligible = adversary.eligible(original, order)
-        index = order[eligible]
+            considered, index = original.n_records, random_targets(original, adversary, self.seed)
         if not len(index):
             raise ParameterError(
                 f"no record can be a target: none has enough entries or cells for {name!r}, who knows {adversary.knows}"
             )
-        if targets != "all" and not isinstance(targets, Iterable):
+        too_few_items = considered - len(index)
+        if not isinstance(targets, Iterable):
             wanted = whole_number("targets", targets, 1)
             index = index if self.precision else index[:wanted]
-        return _Task(name, adversary, sizes, index, len(order), int(len(order) - eligible.sum()))
+        return _Task(name, adversary, sizes, index, considered, too_few_items)
 
     def outcomes(self, task: _Task, stage: str) -> tuple[Outcomes | None, bool]:
         """The outcomes, and whether the run is complete; Ctrl-C ends it early."""
@@ -338,13 +327,14 @@ class _Run:
         try:
             while n_attacked < total and not self._is_precise(parts):
                 end = min(n_attacked + batch, total)
-                part = checkpoint.outcomes_of(n_attacked, end)
-                if part is None:
+                stored = checkpoint.outcomes
+                if stored is not None and len(stored) >= end:
+                    parts.append(stored.slice(n_attacked, end))
+                else:
                     batches = batches or attacks.batches(
                         self.release, task.targets, n_attacked, batch, lineups, self.threads
                     )
-                    part = next(batches)
-                parts.append(part)
+                    parts.append(next(batches))
                 n_attacked = end
                 checkpoint.save(parts)
                 self.progress(stage, n_attacked, total)

@@ -257,16 +257,18 @@ class SimilarRecords:
     theta: float
     threads: int | None = None
 
-    def of(self, targets: Ints, low: int, high: int) -> dict[int, Ints]:
-        """The records at least θ similar to each of targets[low:high]; their own do not count, if they have one."""
-        kept, may_have = self._kept()
-        self.look_ahead(targets, low, high)
-        similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
-        for target in targets[low:high].tolist():
+    def of(self, targets: Ints, may_have: dict[int, bool] | None = None) -> dict[int, Ints]:
+        """The records at least θ similar to each target; their own do not count, if they have one.
+
+        `may_have` is what `look_ahead` has found, perhaps in another process.
+        """
+        similar_records, kept = {}, self._kept()[0]
+        may_have = may_have or self.look_ahead(targets, 0, len(targets))
+        for target in targets.tolist():
             if may_have[target]:
                 if target not in kept:
                     is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
-                    if not is_sanitized:
+                    if not Population.of(self.release).is_sanitized:
                         is_similar[target] = False
                     kept[target] = np.flatnonzero(is_similar)
                 if len(kept[target]):
@@ -275,17 +277,12 @@ class SimilarRecords:
 
     def look_ahead(self, targets: Ints, low: int, high: int) -> dict[int, bool]:
         """Whether each of targets[low:high] may have a similar record; asks for further targets too."""
-        _, may_have = self._kept()
+        may_have = self._kept()[1]
         wanted = targets[low:high].tolist()
         if not all(target in may_have for target in wanted):
             ahead = targets[low : max(high, low + TARGETS_AHEAD)].tolist()
             may_have |= self._may_have(np.array([target for target in ahead if target not in may_have]))
         return {target: may_have[target] for target in wanted}
-
-    def expect(self, may_have: dict[int, bool]) -> "SimilarRecords":
-        """Take over what another process has found out."""
-        self._kept()[1].update(may_have)
-        return self
 
     def _kept(self) -> tuple[dict[int, Ints], dict[int, bool]]:
         """By target: the records similar to it, and whether there may be any, as far as known."""
