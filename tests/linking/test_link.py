@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 def test_parameters_that_are_not_allowed_are_refused(pair):
     for given, message in (
         ({"dates": "maybe"}, "dates must be one of use, ignore, learn"),
-        ({"budget": 0}, "budget must be above 0"),
+        ({"budget": 0}, "budget must be a number above 0"),
         ({"budget": 0.001}, "decoys must be at least 999 for a budget of 0.001, got 24"),
         ({"decoys": -1}, "decoys must be a whole number"),
         ({"decoys": True}, "decoys must be a whole number"),

@@ -14,14 +14,14 @@ from standout.attack.any_attack import AnyAttack, attacks_by_name, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import NotFoundError, ParameterError, did_you_mean, not_one_of
+from standout.core.errors import ParameterError, not_one_of
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import generator, key
 from standout.data.export import ResultView
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, paired_difference, rate_by_target
 from standout.evaluate.simulate import simulate, success_rates
-from standout.evaluate.simulation import Simulation, SimulationCell, TableResult
+from standout.evaluate.simulation import Simulation, SimulationCell, TableResult, the_only
 from standout.evaluate.targets import Population
 from standout.know.adversary import Adversary
 
@@ -108,22 +108,7 @@ class Comparison(ResultView, TableResult):
 
     def row(self, attack: str | None = None, adversary: str | None = None, facts: int | None = None) -> ComparisonRow:
         """One row; an error if no row fits, or more than one."""
-        fitting = [
-            row
-            for row in self.rows
-            if attack in (None, row.attack) and adversary in (None, row.adversary) and facts in (None, row.facts)
-        ]
-        if len(fitting) != 1:
-            count = "no row fits" if not fitting else "more than one row fits"
-            names = ", ".join(dict.fromkeys(row.attack for row in self.rows))
-            wrong = [(attack, {row.attack for row in self.rows}), (adversary, {row.adversary for row in self.rows})]
-            near = (
-                ""
-                if fitting
-                else "".join(did_you_mean(name, all_names) for name, all_names in wrong if name not in all_names)
-            )
-            raise NotFoundError(f"{count}: give attack, adversary and facts; the attacks are {names}{near}")
-        return fitting[0]
+        return the_only(self.rows, "row", attack=attack, adversary=adversary, facts=facts)
 
     @cached_property
     def table(self) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """The outcome of every attack: the verdicts on known targets, compared with the right record."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
@@ -115,13 +115,17 @@ class Outcomes:
         """The outcomes of several groups of targets as one."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
+    def each(self, change: Callable[[Floats], Floats]) -> "Outcomes":
+        """The outcomes with a change of every column."""
+        return Outcomes(*(change(getattr(self, field.name)) for field in fields(Outcomes)))
+
     def slice(self, low: int, high: int) -> "Outcomes":
         """The outcomes of targets low … high - 1."""
-        return Outcomes(*(getattr(self, field.name)[low:high] for field in fields(Outcomes)))
+        return self.each(lambda column: column[low:high])
 
     def for_size(self, index: int) -> "Outcomes":
         """The outcomes for one number of facts, given by its index; by target and draw."""
-        return Outcomes(*(getattr(self, field.name)[:, :, index] for field in fields(Outcomes)))
+        return self.each(lambda column: column[:, :, index])
 
 
 def attack_outcomes(
@@ -145,7 +149,7 @@ def attack_outcomes(
     shape = len(targets), draws, len(sizes)
     if release.columns:
         by_query = _column_outcomes(attack, release, known, sizes, criteria, threads)
-        return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
+        return by_query.each(lambda column: column.reshape(shape))
     verdicts = attack.nested(release, known, sizes, top=max(criteria.top, 2), threads=threads)
     target, right_record = np.repeat(targets, draws * len(sizes)), population.record_of(targets)
     columns, n = verdicts.columns, release.n_records
@@ -174,7 +178,7 @@ def attack_outcomes(
         lineup_99=lineup_99,
         absent_claim_strength=absent,
     )
-    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
+    return by_query.each(lambda column: column.reshape(shape))
 
 
 def record_scores(verdicts: Verdicts, records: Ints) -> Floats:

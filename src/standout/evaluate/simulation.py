@@ -1,11 +1,11 @@
 """The result of `simulate`: the measures of each adversary with each number of facts, and a table of all of them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -266,21 +266,25 @@ def _positive_mean(values: Floats, baseline: float | None = None) -> Estimate:
 
 WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".json": "write_json"}
 
-COLUMNS = {
-    "adversary": pl.String,
-    "facts": pl.Int64,
-    "measure": pl.String,
-    "setting": pl.String,
-    "estimate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "baseline": pl.Float64,
-    "too_few_items": pl.Int64,
-    "seed": pl.Int64,
-    "fingerprint": pl.String,
-    "version": pl.String,
-}
+COLUMNS: dict[str, type[pl.DataType]] = dict.fromkeys(("adversary", "facts", "measure", "setting"), pl.String)
+COLUMNS |= dict.fromkeys(("estimate", "low", "high", "n", "baseline"), pl.Float64)
+COLUMNS |= dict.fromkeys(("facts", "n", "too_few_items", "seed"), pl.Int64)
+COLUMNS |= dict.fromkeys(("fingerprint", "version"), pl.String)
+
+
+Row = TypeVar("Row")
+
+
+def the_only(rows: Sequence[Row], kind: str, **wanted: Any) -> Row:
+    """The only row with these attributes (None: any); an error if no row fits, or more than one."""
+    fitting = [row for row in rows if all(value in (None, getattr(row, name)) for name, value in wanted.items())]
+    if len(fitting) == 1:
+        return fitting[0]
+    known = {name: list(dict.fromkeys(str(getattr(row, name)) for row in rows)) for name in wanted}
+    near = [did_you_mean(value, known[name]) for name, value in wanted.items() if value not in known[name]]
+    there_are = "; ".join(f"{name} {', '.join(values) or 'none'}" for name, values in known.items())
+    count = "more than one" if fitting else "no"
+    raise NotFoundError(f"{count} {kind} fits: give {', '.join(wanted)}: {there_are}{'' if fitting else ''.join(near)}")
 
 
 class TableResult(FrameExport):
@@ -369,14 +373,7 @@ class Simulation(ResultView, TableResult):
 
     def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
         """The cell of an adversary and a number of facts; an error if no cell fits, or more than one."""
-        fitting = [cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)]
-        if len(fitting) != 1:
-            known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
-            count = "no cell fits" if not fitting else "more than one cell fits"
-            names = {cell.adversary for cell in self.cells}
-            near = "" if fitting or adversary in names else did_you_mean(adversary, names)
-            raise NotFoundError(f"{count}: give adversary and facts; there are {known or 'no cells'}{near}")
-        return fitting[0]
+        return the_only(self.cells, "cell", adversary=adversary, facts=facts)
 
     def estimate(
         self, measure: str, setting: str | None = None, adversary: str | None = None, facts: int | None = None

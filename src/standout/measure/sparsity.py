@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from standout.attack.neighbours import nearest_neighbours
 from standout.cluster.workers import on_client
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError, check_share
+from standout.core.errors import ParameterError, check_share, whole_number
 from standout.core.progress import ProgressOption, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
@@ -154,7 +154,10 @@ def sparsity(
     if over not in ("union", "first"):
         raise ParameterError(f'over must be "union" or "first", got {over!r}')
     release = as_release(release).check()
-    records = _examined(release.n_records, sample, seed)
+    records = np.arange(release.n_records)
+    if sample is not None:
+        sample = whole_number("sample", sample, 1)
+        records = np.sort(generator(seed, "sparsity").permutation(release.n_records)[:sample])
     is_over_first, threads = over == "first", thread_count(threads)
     nearest = nearest_neighbours(
         release, check_similarity(similarity), records, over_first=is_over_first, threads=threads, progress=progress
@@ -162,26 +165,11 @@ def sparsity(
     return Sparsity(records, nearest.similarity, nearest.record, release.n_records)
 
 
-def _examined(n_records: int, sample: int | None, seed: int) -> Ints:
-    """All records, or a random sample of them, in ascending order."""
-    if sample is None:
-        return np.arange(n_records)
-    if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 1:
-        raise ParameterError(f"sample must be a whole number ≥ 1, or None for all records, got {sample!r}")
-    return np.sort(generator(seed, "sparsity").permutation(n_records)[:sample])
-
-
 def _frame(x: str, points: Sequence[float], y: str, estimates: list[Estimate]) -> "pl.DataFrame":
     import polars as pl
 
-    columns = {
-        x: [float(point) for point in points],
-        y: [estimate.value for estimate in estimates],
-        "low": [estimate.low for estimate in estimates],
-        "high": [estimate.high for estimate in estimates],
-    }
-    n = pl.Series([estimate.n for estimate in estimates], dtype=pl.Int64)
-    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64)).with_columns(n=n)
+    rows = [(float(at), each.value, each.low, each.high, each.n) for at, each in zip(points, estimates, strict=True)]
+    return pl.DataFrame(rows, schema=dict.fromkeys((x, y, "low", "high"), pl.Float64) | {"n": pl.Int64}, orient="row")
 
 
 # Altered entries: how a record differs from the person's true history. The paper obtained the histories of two
