@@ -8,7 +8,6 @@ import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError
-from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
 from standout.data.entries import first_entries
 from standout.data.labels import SECONDS, StepReport
@@ -110,17 +109,6 @@ def _read_names(path: Path) -> tuple[str, ...]:
     raise ParameterError(f"{path.name} lists no items: write one id or title per line")
 
 
-def _draw_uniforms(draft: Draft, noise: StepNoise) -> Floats:
-    """One number in [0, 1) for each entry."""
-    out = np.empty(draft.n_entries)
-
-    def put(entries: slice, draws: Floats) -> None:
-        out[entries] = draws[0]
-
-    draw_entries(draft, noise, put, draws=1)
-    return out
-
-
 @dataclass(frozen=True)
 class DropEntries(Step):
     """Remove each entry with probability `share`; repeated entries of a record and item on their own."""
@@ -135,21 +123,13 @@ class DropEntries(Step):
         return _replacement_noise(report) or ReleaseNoise(kept=1 - self.share)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
-        keep = _draw_uniforms(draft, noise) >= self.share
+        keep = np.empty(draft.n_entries, np.bool_)
+
+        def decide(entries: slice, draws: Floats) -> None:
+            keep[entries] = draws[0] >= self.share
+
+        draw_entries(draft, noise, decide)
         return StepResult(draft.keep_entries(keep, f"{self} removed every entry"), _removed_but_left(draft, keep))
-
-
-@kernel
-def _cap(start: Array, draws: Array, low: Int, high: Int, most: Int, keep: Array) -> None:
-    """keep[i] = whether entry i has one of the `most` lowest draws of its record, for low … high - 1."""
-    for record in range(low, high):
-        begin, end = start[record], start[record + 1]
-        if end - begin <= most:
-            keep[begin:end] = True
-            continue
-        order = np.argsort(draws[begin:end], kind="mergesort")
-        for i in range(most):
-            keep[begin + order[i]] = True
 
 
 @dataclass(frozen=True)
@@ -167,9 +147,14 @@ class CapRecords(Step):
         return _replacement_noise(report) or ReleaseNoise(kept=kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
-        draws, keep = _draw_uniforms(draft, noise), np.zeros(draft.n_entries, np.bool_)
-        start, most = draft.by_record.start, min(self.most, draft.n_entries)
-        draft.run_by_records(lambda low, high: _cap(start, draws, low, high, most, keep))
+        keep, record = np.empty(draft.n_entries, np.bool_), np.repeat(np.arange(draft.n_records), draft.lengths)
+
+        def decide(entries: slice, draws: Floats) -> None:  # the lowest draws of each record
+            owner = record[entries]
+            rank = np.arange(len(owner)) - (draft.by_record.start[owner] - entries.start)
+            keep[entries.start + np.lexsort((draws[0], owner))] = rank < self.most
+
+        draw_entries(draft, noise, decide)
         counts = {"records cut": int(np.count_nonzero(draft.lengths > self.most))} | _removed_but_left(draft, keep)
         return StepResult(draft.keep_entries(keep, "no entry is kept"), counts)
 

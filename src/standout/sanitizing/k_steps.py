@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from standout.core.arrays import Bools, Floats, Ints, offsets
@@ -32,67 +33,29 @@ def fill_with_noise(streams: Array, out: Array) -> None:
             out[i, d] = uniform(streams[i], np.uint64(d)) - 0.5
 
 
-@kernel
-def form_clusters(
-    start: Array, item: Array, n_items: Int, members: Array, k: Int, representatives: Array, similarity: Array
-) -> None:
-    """Form clusters of at least k of these records.
+def form_clusters(has: csr_array, k: int) -> tuple[Ints, Floats]:
+    """Form clusters of at least k of these records: has[r, i] = 1 if record r has item i.
 
-    representatives[r] = the record that represents r, the most similar one to the others of its cluster;
-    similarity[r] = their Jaccard index, which is items in common / items of either. The first one of a tie is taken.
+    Returns for each record the one that represents it, the most similar one to the others of its cluster, and their
+    Jaccard index, which is items in common / items of either. The first one of a tie is taken.
     """
-    similar = _similarities(start, item, n_items, members)
-    n = len(members)
-    free, total = np.ones(n, np.bool_), np.zeros(n)
-    for i in range(n):
-        for j in range(n):
-            total[i] += similar[i, j]
-    left = n
-    while left > 0:
-        size = k if left >= 2 * k else left
-        centre = -1  # the free record that is least similar to the others
-        for i in range(n):
-            if free[i] and (centre < 0 or total[i] < total[centre]):
-                centre = i
-        candidates = np.flatnonzero(free)
-        far = np.empty(left, np.float32)
-        for x in range(left):
-            far[x] = -similar[centre, candidates[x]] if candidates[x] != centre else np.float32(-2.0)
-        cluster = candidates[np.argsort(far, kind="mergesort")[:size]]
-        free[cluster] = False
-        for i in range(n):
-            if free[i]:
-                for c in range(size):
-                    total[i] -= similar[i, cluster[c]]
-        left -= size
-        chosen, most = -1, -1.0
-        for c in range(size):
-            likeness = 0.0
-            for d in range(size):
-                likeness += similar[cluster[c], cluster[d]]
-            if likeness > most or (likeness == most and cluster[c] < chosen):
-                chosen, most = cluster[c], likeness
-        for c in range(size):
-            representatives[members[cluster[c]]] = members[chosen]
-            similarity[members[cluster[c]]] = similar[cluster[c], chosen]
-
-
-@subroutine
-def _similarities(start: Array, item: Array, n_items: Int, members: Array) -> Array:
-    n = len(members)
-    similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
-    for i in range(n):
-        own = item[start[members[i]] : start[members[i] + 1]]
-        has[own] = 1
-        for j in range(i + 1, n):
-            other = item[start[members[j]] : start[members[j] + 1]]
-            common = 0
-            for p in range(len(other)):
-                common += has[other[p]]
-            similar[i, j] = common / (len(own) + len(other) - common)
-            similar[j, i] = similar[i, j]
-        has[own] = 0
-    return similar
+    similar, size = (has @ has.T).toarray(), np.diff(has.indptr).astype(np.float32)
+    similar /= size[:, np.newaxis] + size - similar
+    total = similar.sum(axis=0, dtype=np.float64)
+    free, is_free = np.arange(len(size)), np.ones(len(size), np.bool_)
+    representatives, similarity = np.empty(len(size), np.int64), np.empty(len(size))
+    while len(free):
+        centre = free[total[free].argmin()]  # the free record that is least similar to the others
+        near = np.where(free == centre, np.float32(2), similar[centre, free])
+        cluster = free[np.argsort(-near, kind="stable")[: k if len(free) >= 2 * k else len(free)]]
+        is_free[cluster] = False
+        free = np.flatnonzero(is_free)
+        for member in cluster:
+            total -= similar[member]
+        likeness = similar[np.ix_(cluster, cluster)].sum(axis=0, dtype=np.float64)
+        chosen = cluster[likeness == likeness.max()].min()
+        representatives[cluster], similarity[cluster] = chosen, similar[chosen, cluster]
+    return representatives, similarity
 
 
 DIMENSIONS, ROUNDS = 8, 6
@@ -129,13 +92,12 @@ class ClusterRecords(Step):
         self._require(not draft.columns, "columns of a record belong to one person, so it cannot represent several")
         blocks = _blocks(_coordinates(draft, noise, progress), max(BLOCK, 4 * self.k))
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
-        first = offsets([len(block) for block in blocks])
-        members = np.concatenate(blocks)
-        start, item = draft.distinct
+        has = _item_matrix(draft, np.float32)
 
         def cluster_block(block: int) -> None:
-            records = members[first[block] : first[block + 1]]
-            form_clusters(start, item, draft.n_items, records, self.k, representatives, similarity)
+            members = blocks[block]
+            chosen, similarity[members] = form_clusters(has[members], self.k)
+            representatives[members] = members[chosen]
 
         draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
         is_representative = representatives == np.arange(n)
@@ -148,11 +110,16 @@ class ClusterRecords(Step):
         return StepResult(draft.keep_records(is_representative, representatives), counts)
 
 
+def _item_matrix(draft: Draft, dtype: DTypeLike) -> csr_array:
+    """Records × items: 1 where a record has an item."""
+    start, item = draft.distinct
+    return csr_array((np.ones(len(item), dtype), item.astype(np.int32), start), shape=(draft.n_records, draft.n_items))
+
+
 def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
     """Coordinates of each record by orthogonal iteration; the sums of a library would depend on its threads."""
-    start, item = draft.distinct
-    matrix = csr_array((np.ones(len(item)), item.astype(np.int32), start), shape=(draft.n_records, draft.n_items))
-    record_weight, item_weight = (1 / np.sqrt(size)[:, np.newaxis] for size in (np.diff(start), draft.support))
+    matrix = _item_matrix(draft, np.float64)
+    record_weight, item_weight = (1 / np.sqrt(size)[:, np.newaxis] for size in (np.diff(matrix.indptr), draft.support))
     items = np.empty((draft.n_items, DIMENSIONS))
     fill_with_noise(noise.item_keys, items)
     items[:, :1] = 1 / item_weight  # the first singular vector, which is only the items' popularity

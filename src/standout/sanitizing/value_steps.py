@@ -19,7 +19,7 @@ from standout.core.progress import Progress
 from standout.core.rng import mix, uniform
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Bins, Clock, StepReport
-from standout.data.release import Codes, code_type
+from standout.data.release import code_type
 from standout.know.sanitized import PERIODS, Period, ReleaseNoise, TimeSpread, ValueSpread
 from standout.know.similarity import ROUNDING
 from standout.sanitizing.draft import Draft
@@ -66,24 +66,11 @@ def _draw(start: Array, item: Array, record_keys: Array, item_keys: Array, low: 
 
 
 @kernel
-def flip(
-    streams: tuple[Array, ...], low: Int, high: Int, probability: Real, ends: Array, out: Array
-) -> tuple[Int, Int]:
-    """Flip each cell (whether a record has an item) with this probability: the number of entries, and of false ones."""
-    start, item, record_keys, item_keys = streams
-    n, false = 0, 0
-    for record in range(low, high):
-        i = start[record]
-        for cell in range(len(item_keys)):
-            is_present = i < start[record + 1] and item[i] == cell
-            while i < start[record + 1] and item[i] == cell:
-                i += 1
-            if (uniform(mix(record_keys[record], item_keys[cell]), ZERO) < probability) != is_present:
-                out[n] = cell
-                n += 1
-                false += not is_present
-        ends[record - low] = n
-    return n, false
+def flips(record_keys: Array, item_keys: Array, probability: Real, out: Array) -> None:
+    """out[r, i] = whether the cell of a record and an item flips."""
+    for record in range(len(record_keys)):
+        for item in range(len(item_keys)):
+            out[record, item] = uniform(mix(record_keys[record], item_keys[item]), ZERO) < probability
 
 
 # Values.
@@ -391,20 +378,20 @@ class RandomizedResponse(Step):
             f"{expected:,.0f} entries would be released from {cells:,} cells; at most {MOST_ENTRIES:,} and "
             f"{MOST_CELLS:,} are allowed: remove rare items first, or use a larger epsilon",
         )
-        streams = (draft.by_record.start, draft.by_record.item, noise.record_keys, noise.item_keys)
-        lengths, items, added = np.empty(draft.n_records, np.int64), [], 0
+        (start, item), lengths, items, added = draft.distinct, [], [], 0
         size = max(1, CELLS_AT_ONCE // n_items)
         for low in range(0, draft.n_records, size):
             progress("randomising", low, draft.n_records)
-            high = min(low + size, draft.n_records)
-            out: Codes = np.empty((high - low) * n_items, code_type(n_items))
-            ends = np.empty(high - low, np.int64)
-            count, false = flip(streams, low, high, probability, ends, out)
-            lengths[low:high] = np.diff(ends, prepend=0)
-            items.append(out[:count].copy())
-            added += false
+            first = start[low : low + size + 1]
+            own = np.repeat(np.arange(len(first) - 1), np.diff(first)), item[first[0] : first[-1]]
+            has = np.empty((len(first) - 1, n_items), np.bool_)
+            flips(noise.record_keys[low : low + size], noise.item_keys, probability, has)
+            added += int(np.count_nonzero(has)) - int(np.count_nonzero(has[own]))
+            has[own] ^= True
+            lengths.append(has.sum(axis=1))
+            items.append(has.nonzero()[1].astype(code_type(n_items)))
         item = np.concatenate(items)
         if not len(item):
             raise ParameterError(f"nothing would be left: {self} removed every entry")
         counts = {"false entries": added, "epsilon of a cell": self.epsilon}
-        return StepResult(draft.with_items(offsets(lengths), item, added), counts)
+        return StepResult(draft.with_items(offsets(np.concatenate(lengths)), item, added), counts)
