@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, Literal
 
 import numpy as np
 
@@ -20,11 +19,12 @@ from standout.sanitizing.step import (
     Step,
     StepNoise,
     StepResult,
-    column_name,
     names_of,
+    one_of,
     parameter,
     parameter_text,
     positive,
+    text,
     whole,
     word_or_number,
 )
@@ -44,7 +44,7 @@ class _ColumnStep(Step):
 
     about = "columns"
 
-    column: str = parameter(column_name, str)
+    column: str = parameter(text("the name of a column"), str)
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,6 @@ class _LevelStep(_ColumnStep):
         self._require(column.kind in kinds, f"the column is of type {column.kind}, and the step needs {allowed}")
 
 
-def _check_group(name: str, given: Any) -> Any:
-    if not isinstance(given, str):
-        return positive()(name, given)
-    if given not in PERIODS[1:]:
-        raise ParameterError(
-            f"{name} must be a height, a width, or one of {', '.join(PERIODS[1:])}; got {given!r:.100}"
-        )
-    return given
-
-
 @dataclass(frozen=True)
 class GeneralizeColumn(_LevelStep):
     """Replace the values of a column by groups of values.
@@ -87,14 +77,15 @@ class GeneralizeColumn(_LevelStep):
     syntax = "COLUMN HEIGHT | COLUMN PERIOD | COLUMN WIDTH"
     summary = "replace values by groups of the hierarchy; dates by week, month, quarter or year; numbers by bands"
 
-    to: float | Literal["week", "month", "quarter", "year"] = parameter(_check_group, word_or_number)
+    to: float | str = parameter(positive() | one_of(*PERIODS[1:]), word_or_number)
 
     def _change(self, column: Column) -> LevelChange:
         levels, tree, to = column.levels, column.hierarchy, self.to
         if isinstance(to, str):
             self._require_kind(column, ("date",), "dates")
             days = np.asarray(levels, np.float64).astype(np.int64)
-            return merge_numbers("date", Period(to).start(days, "day").astype(np.float64))
+            first = Period(to).start(days, "day")  # type: ignore[arg-type]  # checked
+            return merge_numbers("date", first.astype(np.float64))
         if tree is not None:
             self._require(to.is_integer() and to >= 1, "the height must be a whole number ≥ 1")
             self._require(to <= tree.height, f"the hierarchy of the column has heights 1 to {tree.height}")
@@ -155,12 +146,6 @@ class RoundColumn(_LevelStep):
         return merge_numbers("number", _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to))
 
 
-def _check_bounds(name: str, given: Any) -> str:
-    if not isinstance(given, str) or ".." not in given or given == "..":
-        raise ParameterError(f"{name} must be LOWEST..HIGHEST, or one of the two, got {given!r:.100}")
-    return given
-
-
 @dataclass(frozen=True)
 class TopCode(_LevelStep):
     """Replace values below a bound, or above one, by the bound; the column keeps its type.
@@ -172,7 +157,7 @@ class TopCode(_LevelStep):
     syntax = "COLUMN ..HIGHEST | COLUMN LOWEST.. | COLUMN LOWEST..HIGHEST"
     summary = "replace values beyond a bound by the bound, which then means it or more (or less)"
 
-    bounds: str = parameter(_check_bounds, str)
+    bounds: str = parameter(text("LOWEST..HIGHEST, or one of the two", lambda given: ".." in given != ".."), str)
 
     def _change(self, column: Column) -> LevelChange:
         self._require_kind(column, ("number", "date", "ordered"), "numbers, dates or ordered levels")

@@ -168,7 +168,7 @@ class SampleRecords(Step):
     summary = "keep a random sample of the records: a SHARE below 1, or COUNT of them"
     about = "records"
 
-    size: float = parameter(lambda name, size: (positive(below=1) if isinstance(size, float) else whole(1))(name, size))
+    size: float = parameter(whole(1) | positive(below=1))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import ParameterError, not_one_of, whole_number
+from standout.core.errors import LARGEST, ParameterError, did_you_mean
 from standout.core.progress import Progress
 from standout.core.rng import generator, key
 from standout.data.column import Column
@@ -95,8 +95,8 @@ class Step(ABC):
 
     def __post_init__(self) -> None:
         for declared in fields(self):
-            if check := declared.metadata.get("check"):
-                object.__setattr__(self, declared.name, check(declared.name, getattr(self, declared.name)))
+            if rule := declared.metadata.get("rule"):
+                object.__setattr__(self, declared.name, rule.check(declared.name, getattr(self, declared.name)))
 
     @abstractmethod
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
@@ -147,7 +147,34 @@ class Step(ABC):
 # Parameters: how a word is read, and what is allowed.
 
 
-Check = Callable[[str, Any], Any]
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter must be: in words, as a test, the type that it gets, and the names that are allowed, if any."""
+
+    words: str
+    is_met: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
+    names: tuple[str, ...] = ()
+
+    def __or__(self, other: "Rule") -> "Rule":
+        return Rule(
+            f"{self.words}, or {other.words}",
+            lambda given: self.is_met(given) or other.is_met(given),
+            lambda given: (self if self.is_met(given) else other).convert(given),
+            self.names + other.names,
+        )
+
+    def check(self, name: str, given: Any) -> Any:
+        """The value of a parameter; a ParameterError if it is not allowed."""
+        if self.is_met(given):
+            return self.convert(given)
+        is_long = isinstance(given, int) and given.bit_length() > MOST_BITS
+        text = f"a number of {given.bit_length()} bits" if is_long else f"{given!r:.100}"
+        raise ParameterError(f"{name} must be {self.words}, got {text}{did_you_mean(given, self.names)}")
+
+
+MOST_BITS = 1024
+"""Larger numbers are not shown."""
 
 
 def number(word: str) -> float:
@@ -163,9 +190,9 @@ def word_or_number(word: str) -> float | str:
     return word if word.isalpha() else number(word)
 
 
-def parameter(check: Check, read: Callable[[Any], Any] = number, default: Any = MISSING, several: bool = False) -> Any:
-    """Declare a parameter of a step: how it is checked, how it is read, its default, and if it is several words."""
-    return field(default=default, metadata={"check": check, "read": read, "several": several})
+def parameter(rule: Rule, read: Callable[[Any], Any] = number, default: Any = MISSING, several: bool = False) -> Any:
+    """Declare a parameter of a step: what is allowed, how it is read, its default, and if it is several words."""
+    return field(default=default, metadata={"rule": rule, "read": read, "several": several})
 
 
 def parameter_text(value: Any) -> str:
@@ -181,57 +208,39 @@ def is_finite(given: Any) -> bool:
     return is_number and bool(abs(given) <= sys.float_info.max) and not math.isnan(given)
 
 
-def whole(least: int, most: int | None = None) -> Check:
+def whole(least: int, most: int = LARGEST) -> Rule:
     """A whole number from `least` to `most`."""
 
-    def check(name: str, given: Any) -> int:
-        checked = whole_number(name, given, least)
-        if most is not None and checked > most:
-            raise ParameterError(f"{name} must be at most {most:,}, got {checked:,}")
-        return checked
+    def is_met(given: Any) -> bool:
+        return isinstance(given, Integral) and not isinstance(given, bool) and least <= int(given) <= most
 
-    return check
+    return Rule(f"a whole number ≥ {least}{f' and ≤ {most:,}' * (most < LARGEST)}", is_met, int)
 
 
-def positive(most: float = sys.float_info.max, below: float = math.inf) -> Check:
+def positive(most: float = sys.float_info.max, below: float = math.inf) -> Rule:
     """A finite number above 0, at most `most`, and below `below`."""
-
-    def check(name: str, given: Any) -> float:
-        if not is_finite(given) or not 0 < given <= most or given >= below:
-            limit = f" and < {below:g}" if below < math.inf else f" and ≤ {most:,g}"
-            limit = "" if below > most == sys.float_info.max else limit
-            raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r:.100}")
-        return float(given)
-
-    return check
+    limit = f" and < {below:g}" if below < math.inf else f" and ≤ {most:,g}" * (most < sys.float_info.max)
+    return Rule(f"a number > 0{limit}", lambda given: is_finite(given) and 0 < given <= most and given < below, float)
 
 
-def one_of(*allowed: str) -> Check:
+def one_of(*allowed: str) -> Rule:
     """One of these words."""
-
-    def check(name: str, given: Any) -> str:
-        if given not in allowed:
-            raise ParameterError(not_one_of(name, given, allowed))
-        return str(given)
-
-    return check
+    return Rule(f"one of {', '.join(allowed)}", lambda given: isinstance(given, str) and given in allowed, str, allowed)
 
 
-def names_of(what: str, least: int = 1) -> Check:
+def text(words: str, is_met: Callable[[str], Any] = len) -> Rule:
+    """Text, not empty if nothing else is required."""
+    return Rule(words, lambda given: isinstance(given, str) and is_met(given), str)
+
+
+def names_of(what: str, least: int = 1) -> Rule:
     """Different names, at least this number; a single one may be given as text."""
 
-    def check(name: str, given: Any) -> tuple[str, ...]:
-        names = (given,) if isinstance(given, str) else given
-        fits = isinstance(names, (tuple, list)) and all(isinstance(each, str) and each for each in names)
-        if not fits or len(set(names)) < len(names) or len(names) < least:
-            raise ParameterError(f"{name} must be {what}, got {given!r:.100}")
-        return tuple(names)
+    def convert(given: Any) -> tuple[Any, ...]:
+        return (given,) if isinstance(given, str) else tuple(given)
 
-    return check
+    def is_met(given: Any) -> bool:
+        names = convert(given) if isinstance(given, (str, tuple, list)) else ("",)
+        return all(isinstance(each, str) and each for each in names) and len(set(names)) == len(names) >= least
 
-
-def column_name(name: str, given: Any) -> str:
-    """Check for the name of one column."""
-    if not isinstance(given, str) or not given:
-        raise ParameterError(f"{name} must be the name of a column, got {given!r:.100}")
-    return given
+    return Rule(what, is_met, convert)

@@ -8,7 +8,7 @@ record nor on the rest of the release, and repeated entries of a record and item
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from standout.know.sanitized import PERIODS, Period, ReleaseNoise, TimeSpread, V
 from standout.know.similarity import ROUNDING
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import (
+    Rule,
     Step,
     StepNoise,
     StepResult,
@@ -95,12 +96,6 @@ def _perturb_values(draft: Draft, noise: StepNoise, probability: float, first: I
     )
 
 
-def _check_error(name: str, given: Any) -> float | None:
-    if given is not None and not (is_finite(given) and given > 0):
-        raise ParameterError(f"{name} must be a number > 0, or None for any other value, got {given!r:.100}")
-    return given  # type: ignore[no-any-return]
-
-
 @dataclass(frozen=True)
 class PerturbValue(Step):
     """Replace values by other levels within ± `error` at random (None: any, the only choice for categories)."""
@@ -109,7 +104,11 @@ class PerturbValue(Step):
     syntax = "ERROR|none [PROBABILITY]"
     summary = "replace a value by another one within ± ERROR (none: any), with PROBABILITY (default: 1)"
 
-    error: float | None = parameter(_check_error, lambda word: None if word == "none" else number(word), default=1)
+    error: float | None = parameter(
+        positive() | Rule("none for any other value", lambda given: given is None, lambda _: None),
+        lambda word: None if word == "none" else number(word),
+        default=1.0,
+    )
     probability: float = parameter(positive(1), default=1.0)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
@@ -134,11 +133,11 @@ def _any_level(n_levels: int) -> tuple[Ints, Ints]:
 MOST_BINS = 10_000
 
 
-def _check_numbers(name: str, given: Any) -> tuple[float, ...]:
-    numbers = (given,) if is_finite(given) else given
-    if not isinstance(numbers, (tuple, list)) or not all(map(is_finite, numbers)):
-        raise ParameterError(f"{name} must be finite numbers, got {given!r:.100}")
-    return tuple(map(float, numbers))
+FINITE = Rule(
+    "finite numbers",
+    lambda given: is_finite(given) or (isinstance(given, (tuple, list)) and all(map(is_finite, given))),
+    lambda given: tuple(map(float, np.atleast_1d(given))),
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class RoundValue(Step):
     summary = "N bins of equal size; bins that begin at E …; 1 from FROM on and 0 below; none: remove values"
 
     to: Literal["bins", "edges", "liked", "none"] = parameter(one_of("bins", "edges", "liked", "none"), str)
-    numbers: tuple[float, ...] = parameter(_check_numbers, lambda words: tuple(map(number, words)), (), several=True)
+    numbers: tuple[float, ...] = parameter(FINITE, lambda words: tuple(map(number, words)), (), several=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -256,14 +255,6 @@ class PerturbTime(Step):
         )
 
 
-def _check_period(name: str, given: Any) -> str | int:
-    if not isinstance(given, str):
-        return int(whole(1, MOST_DAYS)(name, given))
-    if given not in (*PERIODS, "none"):
-        raise ParameterError(f"{name} must be one of {', '.join(PERIODS)} or none, got {given!r:.100}")
-    return given
-
-
 @dataclass(frozen=True)
 class RoundTime(Step):
     """Round each time down to the first day of its period, or remove all times.
@@ -277,7 +268,7 @@ class RoundTime(Step):
     syntax = "day | week | month | quarter | year | DAYS | none"
     summary = "round each time down to the first day of its period, or of DAYS; none: remove all times"
 
-    to: str | int = parameter(_check_period, word_or_number)
+    to: str | int = parameter(whole(1, MOST_DAYS) | one_of(*PERIODS, "none"), word_or_number)
 
     @property
     def period(self) -> Period | None:
@@ -330,10 +321,7 @@ CELLS_AT_ONCE = 1 << 22
 """Cells that are drawn at a time."""
 
 
-def _check_flag(name: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise ParameterError(f"{name} must be true or false, on the command line {name} or nothing")
-    return given
+FLAG = Rule("true or false, as text its name or nothing", lambda given: isinstance(given, bool), bool)
 
 
 @dataclass(frozen=True)
@@ -351,7 +339,7 @@ class RandomizedResponse(Step):
     summary = "randomise each value with ε = EPSILON; items: randomise which items a record has instead"
 
     epsilon: float = parameter(positive(MOST_EPSILON))
-    items: bool = parameter(_check_flag, lambda word: word == "items" or word, default=False)
+    items: bool = parameter(FLAG, lambda word: word == "items" or word, default=False)
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         if self.items:
