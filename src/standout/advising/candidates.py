@@ -19,6 +19,7 @@ from standout.sanitizing.column_steps import (
     DropColumn,
     DropRows,
     GeneralizeColumn,
+    LevelStep,
     RoundColumn,
     SuppressCells,
     SuppressToK,
@@ -195,8 +196,7 @@ def _column_steps(column: Column) -> Iterator[Step]:
     counts = column.counts[:-1]
     occurs = np.flatnonzero(counts)
     for step in _level_steps(column):
-        change = step.level_change(column)
-        if change is not None and len(np.unique(change.lookup[occurs])) < len(occurs):
+        if len(np.unique(step.change(column).lookup[occurs])) < len(occurs):
             yield step
     if column.kind in ("category", "set") and column.hierarchy is None:
         useful: dict[int, int] = {}
@@ -210,7 +210,7 @@ def _column_steps(column: Column) -> Iterator[Step]:
         yield from (SwapColumn((column.name,), share) for share in SWAPPED)
 
 
-def _level_steps(column: Column) -> Iterator[Step]:
+def _level_steps(column: Column) -> Iterator[LevelStep]:
     """Steps that map the values of a column."""
     name, tree, left = column.name, column.hierarchy, column.n_levels
     if tree is not None:

@@ -1,5 +1,6 @@
 """Steps on columns: generalize, round, top-code, swap, empty, drop, and leave no small class."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -48,24 +49,26 @@ class _ColumnStep(Step):
 
 
 @dataclass(frozen=True)
-class _LevelStep(_ColumnStep):
-    """A step that maps the levels of one column; equal values stay equal."""
+class LevelStep(_ColumnStep):
+    """A step that maps the levels of one column, whatever its cells are; equal values stay equal."""
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress) -> StepResult:
-        return StepResult(draft.with_levels(self.column, self._change(draft.column(self.column))))
+        return StepResult(self.with_new_levels(draft))
 
-    def level_change(self, column: Column) -> LevelChange | None:
-        return self._change(column) if column.name == self.column else None
+    def with_new_levels(self, draft: Draft) -> Draft:
+        """The draft with the levels mapped."""
+        return draft.with_levels(self.column, self.change(draft.column(self.column)))
 
-    def _change(self, column: Column) -> LevelChange:
-        raise NotImplementedError
+    @abstractmethod
+    def change(self, column: Column) -> LevelChange:
+        """How the levels of the column are mapped."""
 
     def _require_kind(self, column: Column, kinds: tuple[str, ...], allowed: str) -> None:
         self._require(column.kind in kinds, f"the column is of type {column.kind}, and the step needs {allowed}")
 
 
 @dataclass(frozen=True)
-class GeneralizeColumn(_LevelStep):
+class GeneralizeColumn(LevelStep):
     """Replace the values of a column by groups of values.
 
     `to` is the height of the groups in the column's hierarchy, from 1. Without a hierarchy: "week", "month",
@@ -79,7 +82,7 @@ class GeneralizeColumn(_LevelStep):
 
     to: float | str = parameter(positive() | one_of(*PERIODS[1:]), word_or_number)
 
-    def _change(self, column: Column) -> LevelChange:
+    def change(self, column: Column) -> LevelChange:
         levels, tree, to = column.levels, column.hierarchy, self.to
         if isinstance(to, str):
             self._require_kind(column, ("date",), "dates")
@@ -131,7 +134,7 @@ def _multiples(count: Floats, width: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class RoundColumn(_LevelStep):
+class RoundColumn(LevelStep):
     """Round numbers to the nearest multiple of `to`; halves are rounded up. The column stays a number."""
 
     name = "round"
@@ -140,14 +143,14 @@ class RoundColumn(_LevelStep):
 
     to: float = parameter(positive())
 
-    def _change(self, column: Column) -> LevelChange:
+    def change(self, column: Column) -> LevelChange:
         self._require_kind(column, ("number",), "numbers (dates and ordered levels: use generalize)")
         numbers = np.asarray(column.levels, np.float64)
         return merge_numbers("number", _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to))
 
 
 @dataclass(frozen=True)
-class TopCode(_LevelStep):
+class TopCode(LevelStep):
     """Replace values below a bound, or above one, by the bound; the column keeps its type.
 
     The bound then means "this or less", or "this or more". It is a number, a date like 2001-12-31, or an ordered level.
@@ -159,7 +162,7 @@ class TopCode(_LevelStep):
 
     bounds: str = parameter(text("LOWEST..HIGHEST, or one of the two", lambda given: ".." in given != ".."), str)
 
-    def _change(self, column: Column) -> LevelChange:
+    def change(self, column: Column) -> LevelChange:
         self._require_kind(column, ("number", "date", "ordered"), "numbers, dates or ordered levels")
         below, _, above = self.bounds.partition("..")
         low, high = (self._place(column, bound) if bound else None for bound in (below, above))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
-from standout.data.entries import DistinctItems, distinct_items, first_entries, sort_repeats
+from standout.data.entries import DistinctItems, distinct_items, entries_at, first_entries, sort_repeats
 from standout.data.labels import Clock
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
 from standout.know.facts import level_values
@@ -261,9 +261,7 @@ class Draft:
         """Keep some entries, and some records; default: those with entries, or all if there are columns."""
         if keep.all() and (records is None or records.all()):
             return self
-        start = offsets(keep)[self.by_record.start]
-        value, time = (None if column is None else column[keep] for column in self.by_record[2:])
-        return self._restrict(RecordEntries(start, self.by_record.item[keep], value, time), records)
+        return self._restrict(entries_at(self.by_record, keep, offsets(keep)[self.by_record.start]), records)
 
     def _restrict(self, entries: RecordEntries, records: Bools | None) -> "Draft":
         """Restrict the draft to these entries, in the old codes of records and items, and to these records."""
@@ -310,16 +308,12 @@ class Draft:
 
     def reorder_records(self, order: Ints) -> "Draft":
         """Put the records into this order."""
-        lengths, new_index = self.lengths[order], np.empty(len(order), np.int64)
-        new_index[order] = np.arange(len(order))
-        start = offsets(lengths)
-        entry = np.repeat(self.by_record.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
-        value, time = (None if column is None else column[entry] for column in self.by_record[2:])
+        start, entry = take_rows(self.by_record.start, order)
         return replace(
             self,
-            by_record=RecordEntries(start, self.by_record.item[entry], value, time),
+            by_record=entries_at(self.by_record, entry, start),
             source_records=self.source_records[order],
-            representatives=compose_indices(self.representatives, new_index),
+            representatives=compose_indices(self.representatives, np.argsort(order)),
             columns=tuple(column.rows(order) for column in self.columns),
         )
 

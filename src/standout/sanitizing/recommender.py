@@ -22,11 +22,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, offsets, take_rows
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
 from standout.data.build import drop_unused_codes, pack_by_item
-from standout.data.entries import first_entries
+from standout.data.entries import entries_at, first_entries
 from standout.data.release import RecordEntries, Release
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 from standout.evaluate.targets import draw_targets, shuffled_entries
@@ -93,10 +93,9 @@ def train_recommender(release: Release, values: Floats, item_codes: Ints, record
 
 def entries_of(release: Release, records: Ints) -> tuple[Ints, Ints]:
     """Entries of these records, and where those of each begin; a record -1 has none."""
-    length = np.where(records < 0, 0, release.lengths[np.maximum(records, 0)])
-    start = offsets(length)
-    begin = release.by_record.start[np.maximum(records, 0)]
-    return np.arange(start[-1]) + np.repeat(begin - start[:-1], length), start
+    is_present = records >= 0
+    start, entry = take_rows(release.by_record.start, records[is_present])
+    return entry, start[offsets(is_present)]
 
 
 def entry_numbers(release: Release, entry: Ints, numbers: Floats) -> Floats:
@@ -219,10 +218,8 @@ def level_numbers(release: Release) -> Floats:
 
 def _without(release: Release, keep: Any) -> Release:
     """The release with these entries only; every record and every item keeps at least one."""
-    start, item, *columns = release.by_record
-    value, time = (None if column is None else column[keep] for column in columns)
-    rest = RecordEntries(offsets(keep)[start], item[keep], value, time)
-    rest, levels, clock = drop_unused_codes(rest, release.levels, release.clock)
+    kept = entries_at(release.by_record, keep, offsets(keep)[release.by_record.start])
+    rest, levels, clock = drop_unused_codes(kept, release.levels, release.clock)
     return replace(
         release,
         levels=levels,

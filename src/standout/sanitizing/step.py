@@ -21,7 +21,7 @@ from standout.core.rng import generator, key
 from standout.data.column import Column
 from standout.data.labels import Bins, Labels, StepReport
 from standout.know.sanitized import ReleaseNoise
-from standout.sanitizing.draft import Draft, LevelChange
+from standout.sanitizing.draft import Draft
 
 Keys = NDArray[np.uint64]
 
@@ -109,10 +109,6 @@ class Step(ABC):
     def cell_noise(self, report: StepReport, columns: tuple[Column, ...]) -> dict[str, tuple[float, float]]:
         """By column, the probabilities that a cell was replaced by anybody's, and that it was emptied."""
         return {}
-
-    def level_change(self, column: Column) -> LevelChange | None:
-        """How the step maps the levels of a column, whatever the cells are; None if it does not."""
-        return None
 
     @classmethod
     def from_words(cls, *words: str) -> Self:

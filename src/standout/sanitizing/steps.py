@@ -20,6 +20,7 @@ from standout.sanitizing.column_steps import (
     DropColumn,
     DropRows,
     GeneralizeColumn,
+    LevelStep,
     RoundColumn,
     SuppressCells,
     SuppressToK,
@@ -182,7 +183,7 @@ def _check_order(steps: Sequence[Step]) -> None:
         name = getattr(step, "column", "")
         if isinstance(step, SuppressCells):
             suppressed[name] = step
-        elif name in suppressed and type(step).level_change is not Step.level_change:
+        elif name in suppressed and isinstance(step, LevelStep):
             raise ParameterError(
                 f"{suppressed[name]} comes before {step}: put it after, because merged values are less rare"
             )
@@ -212,10 +213,7 @@ def level_draft(original: Release, steps: Sequence[Step]) -> Draft:
     """What steps make of the levels of the columns; the cells are not those of the result."""
     draft = Draft.of(original)
     for step in steps:
-        for column in draft.columns:
-            change = step.level_change(column)
-            if change is not None:
-                draft = draft.with_levels(column.name, change)
+        draft = step.with_new_levels(draft) if isinstance(step, LevelStep) else draft
     return draft
 
 
