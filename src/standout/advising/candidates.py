@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from standout.core import elementary
 from standout.core.json_files import JsonObject
 from standout.data.column import Column
 from standout.data.release import Release
@@ -26,6 +25,7 @@ from standout.sanitizing.column_steps import (
     SwapColumn,
     TopCode,
 )
+from standout.sanitizing.column_utility import column_bits
 from standout.sanitizing.step import Step, parameter_text
 from standout.sanitizing.steps import step as step_of
 from standout.sanitizing.utility import Utility
@@ -182,13 +182,6 @@ def _table_steps(table: Release, adversary: Adversary) -> list[Step]:
         if len(steps) + len(weaker) + len(drops) + len(classes) <= MOST_STEPS:
             steps += weaker
     return [*steps, *drops, *classes]
-
-
-def column_bits(column: Column) -> float:
-    """Entropy of a cell in bits, an empty one counted as a value; of a set, of its members."""
-    share = column.counts / max(column.n_rows, 1)
-    both = np.concatenate([share, 1 - share]) if column.starts is not None else share
-    return -math.fsum(both * elementary.log(np.where(both > 0, both, 1.0))) / math.log(2.0)
 
 
 def _column_steps(column: Column) -> Iterator[Step]:

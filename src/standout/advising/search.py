@@ -37,7 +37,7 @@ from standout.evaluate.targets import Population, column_targets
 from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
-from standout.sanitizing.column_utility import association, column_utility, columns_at
+from standout.sanitizing.column_utility import Pair, association, association_changes, column_utility, columns_at
 from standout.sanitizing.recommender import RecommenderBenchmark, hold_out
 from standout.sanitizing.steps import sanitize
 from standout.sanitizing.utility import Utility, entry_measures, lower
@@ -135,22 +135,11 @@ class ColumnBenchmark:
         counted = {name: Estimate(value, value, value, n, 0.0) for name, value in numbers.items()}
         associations = None
         if self.before:
-            value = max(1.0 - self._association_change(safer) / math.fsum(self.before.values()), 0.0)
+            lost = math.fsum(association_changes(safer, self._people, self.before))
+            value = max(1.0 - lost / math.fsum(self.before.values()), 0.0)
             end = value if len(self._people) == n else math.nan
             associations = Estimate(value, end, end, len(self._people), 0.0)
         return {"kept": lower(counted["information"], associations), "associations": associations, **counted}
-
-    def _association_change(self, safer: Sanitized) -> float:
-        """Σ |change of the association of a pair|; only pairs with a changed column are computed."""
-        is_used = np.isin(safer.original_row, self._people)
-        new = columns_at(safer, np.flatnonzero(is_used))
-        is_whole, changes = safer.n_records == self.release.n_records, []
-        for (a, b), before in self.before.items():
-            if a not in new or b not in new:
-                changes.append(before)
-            elif not is_whole or a in safer.channels or b in safer.channels:
-                changes.append(abs(association(new[a], new[b]) - before))
-        return math.fsum(changes)
 
     @cached_property
     def _people(self) -> Ints:
@@ -158,7 +147,7 @@ class ColumnBenchmark:
         return np.sort(order[: self.rows])
 
     @cached_property
-    def before(self) -> dict[tuple[str, str], float]:
+    def before(self) -> dict[Pair, float]:
         """The association of each pair in the original, unless chance explains it."""
         old = columns_at(self.release, self._people)
         draw, n = generator(self.seed, "advice", "shuffled rows"), len(self._people)

@@ -281,12 +281,6 @@ def distinct_positions(release: "Release", records: Ints) -> tuple[Ints, Ints]:
     return position[is_new], offsets(is_new)[first]
 
 
-def repeat_numbers(by_record: RecordEntries) -> Ints:
-    """For each entry, how many entries of its record and item come before it."""
-    first = np.flatnonzero(first_entries(by_record))
-    return np.arange(len(by_record.item)) - np.repeat(first, np.diff(np.append(first, len(by_record.item))))
-
-
 # Parts of a release: ranges of its blocks of records, and the records in them.
 
 

@@ -1,7 +1,7 @@
 """What is left of the columns of a sanitized release: marginals, associations, information, and a prediction task."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
@@ -48,7 +48,7 @@ class ColumnUtility:
 
 def column_utility(safer: Sanitized, old: Column) -> ColumnUtility:
     """What is left of a column of the original."""
-    cells, before = int(np.count_nonzero(~old.is_missing)), _bits(old)
+    cells, before = int(np.count_nonzero(~old.is_missing)), column_bits(old)
     if old.name not in safer.column_names:
         return ColumnUtility(old.name, True, 1.0, cells, 0, before, 0.0)
     new = safer.column(old.name)
@@ -69,21 +69,17 @@ def _channel(safer: Sanitized, old: Column) -> Channel:
     return safer.channels.get(old.name, Channel(np.arange(old.n_levels)))
 
 
-def _shares(column: Column) -> Floats:
-    return np.asarray(column.counts / max(int(column.counts.sum()), 1), np.float64)
-
-
 def _surprise(share: Floats) -> Floats:
     """−p · log2 p; 0 for p = 0."""
     return np.asarray(-share * elementary.log2(np.where(share > 0, share, 1.0)))
 
 
-def _bits(column: Column) -> float:
-    """Entropy of a cell. Of a set: sum of the entropies of its members."""
-    if column.starts is None:
-        return float(_surprise(_shares(column)).sum())
-    present = np.asarray(column.counts[:-1] / column.n_rows, np.float64)
-    return float((_surprise(present) + _surprise(1.0 - present)).sum())
+def column_bits(column: Column) -> float:
+    """Entropy of a cell, an empty one counted as a value. Of a set: sum of the entropies of its members."""
+    share = np.asarray(column.counts / max(column.n_rows, 1), np.float64)
+    if column.starts is not None:
+        share = np.concatenate([share[:-1], 1.0 - share[:-1]])
+    return math.fsum(_surprise(share))
 
 
 def _shown_bits(old: Column, new: Column, channel: Channel) -> float:
@@ -91,7 +87,7 @@ def _shown_bits(old: Column, new: Column, channel: Channel) -> float:
 
     Y is empty with probability `suppressed`, else with probability `replaced` anybody's value, else X's own.
     """
-    share, lost, drawn = _shares(old), channel.suppressed, channel.replaced
+    share, lost, drawn = old.counts / max(old.n_rows, 1), channel.suppressed, channel.replaced
     own = np.append(channel.released, new.missing)
     anybody = np.bincount(own, share, new.n_levels + 1)
     noise = np.asarray((1.0 - lost) * drawn * anybody, np.float64)
@@ -99,7 +95,7 @@ def _shown_bits(old: Column, new: Column, channel: Channel) -> float:
     released = np.asarray(noise + (1.0 - lost) * (1.0 - drawn) * anybody, np.float64)
     certain = np.asarray(noise[own] + (1.0 - lost) * (1.0 - drawn), np.float64)
     given_x = float(_surprise(noise).sum()) - _surprise(noise)[own] + _surprise(certain)
-    return max(float(_surprise(released).sum()) - float((share * given_x).sum()), 0.0)
+    return max(math.fsum(_surprise(released)) - math.fsum(share * given_x), 0.0)
 
 
 # How much the associations of pairs of columns changed.
@@ -114,48 +110,51 @@ def _shown_bits(old: Column, new: Column, channel: Channel) -> float:
 
 ROWS, GROUPS = 10_000, 8
 """Rows of the sample, and groups of rows that the jackknife leaves out in turn."""
+Pair = tuple[str, str]
+"""Names of two columns."""
 
 
-def association_change(safer: Sanitized, seed: int) -> tuple[dict[str, Estimate | None], tuple[str, str] | None]:
+def association_change(safer: Sanitized, seed: int) -> tuple[dict[str, Estimate | None], Pair | None]:
     """Changes over all pairs of columns other than sets, by a jackknife over groups of people, and the largest."""
     names = [column.name for column in safer.original.columns if column.starts is None]
     pairs = list(combinations(names, 2))
     if not pairs:
         return {}, None
     people = generator(seed, "association rows").permutation(safer.original.n_records)[:ROWS]
-    change, before = _changes(safer, people, pairs)
+    before = associations(safer.original, np.sort(people), pairs)
+    change = association_changes(safer, people, before)
     largest, mean, n = int(change.argmax()), float(change.mean()), len(people)
     low = high = math.nan
     if n < safer.original.n_records:
-        group, reach = np.arange(n) % GROUPS, 0.0
-        if touched := [pair for pair in pairs if not _is_untouched(safer, pair)]:
-            sums = [_changes(safer, people[group != left], touched)[0].sum() for left in range(GROUPS)]
-            means = np.array(sums) / len(pairs)
-            error = math.sqrt((GROUPS - 1) / GROUPS * float(((means - means.mean()) ** 2).sum()))
-            reach = student(GROUPS - 1, CONFIDENCE) * error
+        group, touched = np.arange(n) % GROUPS, [pair for pair in pairs if not _is_untouched(safer, pair)]
+        without = [people[group != left] for left in range(GROUPS)]
+        befores = [associations(safer.original, np.sort(some), touched) for some in without]
+        sums = [association_changes(safer, some, old).sum() for some, old in zip(without, befores, strict=True)]
+        means = np.array(sums) / len(pairs)
+        error = math.sqrt((GROUPS - 1) / GROUPS * float(((means - means.mean()) ** 2).sum()))
+        reach = student(GROUPS - 1, CONFIDENCE) * error
         low, high = max(mean - reach, 0.0), mean + reach
     measures: dict[str, Estimate | None] = {
-        "association_change": Estimate(mean, low, high, n, float(before.mean())),
+        "association_change": Estimate(mean, low, high, n, float(np.mean(list(before.values())))),
         "largest_association_change": counted(float(change[largest]), n),
     }
     return measures, pairs[largest]
 
 
-def _changes(safer: Sanitized, people: Ints, pairs: Sequence[tuple[str, str]]) -> tuple[Floats, Floats]:
-    """Absolute change of each pair, and its association in the original."""
-    is_used = np.zeros(safer.original.n_records, np.bool_)
-    is_used[people] = True
-    old = columns_at(safer.original, np.flatnonzero(is_used))
-    new = columns_at(safer, np.flatnonzero(is_used[safer.original_row]))
-    before = np.array([association(old[a], old[b]) for a, b in pairs])
-    after = before.copy()
-    for place, (a, b) in enumerate(pairs):
-        if not _is_untouched(safer, (a, b)):
-            after[place] = association(new[a], new[b]) if a in new and b in new else 0.0
-    return np.abs(after - before), before
+def associations(table: Release, rows: Ints, pairs: Iterable[Pair]) -> dict[Pair, float]:
+    """Association of each pair of columns in these rows; 0 if one of the two was dropped."""
+    columns = columns_at(table, rows)
+    return {(a, b): association(columns[a], columns[b]) if a in columns and b in columns else 0.0 for a, b in pairs}
 
 
-def _is_untouched(safer: Sanitized, pair: tuple[str, str]) -> bool:
+def association_changes(safer: Sanitized, people: Ints, before: Mapping[Pair, float]) -> Floats:
+    """Absolute change of each pair, given its association in the original, among the rows of these people."""
+    rows = np.flatnonzero(np.isin(safer.original_row, people))
+    after = associations(safer, rows, (pair for pair in before if not _is_untouched(safer, pair)))
+    return np.array([abs(after.get(pair, old) - old) for pair, old in before.items()])
+
+
+def _is_untouched(safer: Sanitized, pair: Pair) -> bool:
     """Whether the release has all cells of both columns as they were."""
     is_whole = safer.n_records == safer.original.n_records
     return is_whole and all(name in safer.column_names and name not in safer.channels for name in pair)

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
@@ -17,16 +17,16 @@ from typing import Any, cast
 
 import numpy as np
 import polars as pl
+from scipy.sparse import csr_array
 
 from standout._version import __version__
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, slices_of, take_rows
 from standout.core.errors import ParameterError, SourceError, StandoutError
 from standout.core.files import Part, check_csv_name, check_output_file, publish, sweep, work_folder, write_atomically
 from standout.core.json_files import dump_with_checksum, is_intact
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.data.build import select_labels
 from standout.data.column import Column, code_dtype
-from standout.data.entries import repeat_numbers
 from standout.data.export import exact, inert_text, write_table
 from standout.data.export import inert as inert_cells
 from standout.data.labels import SECONDS, Bins, Labels, StepReport, TimeUnit
@@ -488,16 +488,16 @@ def _read_key(path: Path, original: Release, released: Labels) -> Ints:
         raise SourceError(f"{path} is not a CSV file in UTF-8") from error
     if not rows or rows[0] != KEY_COLUMNS or any(len(row) != 2 for row in rows):
         raise SourceError(f"{path} is not a key file: it must have the columns record and released")
-    old_index, new_index = ({id_: at for at, id_ in enumerate(ids)} for ids in (original.records, released))
+    old = _match_ids((record for record, _ in rows[1:]), original.records)
+    new = _match_ids((record for _, record in rows[1:]), released)
+    if (old < 0).any() or (new < 0).any() or len(np.unique(old)) < len(old):
+        raise SourceError(f"{path} is not the key of this output and original: an id is unknown or occurs twice")
     representatives = np.full(original.n_records, -1, np.int64)
-    for record, new in rows[1:]:
-        if record not in old_index or new not in new_index or representatives[old_index[record]] >= 0:
-            raise SourceError(f"{path} is not the key of this output and original: an id is unknown or occurs twice")
-        representatives[old_index[record]] = new_index[new]
+    representatives[old] = new
     return representatives
 
 
-def _match_ids(ids: Labels, others: Labels) -> Ints:
+def _match_ids(ids: Iterable[str], others: Labels) -> Ints:
     """For each id, its index among the others; -1: it is not there."""
     index = {id_: at for at, id_ in enumerate(others)}
     return np.array([index.get(id_, -1) for id_ in ids], np.int64)
@@ -571,23 +571,18 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:
     """Whether each record has, of each item, at most as many entries as some person whom it represents."""
-    present = np.flatnonzero(item_codes >= 0)
-    original_item = np.empty(release.n_items, np.int64)
-    original_item[item_codes[present]] = present
-    cells = np.repeat(np.arange(original.n_records), original.lengths) * original.n_items
-    cells += original.by_record.item
-    number = repeat_numbers(release.by_record) if release.has_repeats else None
-    agrees = np.zeros(release.n_records, np.bool_)
-    people = np.flatnonzero(representatives >= 0)
-    ends = np.cumsum(release.lengths[representatives[people]])
-    cuts = np.searchsorted(ends, np.arange(PIECE, ends[-1] if len(ends) else 0, PIECE))
-    for some in np.split(people, cuts):
+
+    def entry_counts(of: Release, records: Ints, codes: Ints) -> csr_array:
+        start, entry = take_rows(of.by_record.start, records)
+        item = codes[of.by_record.item[entry]].astype(np.int32)
+        counts = csr_array((np.ones(len(item), np.int32), item, start), shape=(len(records), release.n_items + 1))
+        counts.sum_duplicates()
+        return counts
+
+    released, removed = np.arange(release.n_items), np.where(item_codes < 0, release.n_items, item_codes)
+    agrees, people = np.zeros(release.n_records, np.bool_), np.flatnonzero(representatives >= 0)
+    for some in (people[part] for part in slices_of(original.lengths[people], PIECE)):
         records = representatives[some]
-        lengths = release.lengths[records]
-        first = np.cumsum(lengths) - lengths
-        entry = np.repeat(release.by_record.start[records] - first, lengths) + np.arange(lengths.sum())
-        wanted = np.repeat(some, lengths) * original.n_items + original_item[release.by_record.item[entry]]
-        place = np.searchsorted(cells, wanted) + (0 if number is None else number[entry])
-        is_present = cells[np.minimum(place, len(cells) - 1)] == wanted
-        agrees[records[np.add.reduceat(is_present, first, dtype=np.int64) == lengths]] = True
+        has_more = entry_counts(release, records, released) > entry_counts(original, some, removed)
+        agrees[records[has_more.sum(axis=1) == 0]] = True
     return bool(agrees.all())

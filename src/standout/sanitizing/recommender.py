@@ -187,18 +187,17 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     entry = np.array(entries)
     tested, person_index = np.unique(np.array(person), return_inverse=True)
     group = np.cumsum(is_first) - 1
-    is_held_out = np.zeros(group[-1] + 1, np.bool_)
-    is_held_out[group[entry]] = True
-    # All entries of a held-out item, and the mean of their known values; NaN without any.
-    size = np.bincount(group)[group[entry]]
-    every = np.arange(size.sum()) + np.repeat(entry - np.cumsum(size) + size, size)
-    value, owner = entry_numbers(release, every, level_numbers(release)), np.repeat(np.arange(len(entry)), size)
+    held_out_as = np.full(group[-1] + 1, -1)
+    held_out_as[group[entry]] = np.arange(len(entry))
+    owner = held_out_as[group]
+    every = np.flatnonzero(owner >= 0)  # all entries of a held-out item
+    numbers = entry_numbers(release, every, level_numbers(release))
     return HeldOutEntries(
-        rest=_without(release, ~is_held_out[group]),
+        rest=_without(release, owner < 0),
         people=drawn_people[tested],
         person=person_index,
         item=release.by_record.item[entry].astype(np.int64),
-        value=_known_means(value, owner, len(entry)),
+        value=_known_means(numbers, owner[every], len(entry)),
     )
 
 
