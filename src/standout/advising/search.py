@@ -23,7 +23,7 @@ from standout.advising.candidates import (
     select_for_full_stage,
     steps_text,
 )
-from standout.attack.any_attack import AnyAttack, AttackName, attack_columns, attack_named, checkpoint_key, fit_attack
+from standout.attack.any_attack import AnyAttack, AttackName, attack_named, checkpoint_key, fit_attack
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.json_files import JsonObject, read_checkpoint, write_checkpoint
@@ -32,8 +32,8 @@ from standout.core.rng import generator
 from standout.data.release import Release
 from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate, trials_to_prove
-from standout.evaluate.simulate import success_rates
-from standout.evaluate.targets import Population, column_targets
+from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.targets import column_targets, random_targets
 from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
@@ -45,7 +45,6 @@ from standout.sanitizing.utility import Utility, entry_measures, lower
 # The risk: how many people the strongest of several attacks identifies.
 
 
-BATCH = 256
 COLUMN_ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
 """The attacks that are tried on columns, the strongest in theory first."""
 
@@ -65,30 +64,24 @@ def identification_risk(
     it on other targets has no such bias, but where few are identified it often chooses the weaker attack, and a limit
     would be met by chance.
     """
+    attacks: dict[str, AnyAttack] = {}
     if safer.columns:
         drawn, _ = column_targets(safer, adversary, targets, seed)
-        facts = adversary.observe_all(safer.original, drawn, seed)
-        own = {name: attack_named(name, adversary) for name in COLUMN_ATTACKS} | dict(own_attacks or {})
-        found = {name: attack_columns(safer, facts, attack, threads=threads).found for name, attack in own.items()}
-        name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
-        success = found[name]
+        attacks |= {name: attack_named(name, adversary) for name in COLUMN_ATTACKS} | dict(own_attacks or {})
     else:
-        people = Population.of(safer)
-        order = generator(seed, "targets").permutation(people.original.n_records)
-        drawn = order[adversary.eligible(people.original, order)][:targets]
+        drawn = random_targets(safer.original, adversary, seed)[:targets]
         if not len(drawn):
             raise ParameterError("no record has as many items as the adversary knows")
-        attacks = candidate_attacks(safer, adversary)
+        attacks |= candidate_attacks(safer, adversary)
         attacks |= {name: fit_attack(attack, adversary) for name, attack in (own_attacks or {}).items()}
-        found = {}
-        for name, attack in attacks.items():
-            parts = []
-            for low in range(0, len(drawn), BATCH):
-                batch = drawn[low : low + BATCH]
-                known = people.known_facts(adversary, batch, seed)
-                # The probability that the best guess is right: 1/t in a tie of t.
-                parts.append(success_rates(people.release, known, batch, [adversary.knows], threads, attack)[:, 0])
-            found[name] = np.concatenate(parts)
+    found: dict[str, Floats] = {}
+    for name, attack in attacks.items():
+        tried = TargetSuccess(attack, adversary, (adversary.knows,), seed)
+        measure = tried.slice if safer.columns else tried.of  # on columns an attack reads all rows: all targets at once
+        found[name] = measure(safer, drawn, threads)[:, 0]
+    name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
+    success = found[name]
+    if not safer.columns:
         strongest = cross_fit(found)
         name, success = strongest.name, strongest.success
     is_present, baseline = safer.mapping.representatives[drawn] >= 0, 1 / safer.n_records
