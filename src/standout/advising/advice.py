@@ -20,7 +20,7 @@ from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.text import count, estimate_line
 from standout.data.export import ResultView
 from standout.data.release import Release
-from standout.evaluate.estimates import Estimate, percent, rate_text
+from standout.evaluate.estimates import percent, rate_text
 from standout.evaluate.simulation import TableResult
 from standout.findings.json_types import json_text, to_json_object
 from standout.findings.link_and_advise import (
@@ -102,24 +102,10 @@ class Advice(ResultView, TableResult):
         """Candidates for which no other has both less risk and more utility."""
         return tuple(frontier(self.candidates))
 
-    @cached_property
-    def _unproven(self) -> UnprovenFindings | None:
-        possible = int(self.adversary.eligible(self.release, np.arange(self.release.n_records)).sum())
-        return unproven_candidates(self.search, self.limit, possible)
-
-    @cached_property
-    def _known(self) -> str:
-        """What the adversary knows, in one line."""
-        return (known_attributes if self.release.columns else describe_adversary)(self.adversary, self.release)
-
-    @cached_property
-    def _sentences(self) -> list[str]:
-        return summary_sentences(self.search, self._unproven, self._known, self.limit, bool(self.release.columns))
-
     @property
     def summary(self) -> str:
         """The answer in sentences."""
-        return " ".join(self._sentences)
+        return self.findings.summary
 
     def command(self, data: str | Sequence[str] = "DATA", output: str = "OUT") -> str:
         """Command that makes the recommended release.
@@ -149,31 +135,23 @@ class Advice(ResultView, TableResult):
     @cached_property
     def table(self) -> pl.DataFrame:
         """Table with one row per candidate."""
-        rows, best = [], self.recommended
-        for candidate in self.candidates:
+        rows, measures = [], COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES
+        best = () if self.recommended is None else self.recommended.steps
+        for candidate in map(self._candidate_findings, self.candidates):
             row: dict[str, str | float | None] = {
                 "steps": candidate.name,
                 "stage": candidate.stage,
-                "frontier": candidate.steps in self._frontier_steps,
-                "recommended": best is not None and candidate.steps == best.steps and bool(candidate.steps),
-                "attack": candidate.risk.attack,
+                "frontier": candidate.frontier,
+                "recommended": bool(best) and candidate.steps == tuple(map(str, best)),
+                "attack": candidate.attack,
             }
-            estimates: dict[str, Estimate | None] = {
-                "identified": candidate.risk.everybody,
-                "identified_in_release": candidate.risk.released,
-            }
-            for name in COLUMN_MEASURES if self.release.columns else ENTRY_MEASURES:
-                estimates[name] = getattr(candidate.utility, name)
-            for name, estimate in estimates.items():
+            for name in ("identified", "identified_in_release", *measures):
+                estimate = getattr(candidate.utility if name in measures else candidate, name)
                 for suffix, end in (("", "value"), ("_low", "low"), ("_high", "high")):
-                    number = math.nan if estimate is None else getattr(estimate, end)
+                    number = getattr(estimate, end, math.nan)
                     row[name + suffix] = number if math.isfinite(number) else None
             rows.append(row | {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__})
         return pl.DataFrame(rows, infer_schema_length=None)
-
-    @cached_property
-    def _frontier_steps(self) -> set[tuple[object, ...]]:
-        return {candidate.steps for candidate in self.frontier}
 
     def to_dict(self) -> JsonObject:
         """Plain values of the findings.
@@ -225,17 +203,21 @@ class Advice(ResultView, TableResult):
     def findings(self) -> AdviceFindings:
         """The content of advice.json. It has no ids and no seed."""
         release, best = self.release, self.recommended
+        known = (known_attributes if release.columns else describe_adversary)(self.adversary, release)
+        possible = int(self.adversary.eligible(release, np.arange(release.n_records)).sum())
+        unproven = unproven_candidates(self.search, self.limit, possible)
+        sentences = summary_sentences(self.search, unproven, known, self.limit, bool(release.columns))
         used = {step.name: step for candidate in self.candidates for step in candidate.steps}
         return AdviceFindings(
             complete=self.complete,
             limit=self.limit,
             among=self.among,
-            adversary=self._known,
+            adversary=known,
             data=ReleaseSize(
                 self.name, release.fingerprint, release.n_records, release.n_items, release.n_entries, release.n_columns
             ),
-            summary=self.summary,
-            sentences=tuple(self._sentences),
+            summary=" ".join(sentences),
+            sentences=tuple(sentences),
             command=self.command(self.name or "DATA", "OUT.csv" if release.columns else "OUT"),
             recommended=None if best is None else self._candidate_findings(best),
             candidates=tuple(map(self._candidate_findings, self.candidates)),
@@ -244,7 +226,7 @@ class Advice(ResultView, TableResult):
             composition=self.composition,
             limits=tuple(limitations(self.search, release, self.adversary)),
             version=__version__,
-            unproven=self._unproven,
+            unproven=unproven,
         )
 
     def _candidate_findings(self, candidate: Candidate) -> CandidateFindings:
@@ -257,7 +239,7 @@ class Advice(ResultView, TableResult):
             identified=candidate.risk.everybody,
             identified_in_release=candidate.risk.released,
             utility=UtilityFindings(**{name: getattr(candidate.utility, name) for name in names}),
-            frontier=candidate.steps in self._frontier_steps,
+            frontier=any(candidate.steps == each.steps for each in self.frontier),
         )
 
 

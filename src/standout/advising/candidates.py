@@ -13,18 +13,7 @@ from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 from standout.findings.link_and_advise import Among, Stage
 from standout.know.adversary import Adversary
-from standout.sanitizing.column_steps import (
-    ClassStep,
-    DropColumn,
-    DropRows,
-    GeneralizeColumn,
-    LevelStep,
-    RoundColumn,
-    SuppressCells,
-    SuppressToK,
-    SwapColumn,
-    TopCode,
-)
+from standout.sanitizing import column_steps
 from standout.sanitizing.column_utility import column_bits
 from standout.sanitizing.step import Step, parameter_text
 from standout.sanitizing.steps import step as step_of
@@ -91,13 +80,12 @@ def steps_text(steps: Sequence[Step]) -> str:
 
 
 FAMILIES = {
-    "times": ("round-time", "perturb-time"),
-    "values": ("round-value", "perturb-value", "randomized-response"),
-    "items": ("drop-rare-items", "drop-top-items", "km-suppress"),
-    "repeats": ("merge-repeats",),
-    "entries": ("drop-entries", "cap-records"),
-    "records": ("sample-records", "cluster-records"),
-    "classes": ("suppress-to-k", "drop-rows"),
+    **dict.fromkeys(("round-time", "perturb-time"), "times"),
+    **dict.fromkeys(("round-value", "perturb-value", "randomized-response"), "values"),
+    **dict.fromkeys(("drop-rare-items", "drop-top-items", "km-suppress"), "items"),
+    **dict.fromkeys(("drop-entries", "cap-records"), "entries"),
+    **dict.fromkeys(("sample-records", "cluster-records"), "records"),
+    **dict.fromkeys(("suppress-to-k", "drop-rows"), "classes"),
 }
 SAFE_SAMPLE, MIN_SAMPLE = 0.6, 10
 """A sample of this share of the limit meets it even if everybody in it is identified; its minimum size."""
@@ -124,8 +112,8 @@ def step_columns(step: Step) -> tuple[str, ...]:
 
 def step_family(step: Step) -> str:
     """What a step changes."""
-    family = next((name for name, kinds in FAMILIES.items() if step.name in kinds), "")
-    return family or ",".join(["column", *step_columns(step)] if step_columns(step) else [step.name])
+    columns = step_columns(step)
+    return FAMILIES.get(step.name) or (",".join(["column", *columns]) if columns else step.name)
 
 
 def built_in_steps(release: Release, adversary: Adversary, limit: float) -> list[Step]:
@@ -169,13 +157,16 @@ def _table_steps(table: Release, adversary: Adversary) -> list[Step]:
     columns = [column for column in table.columns if known is None or known & {column.name, column.attribute}]
     columns = [column for column in columns if column_bits(column) > 0]
     columns.sort(key=lambda column: (column.role != "quasi-identifier", -column_bits(column)))
-    drops: list[Step] = [DropColumn(column.name) for column in columns[:MOST_DROPS]]
+    drops: list[Step] = [column_steps.DropColumn(column.name) for column in columns[:MOST_DROPS]]
     if len(columns) == table.n_columns == 1:
         drops = []
     names, classes = tuple(column.name for column in columns[:CLASS_COLUMNS]), list[Step]()
     if len(names) >= 2:
         sizes = [k for k in CLASS_SIZES if 2 * k <= table.n_records]
-        classes = [*(SuppressToK(names, k) for k in sizes), *(DropRows(names, k) for k in sizes[:1])]
+        classes = [
+            *(column_steps.SuppressToK(names, k) for k in sizes),
+            *(column_steps.DropRows(names, k) for k in sizes[:1]),
+        ]
     steps: list[Step] = []
     for column in columns:
         weaker = list(_column_steps(column))
@@ -198,19 +189,19 @@ def _column_steps(column: Column) -> Iterator[Step]:
             kept = int(np.count_nonzero(counts >= below))
             if 2 <= kept < len(occurs):  # some values are rare, and at least two are not
                 useful.setdefault(kept, below)
-        yield from (SuppressCells(column.name, below) for below in useful.values())
+        yield from (column_steps.SuppressCells(column.name, below) for below in useful.values())
     if column.n_rows >= FEWEST_TO_SWAP:
-        yield from (SwapColumn((column.name,), share) for share in SWAPPED)
+        yield from (column_steps.SwapColumn((column.name,), share) for share in SWAPPED)
 
 
-def _level_steps(column: Column) -> Iterator[LevelStep]:
+def _level_steps(column: Column) -> Iterator[column_steps.LevelStep]:
     """Steps that map the values of a column."""
     name, tree, left = column.name, column.hierarchy, column.n_levels
     if tree is not None:
         for height in range(1, tree.height + 1):
             groups = len(np.unique(tree.group_of(height)))
             if 2 <= groups < left:  # fewer are left than below
-                yield GeneralizeColumn(name, height)
+                yield column_steps.GeneralizeColumn(name, height)
                 left = groups
     elif column.kind == "number" and column.n_levels >= 3:
         levels = np.asarray(column.levels, np.float64)
@@ -218,14 +209,14 @@ def _level_steps(column: Column) -> Iterator[LevelStep]:
         shares = np.array([TAIL, 0.05, 0.95, 1 - TAIL])
         bottom, low, high, top = levels[np.searchsorted(counts, shares * counts[-1])].tolist()
         if bottom < top:
-            yield TopCode(name, f"{parameter_text(bottom)}..{parameter_text(top)}")
+            yield column_steps.TopCode(name, f"{parameter_text(bottom)}..{parameter_text(top)}")
         span = high - low or float(levels[-1] - levels[0])
         widths = (_round_number(span / bands) for bands in BANDS)
-        yield from (RoundColumn(name, width) for width in dict.fromkeys(widths))
+        yield from (column_steps.RoundColumn(name, width) for width in dict.fromkeys(widths))
     elif column.kind == "date":
-        yield from (GeneralizeColumn(name, "month"), GeneralizeColumn(name, "year"))
+        yield from (column_steps.GeneralizeColumn(name, "month"), column_steps.GeneralizeColumn(name, "year"))
     elif column.kind == "ordered":
-        yield from (GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size)
+        yield from (column_steps.GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size)
 
 
 def _round_number(number: float) -> float:
@@ -380,8 +371,8 @@ def expected_frontier(tried: Tried, effects: Mapping[Step, Point]) -> list[Point
 
 def _fits(steps: Sequence[Step], step: Step) -> bool:
     """Whether a step can follow others: a step on classes needs columns that were not dropped."""
-    columns = step.columns if isinstance(step, ClassStep) else ()
-    return not any(isinstance(other, DropColumn) and other.column in columns for other in steps)
+    columns = step.columns if isinstance(step, column_steps.ClassStep) else ()
+    return not any(isinstance(other, column_steps.DropColumn) and other.column in columns for other in steps)
 
 
 def _thinned(points: list[Point]) -> list[Point]:

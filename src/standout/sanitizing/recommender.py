@@ -300,18 +300,9 @@ class RecommenderResult(NamedTuple):
     popular_hits: Floats  # the same for recommendations by popularity alone
     squared: Floats  # mean squared error of the held-out values; NaN if none has a value
 
-    @property
-    def hit_rate(self) -> InfluenceEstimate:
-        """Mean share of hits."""
-        return InfluenceEstimate.mean(self.hits)
 
-    @property
-    def rmse(self) -> InfluenceEstimate | None:
-        """Root mean square error over the people with a held-out value; None if there are none."""
-        return _root_mean(self.squared)
-
-
-def _root_mean(squared: Floats) -> InfluenceEstimate | None:
+def root_mean(squared: Floats) -> InfluenceEstimate | None:
+    """Root mean square error over the people with a held-out value; None if there are none."""
     known = squared[~np.isnan(squared)]
     return InfluenceEstimate.mean(known).root() if len(known) else None
 
@@ -330,9 +321,9 @@ class RecommenderBenchmark:
         return self._train_and_test(rest, level_numbers(rest), np.arange(rest.n_items))
 
     @cached_property
-    def rmse_without_release(self) -> InfluenceEstimate | None:
-        """RMSE of predicting the mean of a person's own values, which needs no release."""
-        return _root_mean(self._squared_errors(self._own_mean[self.holdout.person]))
+    def squared_without_release(self) -> Floats:
+        """Squared errors of predicting the mean of a person's own values, which needs no release."""
+        return self._squared_errors(self._own_mean[self.holdout.person])
 
     def result(self, safer: Sanitized) -> RecommenderResult:
         """Result of a release that was made from the rest."""

@@ -33,6 +33,7 @@ from standout.sanitizing.recommender import (
     history_matrix,
     hold_out,
     level_numbers,
+    root_mean,
 )
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps, sanitize
@@ -401,8 +402,9 @@ def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> 
     rest, item_codes = bench.holdout.rest, safer.mapping.item_codes
     before, after = bench.untouched, bench.result(safer)
     change, correlation = _popularity_distortion(rest, safer, item_codes)
-    kept_hit_rate = after.hit_rate.share_of(before.hit_rate)
-    baseline, old, new = bench.rmse_without_release, before.rmse, after.rmse
+    hits_before, hits_after = InfluenceEstimate.mean(before.hits), InfluenceEstimate.mean(after.hits)
+    kept_hit_rate = hits_after.share_of(hits_before)
+    baseline, old, new = map(root_mean, (bench.squared_without_release, before.squared, after.squared))
     errors: dict[str, Estimate | None] = {}
     if baseline is not None and old is not None and new is not None:
         errors = {
@@ -425,7 +427,7 @@ def entry_measures(bench: RecommenderBenchmark, safer: Sanitized, seed: int) -> 
         "kept": kept,
         "hit_rate": hit_rate(after),
         "hit_rate_before": hit_rate(before),
-        "hit_rate_loss": (before.hit_rate - after.hit_rate).estimate(0.0),
+        "hit_rate_loss": (hits_before - hits_after).estimate(0.0),
         "kept_hit_rate": kept_hit_rate,
         **errors,
         "popularity_change": change,
