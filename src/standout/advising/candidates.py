@@ -83,6 +83,7 @@ FAMILIES = {
     **dict.fromkeys(("round-time", "perturb-time"), "times"),
     **dict.fromkeys(("round-value", "perturb-value", "randomized-response"), "values"),
     **dict.fromkeys(("drop-rare-items", "drop-top-items", "km-suppress"), "items"),
+    "merge-repeats": "repeats",
     **dict.fromkeys(("drop-entries", "cap-records"), "entries"),
     **dict.fromkeys(("sample-records", "cluster-records"), "records"),
     **dict.fromkeys(("suppress-to-k", "drop-rows"), "classes"),

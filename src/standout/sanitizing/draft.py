@@ -16,7 +16,7 @@ from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.entries import DistinctItems, distinct_items, entries_at, first_entries, sort_repeats
-from standout.data.labels import Clock
+from standout.data.labels import Bins, Clock
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
 from standout.know.facts import level_values
 from standout.know.sanitized import Channel, Period, Sanitized
@@ -282,11 +282,10 @@ class Draft:
         entries = entries._replace(start=entries.start[np.append(records, True)], item=new_code[entries.item])
         return smaller._tighten(entries, self.levels, self.clock)
 
-    def with_values(
-        self, value: NDArray[Any] | None, levels: Levels | None, released_values: ReleasedValues
-    ) -> "Draft":
-        """Replace the values; `released_values` are the new values of the levels of the first original."""
-        changed = replace(self, released_values=released_values)
+    def with_values(self, value: NDArray[Any] | None, levels: Levels | None, bins: Bins | None = None) -> "Draft":
+        """Replace the values, or remove them; `bins` are those that numbers were grouped into."""
+        released = self.released_values if bins is None else bins.bin_values(self.released_values)  # type: ignore[arg-type]
+        changed = replace(self, released_values=(None,) * len(released) if levels is None else released)
         return changed._tighten(self.by_record._replace(value=value), levels, self.clock, self.has_repeats)
 
     def with_times(self, time: NDArray[Any] | None, clock: Clock | None, *periods: Period) -> "Draft":

@@ -81,7 +81,7 @@ class Sidecar:
     time_unit: str | None
     zone: str | None
     inert: bool
-    step_reports: tuple[StepReport, ...]
+    steps: tuple[StepReport, ...]
 
     @classmethod
     def of(cls, safer: Sanitized, inert: bool = False) -> "Sidecar":
@@ -98,14 +98,13 @@ class Sidecar:
             time_unit=None if clock is None else clock.unit,
             zone=None if clock is None else clock.zone,
             inert=inert,
-            step_reports=safer.step_reports,
+            steps=safer.step_reports,
         )
 
     def to_json(self) -> bytes:
         """Content of the file."""
-        content: dict[str, Any] = asdict(self)
-        steps = content.pop("step_reports")
-        content["steps"] = [{k: v for k, v in step.items() if k != "bins" or v is not None} for step in steps]
+        content = asdict(self)
+        content["steps"] = [{k: v for k, v in step.items() if v is not None} for step in content["steps"]]
         head = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
         return dump_with_checksum({**head, "ids": NOTE[self.renumbered], **content})
 
@@ -116,9 +115,8 @@ class Sidecar:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read: sanitize again")
-            steps = tuple(map(_report_from_json, content["steps"]))
-            names = [each.name for each in fields(cls) if each.name != "step_reports"]
-            sidecar = cls(**{name: content[name] for name in names}, step_reports=steps)
+            read = {each.name: content[each.name] for each in fields(cls)}
+            sidecar = cls(**read | {"steps": tuple(map(_report_from_json, content["steps"]))})
             if not is_intact(content) or not sidecar._is_sound():
                 raise ValueError("content")
             return sidecar
@@ -135,7 +133,7 @@ class Sidecar:
         is_typed &= type(self.renumbered) is type(self.inert) is bool
         records, items, entries = (self.original[name] for name in ("records", "items", "entries"))
         has_entries = entries > 0 <= items
-        for counts in (report.counts for report in self.step_reports):
+        for counts in (report.counts for report in self.steps):
             is_typed &= counts["records before"] == records >= counts["records"]
             records = counts["records"]
             if has_entries:
@@ -275,9 +273,9 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
                 raise ParameterError(f"{path} exists and is something else: it will not be overwritten")
             if path.exists() and not force:
                 raise ParameterError(f"force is needed to overwrite {path}: it exists already; or choose another path")
+    except StandoutError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, StandoutError):
-            raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise ParameterError(f"{str(output)!r:.100} cannot be written: {reason}") from None
 
@@ -328,7 +326,7 @@ def open_sanitized(
     ['round-time month']
     """
     sidecar = Sidecar.read(sidecar_path(Path(path)))
-    steps = parse_steps(report.step for report in sidecar.step_reports)
+    steps = parse_steps(report.step for report in sidecar.steps)
     output = _Output(Path(path), sidecar, steps, original, None if key is None else Path(key))
     return output.columns() if sidecar.columns else output.entries(progress)
 
@@ -403,14 +401,14 @@ class _Output:
             )
         draft = levels.keep_records(representatives >= 0).reorder_records(np.argsort(np.argsort(rows)))
         draft = replace(draft, columns=tuple(cells.values()))
-        for step, report in zip(self.steps, sidecar.step_reports, strict=True):
+        for step, report in zip(self.steps, sidecar.steps, strict=True):
             try:
                 noises = step.cell_noise(report, original.columns)
             except (KeyError, TypeError, ZeroDivisionError):
                 raise damaged_sidecar(sidecar_path(self.path)) from None
             for name in filter(cells.__contains__, noises):
                 draft = draft.with_cells(cells[name], *noises[name])
-        safer = finish(draft, sidecar.step_reports, ReleaseNoise(), True)
+        safer = finish(draft, sidecar.steps, ReleaseNoise(), True)
         if released_fingerprint(safer) != sidecar.fingerprint:
             raise self._changed()
         if not all(_agrees(column, safer) for column in safer.columns):
@@ -435,7 +433,7 @@ class _Output:
         if titles is None and original.titles is not None:
             removed = original.n_items - release.n_items
             titles = select_labels(original.titles, np.argsort(item_codes, kind="stable")[removed:])
-        reports = zip(self.steps, sidecar.step_reports, strict=True)
+        reports = zip(self.steps, sidecar.steps, strict=True)
         try:
             noise = reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
         except (KeyError, TypeError, ZeroDivisionError, ParameterError):
@@ -451,7 +449,7 @@ class _Output:
                 self._released_values(release),
                 tuple(period for period in periods if period is not None),
             ),
-            step_reports=sidecar.step_reports,
+            step_reports=sidecar.steps,
             noise=noise,
             renumbered=sidecar.renumbered,
         )
@@ -466,7 +464,7 @@ class _Output:
         if release.levels is None:
             values = (None,) * len(values)
         elif not isinstance(self.original.levels, tuple):  # categories have no bins
-            for bins in (report.bins for report in self.sidecar.step_reports if report.bins is not None):
+            for bins in (report.bins for report in self.sidecar.steps if report.bins is not None):
                 values = bins.bin_values([float(value) for value in values])  # type: ignore[arg-type]
         if release.levels is not None and not set(level_values(release)) <= set(values):
             raise SourceError(f"{self.path.name} has values that the original lacks: {READ_ALIKE}")

@@ -22,7 +22,7 @@ from standout.data.labels import SECONDS, Bins, Clock, StepReport
 from standout.data.release import code_type
 from standout.know.sanitized import PERIODS, Period, ReleaseNoise, TimeSpread, ValueSpread
 from standout.know.similarity import ROUNDING
-from standout.sanitizing.draft import Draft
+from standout.sanitizing.draft import Draft, ReleasedValues
 from standout.sanitizing.step import (
     Rule,
     Step,
@@ -91,8 +91,7 @@ def _perturb_values(draft: Draft, noise: StepNoise, probability: float, first: I
     draw_entries(draft, noise, perturb)
     changed, known = int(np.count_nonzero(out != value)), int(np.count_nonzero(value != draft.n_levels))
     return StepResult(
-        draft.with_values(out, draft.levels, draft.released_values),
-        {"values changed": changed, "share changed": changed / max(known, 1)},
+        draft.with_values(out, draft.levels), {"values changed": changed, "share changed": changed / max(known, 1)}
     )
 
 
@@ -174,25 +173,22 @@ class RoundValue(Step):
         self._require(levels is not None, NO_VALUES)
         if self.to == "none":
             changed = 0 if value is None else int(np.count_nonzero(value != draft.n_levels))
-            no_values = (None,) * len(draft.released_values)
-            return StepResult(draft.with_values(None, None, no_values), {"values changed": changed})
+            return StepResult(draft.with_values(None, None), {"values changed": changed})
         self._require(draft.n_levels > 0, NO_VALUES)
         if not isinstance(levels, np.ndarray) or value is None:
             raise ParameterError(f"{self}: values are categories: only 'round-value none' applies to them")
         counts = count_codes(value, len(levels) + 1)[:-1]
-        old_values = [None if level is None else float(level) for level in draft.released_values]
-        bins = self._bins(levels, counts, old_values)
+        bins = self._bins(levels, counts, draft.released_values)
         grouped = np.array(bins.bin_values(levels.tolist()))
         new_levels = np.unique(grouped)
         new_code = np.append(np.searchsorted(new_levels, grouped), len(new_levels))
-        released_values = tuple(None if level is None else bins.bin_values([level])[0] for level in old_values)
         return StepResult(
-            draft.with_values(new_code[value], new_levels, released_values),
+            draft.with_values(new_code[value], new_levels, bins),
             {"values changed": int(counts[grouped != levels].sum()), "levels": len(new_levels)},
             bins,
         )
 
-    def _bins(self, levels: Floats, counts: Ints, released_values: list[float | None]) -> Bins:
+    def _bins(self, levels: Floats, counts: Ints, released_values: ReleasedValues) -> Bins:
         """Bins with the means of their entries; a bin without a level is merged into the one below it."""
         if self.to == "liked":
             return Bins(self.numbers, (0.0, 1.0))
@@ -201,7 +197,7 @@ class RoundValue(Step):
             goals = counts.sum() * np.arange(1, int(self.numbers[0])) / int(self.numbers[0])
             cuts = np.unique([np.abs(below - goal).argmin() for goal in goals]).astype(np.int64)
             edges = tuple(levels[cuts + 1].tolist())
-        unused = np.setdiff1d([level for level in released_values if level is not None], levels)
+        unused = np.setdiff1d(np.array(released_values, np.float64), levels)
         levels, counts = np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64))
         bin_of_level = np.searchsorted(edges, levels, side="right")
         used = np.unique(bin_of_level)
