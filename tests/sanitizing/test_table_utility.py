@@ -162,9 +162,10 @@ def test_nobody_who_is_held_out_is_learned_from(monkeypatch):
     monkeypatch.setattr(table_prediction, "_correct", lambda *args: seen.append(args) or correct(*args))
     utility = so.utility(safer, people=60)
     assert utility.accuracy.n == 60
-    (train, _, test, _, _), (released, _, _, _, _) = seen
-    assert len(test[0]) == 60 and len(train[0]) == 440
-    assert len(released[0]) == utility.prediction.trained_on <= safer.n_records
+    (old, _, truth, _), (new, labels, _, _) = seen
+    assert all(test.n_rows == len(truth) == 60 and train.n_rows == 440 for _, train, test in old)
+    assert all(released.n_rows == len(labels) for _, released, _ in new)
+    assert len(labels) == utility.prediction.trained_on <= safer.n_records
 
 
 TASKS = [
@@ -183,7 +184,7 @@ def test_classes_labels_and_the_baseline_equal_the_slow_twin(target, step, monke
     utility = so.utility(safer, target=target)
     old, image = values(table.column(target)), becomes(safer, target)
     class_of = naive.target_classes(old, table.column(target).kind in ORDERED)
-    (_, learned, _, truth, _), (_, labels, _, again, _) = seen
+    (_, learned, truth, _), (_, labels, again, _) = seen
     known = [class_of[value] for value in old if value is not None]
     assert sorted([*learned.tolist(), *truth.tolist()]) == sorted(known)
     assert truth.tolist() == again.tolist() and len(truth) == len(known) // 5

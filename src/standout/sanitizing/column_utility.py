@@ -1,7 +1,7 @@
 """What is left of the columns of a sanitized release: marginals, associations, information, and a prediction task."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
@@ -276,23 +276,14 @@ def predict_target(
     released, labels = released[labels >= 0], labels[labels >= 0]
     if not len(tested) or len(set(truth[learners].tolist())) < 2 or not len(released):
         return {}, None
-    old = [column for column in original.columns if column.name != target]
-    new = [(column, original.column(column.name)) for column in safer.columns if column.name != target]
-    through = [recode(o.rows(tested), LevelChange(n.kind, n.levels, _channel(safer, o).released)) for n, o in new]
-    before = _correct(
-        _features((column, column.rows(learners)) for column in old),
-        truth[learners],
-        _features((column, column.rows(tested)) for column in old),
-        truth[tested],
-        seed,
-    )
-    after = _correct(
-        _features((column, column.rows(released)) for column, _ in new),
-        labels,
-        _features(zip((column for column, _ in new), through, strict=True)),
-        truth[tested],
-        seed,
-    )
+    old = [(each, each.rows(learners), each.rows(tested)) for each in original.columns if each.name != target]
+    new = []
+    for each in (each for each in safer.columns if each.name != target):
+        source = original.column(each.name)
+        change = LevelChange(each.kind, each.levels, _channel(safer, source).released)
+        new.append((each, each.rows(released), recode(source.rows(tested), change)))
+    before = _correct(old, truth[learners], truth[tested], seed)
+    after = _correct(new, labels, truth[tested], seed)
     guess = (truth[tested] == np.bincount(truth[learners]).argmax()).astype(np.float64)
     means = [InfluenceEstimate.mean(right) for right in (before, after, guess)]
     base = means[2].value
@@ -352,12 +343,11 @@ def _features(columns: Iterable[tuple[Column, Column]]) -> tuple[Floats, list[bo
     return np.concatenate(parts, axis=1), is_category
 
 
-Features = tuple[Floats, list[bool]]
-
-
-def _correct(train: Features, labels: Ints, test: Features, truth: Ints, seed: int) -> Floats:
-    """1 for each tested person whose class is predicted, else 0."""
-    useful = ~np.isnan(train[0]).all(axis=0)  # an empty column has no bins
+def _correct(columns: Sequence[tuple[Column, Column, Column]], labels: Ints, truth: Ints, seed: int) -> Floats:
+    """1 for each tested person whose class is predicted, else 0; of each column all cells, the learned, the tested."""
+    train, is_category = _features((column, learned) for column, learned, _ in columns)
+    test, _ = _features((column, tested) for column, _, tested in columns)
+    useful = ~np.isnan(train).all(axis=0)  # an empty column has no bins
     if len(set(labels.tolist())) < 2 or not useful.any():
         return np.asarray(truth == np.bincount(labels).argmax(), np.float64)
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -365,12 +355,12 @@ def _correct(train: Features, labels: Ints, test: Features, truth: Ints, seed: i
     model = HistGradientBoostingClassifier(
         max_iter=50,
         max_leaf_nodes=15,
-        categorical_features=np.array(train[1])[useful],
+        categorical_features=np.array(is_category)[useful],
         early_stopping=False,
         random_state=int(key(seed, "prediction model") >> np.uint64(33)),
     )
     with threadpool_limits(1):
-        predicted = model.fit(train[0][:, useful], labels).predict(test[0][:, useful])
+        predicted = model.fit(train[:, useful], labels).predict(test[:, useful])
     return np.asarray(predicted == truth, np.float64)
 
 
