@@ -253,8 +253,7 @@ def composition(
     public = subset(second, is_public)
     table = link(first, public, decoys=DECOYS, seed=seed, threads=threads, progress=progress).table
     row_of = {profile: row for row, profile in enumerate(table["profile"])}
-    position = (np.cumsum(is_public) - 1)[second.mapping.representatives[drawn]]
-    rows = [row_of[public.records[int(at)]] for at in position]
+    rows = [row_of[second.records[at]] for at in second.mapping.representatives[drawn].tolist()]
     guesses, records = table["record"].to_list(), first.mapping.representatives[drawn].tolist()
     right = np.array([guesses[row] == first.records[at] for row, at in zip(rows, records, strict=True)])
     claimed = table["claimed"].to_numpy()[rows].astype(np.bool_)

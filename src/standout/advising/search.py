@@ -374,26 +374,27 @@ def unproven_candidates(result: SearchResult, limit: float, possible_targets: in
     if not result.complete or result.recommended is not None:
         return None
     below = [each for each in result.latest.values() if each.rate.n and each.rate.value < limit]
-    best: list[tuple[float, float, int, UnprovenCandidateFindings]] = []
+    found: list[UnprovenCandidateFindings] = []
     for candidate in frontier(below):
         measured, targets = candidate.rate, candidate.risk.everybody.n
         trials = [trials_to_prove(measured.value, limit, chance) for chance in (0.5, CHANCE ** (1 / MEASUREMENTS))]
         # If the limit is for the released, only they count as trials.
         needed, advised = (-(-number * targets // measured.n) for number in trials)
-        found = UnprovenCandidateFindings(
-            steps=tuple(map(str, candidate.steps)),
-            name=candidate.name,
-            stage=candidate.stage,
-            rate=measured,
-            kept=candidate.utility.kept,
-            targets=targets,
-            targets_needed=needed,
-            targets_advised=max(advised, targets),
+        found.append(
+            UnprovenCandidateFindings(
+                steps=tuple(map(str, candidate.steps)),
+                name=candidate.name,
+                stage=candidate.stage,
+                rate=measured,
+                kept=candidate.utility.kept,
+                targets=targets,
+                targets_needed=needed,
+                targets_advised=max(advised, targets),
+            )
         )
-        best.append((needed, -candidate.utility_kept, len(best), found))
-    if not best:
+    if not found:
         return None
-    ordered = tuple(found for *_, found in sorted(best))
+    ordered = tuple(sorted(found, key=lambda each: (each.targets_needed, -each.kept.value if each.kept else -1.0)))
     settling = ordered[0].targets_needed <= possible_targets
     return UnprovenFindings(
         number=len(below),

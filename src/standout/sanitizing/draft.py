@@ -108,15 +108,11 @@ def compact(column: Column, is_used: Bools | None = None) -> tuple[Column, Level
 
 def same_values(column: Column, other: Column) -> Ints:
     """For each level of a column, the code of the same value in the other column; -1: it is not there."""
-    if isinstance(column.levels, tuple) and isinstance(other.levels, tuple):
-        code_of = {level: code for code, level in enumerate(other.levels)}
-        return np.array([code_of.get(level, -1) for level in column.levels], np.int64)
-    if isinstance(column.levels, tuple) or isinstance(other.levels, tuple):
-        return np.full(column.n_levels, -1, np.int64)
-    if column.kind != other.kind or not other.n_levels:
-        return np.full(column.n_levels, -1, np.int64)
-    place = np.minimum(np.searchsorted(other.levels, column.levels), other.n_levels - 1)
-    return np.where(other.levels[place] == column.levels, place, -1)
+    levels, others = (list[Any](np.asarray(each.levels, object)) for each in (column, other))
+    if column.kind != other.kind and not isinstance(other.levels, tuple):
+        others = []  # a date is no number
+    code_of = {level: code for code, level in enumerate(others)}
+    return np.array([code_of.get(level, -1) for level in levels], np.int64)
 
 
 def with_levels_of(column: Column, other: Column) -> Column:
@@ -134,7 +130,7 @@ class Draft:
 
     source            release that is being sanitized; with columns: the first original
     source_records    for each record its index in the source, and so `source_items`; ascending until the last step
-    representatives   for each record of the source, the index of the record that represents it; -1: none
+    representatives   for each record of the first original, the index of the record that represents it; -1: none
     released_values   for each level of the first original, its value now; None: values are removed
     rounding_periods  periods that times were rounded down to, one after the other
     columns           the columns that are left, with all levels of the steps so far, even if no cell has them
@@ -169,7 +165,7 @@ class Draft:
             clock=source.clock,
             source_records=records,
             source_items=np.arange(source.n_items),
-            representatives=records,
+            representatives=records if mapping is None else mapping.representatives,
             released_values=level_values(source) if mapping is None else mapping.released_values,
             rounding_periods=() if mapping is None else mapping.rounding_periods,
             threads=thread_count(threads),

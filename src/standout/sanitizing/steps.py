@@ -254,10 +254,9 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
     columns, channels = _released_columns(draft, reports)
     record = source.provenance.columns.get("record") if columns else None
     new_ids = renumber or bool(columns)
-    representatives, item_codes = draft.representatives, np.full(source.n_items, -1, np.int64)
+    item_codes = np.full(source.n_items, -1, np.int64)
     item_codes[draft.source_items] = np.arange(draft.n_items)
     if earlier is not None:  # the mapping is from the first original, through all steps
-        representatives = compose_indices(earlier.mapping.representatives, representatives)
         item_codes = compose_indices(earlier.mapping.item_codes, item_codes)
     value, time = by_record.value, by_record.time
     return Sanitized(
@@ -280,7 +279,7 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
         has_ids=source.has_ids,
         original=source if earlier is None else earlier.original,
         mapping=OriginalMapping(
-            read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
+            read_only(draft.representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
         ),
         step_reports=reports,
         noise=noise,
