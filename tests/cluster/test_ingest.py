@@ -115,7 +115,7 @@ def test_an_index_is_built_from_files_read_on_workers(tmp_path, pool):
 
 def read_or_die(*task, read=read_part):
     """Read a file, but end the first worker that gets here."""
-    first = task[2].path.parent.parent / "killed"
+    first = task[1].path.parent.parent / "killed"
     try:
         first.touch(exist_ok=False)
     except FileExistsError:

@@ -1,7 +1,7 @@
 """Turn batches of rows from any reader into coded entries, here or on workers, and build a release of them."""
 
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
 from standout.ingest.formats import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.report import Reason, RejectLog, check_rejects
-from standout.ingest.tokens import Interner, Window
+from standout.ingest.tokens import Interner
 
 RECORD, ITEM, VALUE, TIME = range(4)
 """Columns of a block of coded entries."""
@@ -54,35 +54,27 @@ class Batch:
     time: Spans | NDArray[np.uint32] | None
 
 
-@dataclass(slots=True)
 class LineMap:
     """Source and line of every used row; stored only where the line numbers jump."""
 
-    rows: int = 0
-    first: list[NDArray[np.int64]] = field(default_factory=list)
-    shift: list[NDArray[np.int64]] = field(default_factory=list)
-    source: list[NDArray[np.int64]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.rows, self.jumps = 0, [np.empty((0, 3), np.int64)]  # row, its line, its source
 
     def add(self, source: int, lines: NDArray[np.int64]) -> None:
         """Append the lines of some rows."""
-        if not len(lines):
-            return
-        jumps = np.flatnonzero(np.diff(lines, prepend=lines[0] - 2) != 1)
-        self.first.append(self.rows + jumps)
-        self.shift.append(lines[jumps] - self.rows - jumps)
-        self.source.append(np.full(len(jumps), source))
+        at = np.flatnonzero(np.append(True, np.diff(lines) != 1)[: len(lines)])
+        self.jumps.append(np.column_stack([self.rows + at, lines[at], np.full(len(at), source)]))
         self.rows += len(lines)
 
     def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the source and the line of each row."""
-        jump = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
-        return np.concatenate(self.source)[jump], rows + np.concatenate(self.shift)[jump]
+        jumps = np.concatenate(self.jumps)
+        first, line, source = jumps[np.searchsorted(jumps[:, 0], rows, side="right") - 1].T
+        return source, line + rows - first
 
     def extend(self, more: "LineMap", sources: int) -> None:
         """Append the lines of another map, whose sources are numbered from `sources` on here."""
-        self.first += [first + self.rows for first in more.first]
-        self.shift += [shift - self.rows for shift in more.shift]
-        self.source += [source + sources for source in more.source]
+        self.jumps += [jumps + np.array((self.rows, 0, sources)) for jumps in more.jumps]
         self.rows += more.rows
 
 
@@ -104,15 +96,8 @@ class Collector:
         self.times = options.time_reader() if has_time else None
         self.places = None if options.places is None else PlaceReader(options.places)
         self.sources: list[str] = []
-        self.encodings: set[str] = set()
         self.lines = LineMap()
         self.blocks = CodeBlocks(memory or IN_MEMORY)
-
-    def note_encoding(self, window: Window) -> None:
-        """Note in which encoding a source was read, and where it is not valid."""
-        self.encodings.add(window.stream.encoding)
-        if window.decoder.invalid_line is not None:
-            self.rejects.invalid_text.append((self.sources[-1], window.decoder.invalid_line))
 
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
@@ -235,10 +220,7 @@ class Collector:
             return False
         self.lines.extend(part.lines, len(self.sources))
         self.sources += part.sources
-        self.encodings |= part.encodings
-        self.rejects.rows += part.rejects.rows
-        self.rejects.invalid_text += part.rejects.invalid_text
-        self.rejects.batches += part.rejects.batches
+        self.rejects.extend(part.rejects)
         codes = self.blocks.reserve(part.blocks.rows)
         codes[:] = part.blocks.full[0]
         _recode(codes[:, RECORD], self.records, part.records)

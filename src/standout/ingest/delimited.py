@@ -1,7 +1,7 @@
 """Read CSV and similar files: any separator, with or without a header and quotes. Each file is tokenised once."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -13,11 +13,12 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress
 from standout.data.build_kernels import NONE
 from standout.data.column import code_dtype
+from standout.data.labels import Provenance
 from standout.ingest.cells import DistinctCells, text_cells
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
-from standout.ingest.formats import Options, SourceFile
-from standout.ingest.report import Reason, RejectLog
-from standout.ingest.roles import Roles, has_header, numbered_names
+from standout.ingest.formats import Format, Options, SourceFile
+from standout.ingest.report import Reason, RejectLog, check_rejects
+from standout.ingest.roles import Roles, has_header, is_repeated, is_unlikely_row, numbered_names
 from standout.ingest.sources import HEAD, Stream, open_stream
 from standout.ingest.tokens import (
     NO_QUOTE,
@@ -73,6 +74,18 @@ class TextFile:
         """A few rows."""
         return self.rows[:SAMPLE]
 
+    def has_sure_names(self, options: Options) -> bool:
+        """Whether the first line is a header beyond doubt."""
+        if not self.layout.header or len(set(self.names)) < len(self.names):
+            return False
+        is_said = options.header is not None
+        return is_said or (not is_repeated(self.names, self.sample) and is_unlikely_row(self.names, self.sample))
+
+    def repeats(self, columns: Sequence[int]) -> bool:
+        """Whether a column has a cell twice in the first rows."""
+        rows = [row for row in self.rows if len(row) == len(self.names)]
+        return any(len({row[column].strip() for row in rows}) < len(rows) for column in columns)
+
     def windows(self, wanted: Sequence[int], progress: Progress) -> Iterator[tuple[Window, Rows]]:
         """Yield the rows without the header, window by window, with the spans of the wanted columns."""
         layout, slot = self.layout, np.full(len(self.layout.names), -1, np.int64)
@@ -93,7 +106,38 @@ class TextFile:
                 person = constant_spans(record, len(rows.line)) if roles.record is None else spans.pop(0)
                 collector.add(Batch(rows.line, rows.status, person, tuple(spans), value, time))
         if window is not None:
-            collector.note_encoding(window)
+            collector.rejects.note_encoding(window.stream.name, window.stream.encoding, window.decoder.invalid_line)
+
+    def cells(
+        self,
+        parts: Callable[[], Iterable["TextFile"]],
+        kind: Format,
+        options: Options,
+        rejects: RejectLog,
+        progress: Progress,
+        wanted: Sequence[int],
+    ) -> Iterator[DistinctCells]:
+        """Yield the distinct cells of some columns of a table, in files with the same columns."""
+        interners = [Interner(SMALL_NUMBERS) for _ in wanted]
+        codes_of: list[list[NDArray[np.unsignedinteger]]] = [[] for _ in wanted]  # codes + 1; 0 is an empty cell
+        for part in parts():
+            window = None
+            for window, rows in part.windows(wanted, progress):
+                rejects.rows += len(rows.line)
+                rejects.add(part.stream.name, rows.line, rows.status)
+                good = rows.status == 0
+                for k, interner in enumerate(interners):
+                    codes = interner.codes(window.buffer, rows.starts[k], rows.ends[k], rows.status)
+                    codes = np.where(codes == NONE, 0, codes + 1)[good]  # in as few bytes as possible
+                    codes_of[k].append(codes.astype(code_dtype(len(interner))))
+            if window is not None:
+                rejects.note_encoding(part.stream.name, window.stream.encoding, window.decoder.invalid_line)
+        settings = rejects.settings() | self.layout.settings()
+        check_rejects(rejects, options.limit, self.unit, Provenance("", settings=settings))
+        for interner, own in zip(interners, codes_of, strict=True):
+            joined = np.concatenate([np.zeros(0, np.uint8), *own]).astype(np.int64) - 1
+            own.clear()  # their memory is free
+            yield text_cells(pl.Series(list(interner.labels()), dtype=pl.String), joined)  # -1: an empty cell
 
 
 def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress) -> Iterator[tuple[Window, Rows]]:
@@ -183,39 +227,6 @@ def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
     return [line.split(separator) for line in lines]
 
 
-class ColumnTexts:
-    """The distinct texts of some columns of a table, and the code of each row + 1; 0 is an empty cell."""
-
-    def __init__(self, wanted: Sequence[int]) -> None:
-        self.wanted = wanted
-        self.interners = [Interner(SMALL_NUMBERS) for _ in wanted]
-        self.codes: list[list[NDArray[np.unsignedinteger]]] = [[] for _ in wanted]
-        self.encodings: set[str] = set()
-
-    def read(self, file: TextFile, rejects: RejectLog, progress: Progress) -> None:
-        """Add all rows of a file."""
-        window = None
-        for window, rows in file.windows(self.wanted, progress):
-            rejects.rows += len(rows.line)
-            rejects.add(file.stream.name, rows.line, rows.status)
-            good = rows.status == 0
-            for k, interner in enumerate(self.interners):
-                codes = interner.codes(window.buffer, rows.starts[k], rows.ends[k], rows.status)
-                codes = np.where(codes == NONE, 0, codes + 1)[good]  # in as few bytes as possible
-                self.codes[k].append(codes.astype(code_dtype(len(interner))))
-        if window is not None:
-            self.encodings.add(window.stream.encoding)
-            if window.decoder.invalid_line is not None:
-                rejects.invalid_text.append((file.stream.name, window.decoder.invalid_line))
-
-    def cells(self) -> Iterator[DistinctCells]:
-        """Yield the distinct cells of the columns, in order; memory for the codes is freed."""
-        for interner, parts in zip(self.interners, self.codes, strict=True):
-            codes = np.concatenate([np.zeros(0, np.uint8), *parts]).astype(np.int64) - 1
-            parts.clear()
-            yield text_cells(pl.Series(list(interner.labels()), dtype=pl.String), codes)  # -1: an empty cell
-
-
 # The Netflix Prize files: a line `17:` for a film, then `customer,rating,YYYY-MM-DD` for each rating. There is one file
 # per film (mv_0000001.txt, in a folder or a tar), or several films in one file (combined_data_1.txt).
 
@@ -269,4 +280,4 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
         columns = (rows.line, status, people, films, values, times if collector.times is not None else times * 0)
         collector.add_codes(*(column[~is_film] for column in columns))
     if window is not None:
-        collector.note_encoding(window)
+        collector.rejects.note_encoding(window.stream.name, window.stream.encoding, window.decoder.invalid_line)

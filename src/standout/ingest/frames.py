@@ -3,7 +3,7 @@
 import io
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,6 +21,7 @@ from standout.core.progress import Progress
 from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
 from standout.ingest.formats import Format, Options, SourceFile
+from standout.ingest.report import RejectLog
 from standout.ingest.roles import NESTED, Roles
 from standout.ingest.sources import PACKED, first_bytes, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
@@ -77,24 +78,31 @@ class FrameSource:
         if row == 0:
             raise SourceError(f"{self.name} has no rows: check the source")
 
-
-def cells_of_frames(parts: Sequence[FrameSource], kind: str, wanted: Sequence[int]) -> Iterator[DistinctCells]:
-    """Yield the distinct cells of columns of frames, or of files with the same columns."""
-    at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
-    for first in range(0, len(wanted), at_a_time):
-        positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
-        for part in parts:
-            with polars_errors(part.name):
-                own = list(part.batches(positions, None))
-            if not any(map(len, own)):
-                raise SourceError(f"{part.name} has no rows: check the source")
-            batches += own
-        for position in positions:
-            series = [batch[str(position)] for batch in batches]
-            kinds = {column.dtype for column in series if column.dtype != pl.Null}
-            common = pl.String if len(kinds) > 1 else next(iter(kinds), pl.Null())  # as text if their types differ
-            column = pl.concat([part if part.dtype == common else part.cast(common) for part in series])
-            yield distinct_cells(column.alias(parts[0].names[position]))
+    def cells(
+        self,
+        parts: Callable[[], Iterable["FrameSource"]],
+        kind: Format,
+        options: Options,
+        rejects: RejectLog,
+        progress: Progress,
+        wanted: Sequence[int],
+    ) -> Iterator[DistinctCells]:
+        """Yield the distinct cells of some columns of a table, in sources with the same columns."""
+        at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
+        for first in range(0, len(wanted), at_a_time):
+            positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
+            for part in parts():
+                with polars_errors(part.name):
+                    own = list(part.batches(positions, None))
+                if not any(map(len, own)):
+                    raise SourceError(f"{part.name} has no rows: check the source")
+                batches += own
+            for position in positions:
+                series = [batch[str(position)] for batch in batches]
+                kinds = {column.dtype for column in series if column.dtype != pl.Null}
+                common = pl.String if len(kinds) > 1 else next(iter(kinds), pl.Null())  # as text if their types differ
+                column = pl.concat([part if part.dtype == common else part.cast(common) for part in series])
+                yield distinct_cells(column.alias(self.names[position]))
 
 
 def open_frame(source: Any) -> FrameSource:

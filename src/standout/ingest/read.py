@@ -2,12 +2,12 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, ReadingWarning, SourceError
@@ -19,8 +19,9 @@ from standout.data.export import FrameExport
 from standout.data.labels import Provenance, TimeUnit
 from standout.data.release import Release
 from standout.data.store import is_index, open_index, open_index_writer
+from standout.ingest.cells import ValueType
 from standout.ingest.collector import Collector
-from standout.ingest.delimited import ColumnTexts, Layout, TextFile, netflix_roles, open_text, read_netflix
+from standout.ingest.delimited import Layout, netflix_roles, open_text, read_netflix
 from standout.ingest.formats import (
     NETFLIX_FILES,
     NETFLIX_TITLES,
@@ -37,16 +38,11 @@ from standout.ingest.formats import (
     recognise,
     record_ids,
 )
-from standout.ingest.report import RejectLog, check_rejects, reading_warnings, waive_columns
-from standout.ingest.roles import Roles, check_people, is_repeated, is_unlikely_row, resolve_roles
+from standout.ingest.report import RejectLog, reading_warnings, waive_columns
+from standout.ingest.roles import Roles, check_people, resolve_roles
 from standout.ingest.schema import Schema
 from standout.ingest.sources import RemotePath, expand_paths, file_size, open_stream, tar_members
 from standout.ingest.tables import LARGEST, TablePlan, TableReading, join_history, table_plan
-from standout.ingest.tokens import encoding_setting
-
-if TYPE_CHECKING:
-    from standout.ingest.cells import DistinctCells, ValueType
-    from standout.ingest.frames import FrameSource
 
 MOST_BYTES = 1 << 30
 """Largest file that a worker reads."""
@@ -84,7 +80,7 @@ def read(
     sql_table: str | None = None,
     skip_lines: int = 0,
     record_from_name: str | None = None,
-    value_type: "ValueType" = "auto",
+    value_type: ValueType = "auto",
     value_bin: float | None = None,
     time_format: str | None = None,
     time_unit: TimeUnit | None = None,
@@ -220,30 +216,26 @@ def open_part(kind: Format, file: SourceFile, options: Options, like: Layout | N
             yield open_file(kind, file, options, stack)
 
 
-def read_part(
-    collector: Collector, kind: Format, file: SourceFile, record: str, roles: Roles, like: Layout | None, first: str
-) -> Collector:
-    """Read one of several files into a collector, here or on a worker."""
-    read_further(collector, kind, file, record, roles, like, first, no_progress)
+class Further(NamedTuple):
+    """What the first of several files says about the others; their columns may be in another order."""
+
+    kind: Format
+    first: str
+    roles: Roles
+    layout: Layout | None
+
+    def read(self, file: SourceFile, record: str, collector: Collector, progress: Progress) -> None:
+        """Pass every row of a file to a collector."""
+        with open_part(self.kind, file, collector.options, self.layout) as part:
+            if sorted(part.names) != sorted(self.roles.names):
+                raise SourceError(f"{file.path} has other columns than {self.first}: read them one by one")
+            part.read(self.roles.reordered(part.names), record, collector, progress)
+
+
+def read_part(further: Further, file: SourceFile, record: str, collector: Collector) -> Collector:
+    """Read a file on a worker."""
+    further.read(file, record, collector, no_progress)
     return collector.packed()
-
-
-def read_further(
-    collector: Collector,
-    kind: Format,
-    file: SourceFile,
-    record: str,
-    roles: Roles,
-    like: Layout | None,
-    first: str,
-    progress: Progress,
-) -> None:
-    """Read a further file, whose columns may be in another order."""
-    with open_part(kind, file, collector.options, like) as part:
-        names = part.names
-        if sorted(names) != sorted(roles.names):
-            raise SourceError(f"{file.path} has other columns than {first}: read them one by one")
-        part.read(roles if names == roles.names else roles.reordered(names), record, collector, progress)
 
 
 @dataclass(slots=True)
@@ -331,129 +323,85 @@ class SourceReader:
         return waive_columns(open_index(path), self.options.ignored)
 
     def _frame(self, source: Any) -> Release:
-        from standout.ingest.frames import cells_of_frames, open_frame, polars_errors
+        from standout.ingest.frames import open_frame, polars_errors
 
         for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
             raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
         with polars_errors("the frame"):
-            opened, found = open_frame(source), RecognisedSource("frame", ())
-        can_be_read_twice = type(source).__module__.startswith(("polars", "pandas"))
-        if self.options.kind == "table" or can_be_read_twice:
-            plan = table_plan(opened.names, self.options, 0)
-            if plan is not None:
-                if hasattr(source, "collect"):  # run a query once: it may change the order of rows
-                    with polars_errors("the frame"):
-                        source = source.collect()
-                        opened = open_frame(source)
-                release = self._table(found, opened.names, partial(cells_of_frames, [opened], "frame"), plan)
-                if release is not None:
-                    return release
-        return self._history(found, opened, opened.names)
+            opened, plan = open_frame(source), None
+            if self.options.kind == "table" or type(source).__module__.startswith(("polars", "pandas")):
+                plan = table_plan(opened.names, self.options, 0)  # a stream can be read only once
+            if plan is not None and hasattr(source, "collect"):
+                opened = open_frame(source.collect())  # run a query once: it may change the order of rows
+        found = RecognisedSource("frame", ())
+        release = None if plan is None else self._table(found, opened, plan)
+        return self._history(found, opened) if release is None else release
 
     def _files(self, source: RecognisedSource, size: int | None) -> Release:
         """Read files. The first is opened once, unless its last rows show that it is no table."""
         with open_part(source.kind, source.files[0], self.options) as first:
-            is_text = source.kind in TEXT
-            names, plan = first.names, None
-            if self.options.kind == "table":
-                plan = TablePlan()
-            elif size is not None:
-                is_sure = not is_text or (first.layout.header and len(set(names)) == len(names))
-                if is_sure and is_text and self.options.header is None:
-                    is_sure = not is_repeated(names, first.sample) and is_unlikely_row(names, first.sample)
-                plan = table_plan(names, self.options, size) if is_sure else None
-            if plan is not None and is_text and self.options.kind != "table":  # do people have several rows?
-                rows = [row for row in first.rows if len(row) == len(names)]
-                cells = ([row[column].strip() for row in rows] for column in plan.unique)
-                plan = None if any(len({*own}) < len(own) for own in cells) else plan
+            plan = TablePlan() if self.options.kind == "table" else None
+            if plan is None and size is not None and (source.kind not in TEXT or first.has_sure_names(self.options)):
+                plan = table_plan(first.names, self.options, size)
+                plan = None if plan is not None and source.kind in TEXT and first.repeats(plan.unique) else plan
             if plan is None:
-                return self._history(source, first, names)
-            release = (self._text_table if is_text else self._frame_table)(source, first, plan)
+                return self._history(source, first)
+            release = self._table(source, first, plan)
         if release is not None:
             return release
         self.rejects = RejectLog()
         with open_part(source.kind, source.files[0], self.options) as first:
-            return self._history(source, first, names)
+            return self._history(source, first)
 
-    # One row per person
+    def _table(self, source: RecognisedSource, first: Any, plan: TablePlan) -> Release | None:
+        """Read one row per person; None if the cells show that it is a history."""
 
-    def _text_table(self, source: RecognisedSource, first: TextFile, plan: TablePlan) -> Release | None:
-        layout, settings = first.layout, dict[str, str]()
-
-        def cells_at(wanted: Sequence[int]) -> "Iterator[DistinctCells]":
-            texts = ColumnTexts(wanted)
-            texts.read(first, self.rejects, self.progress)
+        def parts() -> Iterator[Any]:
+            yield first
             for file in source.files[1:]:
-                with open_text(file, self.options) as more:
-                    if more.layout.names != layout.names:
-                        raise SourceError(
-                            f"{file.path} has other columns than {source.files[0].path}: read them one by one"
-                        )
-                    texts.read(more, self.rejects, self.progress)
-            settings.update(encoding_setting(texts.encodings) | layout.settings())
-            check_rejects(self.rejects, self.options.limit, "line", Provenance("", settings=settings))
-            return texts.cells()
+                with open_part(source.kind, file, self.options) as part:
+                    if part.names != first.names:
+                        other = source.files[0].path
+                        raise SourceError(f"{file.path} has other columns than {other}: read them one by one")
+                    yield part
 
-        release = self._table(source, layout.names, cells_at, plan)
-        if release is None:
-            return None
-        read = replace(release.provenance, **self.rejects.provenance("line"))
-        return replace(release, provenance=replace(read, format="delimited text", settings=settings | read.settings))
-
-    def _frame_table(self, source: RecognisedSource, first: "FrameSource", plan: TablePlan) -> Release | None:
-        from standout.ingest.frames import cells_of_frames, open_file
-
-        with ExitStack() as stack:
-            parts = [first, *(open_file(source.kind, file, self.options, stack) for file in source.files[1:])]
-            for part in parts:
-                if part.names != first.names:
-                    raise SourceError(f"{part.name} has other columns than {first.name}: read them one by one")
-            return self._table(source, first.names, partial(cells_of_frames, parts, source.kind), plan)
-
-    def _table(
-        self,
-        source: RecognisedSource,
-        names: Sequence[str],
-        cells_at: "Callable[[Sequence[int]], Iterator[DistinctCells]]",
-        plan: TablePlan,
-    ) -> Release | None:
-        """Read a table; None if its cells show that it is a history."""
         table = TableReading(self.options, self.progress)
-        release = table.read(names, cells_at, plan)
+        cells_at = partial(first.cells, parts, source.kind, self.options, self.rejects, self.progress)
+        release = table.read(first.names, cells_at, plan)
         if release is None:
             return None
         self.table, self.reason = table, plan.reason
-        files = tuple(_printable(file.path.name) for file in source.files)
-        return replace(release, provenance=replace(release.provenance, format=source.kind, files=files))
+        read, files = release.provenance, tuple(_printable(file.path.name) for file in source.files)
+        if source.kind not in TEXT:
+            return replace(release, provenance=replace(read, format=source.kind, files=files))
+        settings = self.rejects.settings() | first.layout.settings() | read.settings
+        return replace(
+            release,
+            provenance=replace(
+                read, format="delimited text", files=files, **self.rejects.provenance("line") | {"settings": settings}
+            ),
+        )
 
-    # One row per entry
-
-    def _history(self, source: RecognisedSource, first: Any, names: tuple[str, ...]) -> Release:
-        """Read a history, one file after another, or on workers where there are any."""
+    def _history(self, source: RecognisedSource, first: Any) -> Release:
+        """Read one row per entry, one file after another, or on workers where there are any."""
         options, files, kind = self.options, source.files, source.kind
         records, layout = record_ids(files, options.record_from_name), first.layout if kind in TEXT else None
         meter = ProgressMeter("reading", max(len(files), 1), self.progress)
-        roles = resolve_roles(
-            names,
-            options,
-            layout is None or layout.header,
-            first.sample,
-            declared=layout is None,
-            in_order=kind if kind == "MovieLens" else "",
-        )
+        roles = resolve_roles(first.names, options, layout is None or layout.header, first.sample, kind)
         has_value, has_time = roles.value is not None, roles.time is not None
         collector = Collector(options, self.rejects, has_value, has_time, first.unit, self.memory)
         with meter.part(1):
             first.read(roles, records[0], collector, meter)
-        number, pool = 1, current_pool()
+        number, pool, paths = 1, current_pool(), [file.path for file in files[1:]]
+        if collector.places is not None or not all(isinstance(path, RemotePath) or path.is_file() for path in paths):
+            pool = None
+        elif pool is not None and paths and max(map(file_size, paths)) > MOST_BYTES:
+            pool = None  # the codes of a file are in a worker's memory
         while number < len(files):
-            about = roles, layout, str(files[0].path)
-            shared = pool is not None and collector.places is None  # the codes of a file are in a worker's memory
-            paths = [file.path for file in files[number:]] if shared else []
-            readable = (isinstance(path, RemotePath) or path.is_file() for path in paths)
-            if pool is not None and shared and all(readable) and max(map(file_size, paths)) <= MOST_BYTES:
-                tasks = ((kind, files[i], records[i], *about) for i in range(number, len(files)))
-                for part in pool.map(read_part, ((collector.fresh(), *task) for task in tasks)):
+            further = Further(kind, str(files[0].path), roles, layout)
+            if pool is not None:
+                tasks = ((further, files[i], records[i], collector.fresh()) for i in range(number, len(files)))
+                for part in pool.map(read_part, tasks):
                     if not collector.merge(part):
                         break  # its times have another format
                     number += 1
@@ -461,7 +409,7 @@ class SourceReader:
                         pass
             if number < len(files):
                 with meter.part(1):
-                    read_further(collector, kind, files[number], records[number], *about, meter)
+                    further.read(files[number], records[number], collector, meter)
                 number += 1
         return self._finish(source, collector, roles, {} if layout is None else layout.settings())
 
@@ -494,7 +442,7 @@ class SourceReader:
         """Build a history, with a provenance that says how the source was read."""
         files = tuple(dict.fromkeys(_printable(file.path.name) for file in source.files))
         files = files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
-        settings = encoding_setting(collector.encodings) | dict(layout)
+        settings = self.rejects.settings() | dict(layout)
         settings |= {"skipped files": f"{source.skipped:,}"} if source.skipped else {}
         if collector.times is not None:
             settings |= collector.times.settings()

@@ -68,11 +68,16 @@ def reject_limit(given: int | str) -> tuple[int, float]:
     return count, share
 
 
+ENCODINGS = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+"""Their names for people."""
+
+
 @dataclass(slots=True)
 class RejectLog:
     """Lines and reasons of the unusable rows of all sources."""
 
     rows: int = 0
+    encodings: set[str] = field(default_factory=set)
     invalid_text: list[tuple[str, int]] = field(default_factory=list)
     batches: list[tuple[str, NDArray[np.int64], NDArray[np.uint8]]] = field(default_factory=list)
 
@@ -81,6 +86,23 @@ class RejectLog:
         bad = status != 0
         if bad.any():
             self.batches.append((source, lines[bad], status[bad]))
+
+    def note_encoding(self, source: str, encoding: str, invalid_line: int | None) -> None:
+        """Note in which encoding a source was read, and where it is not valid."""
+        self.encodings.add(encoding)
+        self.invalid_text += [] if invalid_line is None else [(source, invalid_line)]
+
+    def extend(self, more: "RejectLog") -> None:
+        """Add what another log has."""
+        self.rows += more.rows
+        self.encodings |= more.encodings
+        self.invalid_text += more.invalid_text
+        self.batches += more.batches
+
+    def settings(self) -> dict[str, str]:
+        """Return the encodings of all sources, for the provenance; nothing if they are not text."""
+        names = sorted(ENCODINGS.get(name.lower(), name) for name in self.encodings)
+        return {"encoding": ", ".join(names)} if names else {}
 
     def counts(self) -> dict[Reason, int]:
         """Number of rows for each reason."""

@@ -16,7 +16,7 @@ import numpy as np
 from standout.core.errors import ColumnError, ParameterError
 from standout.data.labels import ColumnKind, Labels, Provenance, UnusedColumn
 from standout.ingest.cells import WITH_NUMBERS
-from standout.ingest.formats import ColumnName, Options
+from standout.ingest.formats import TEXT, ColumnName, Format, Options
 from standout.ingest.names import (
     CELLS_DECIDE,
     PLACE_ROLES,
@@ -262,7 +262,9 @@ class Roles:
         return [column for column in columns if column is not None]
 
     def reordered(self, names: Sequence[str]) -> "Roles":
-        """Return the same roles for columns with the same names in another order."""
+        """Return the same roles for columns with the same names, maybe in another order."""
+        if tuple(names) == self.names:
+            return self
         position = {name: i for i, name in enumerate(names)}
         record, value, time = (
             None if i is None else position[self.names[i]] for i in (self.record, self.value, self.time)
@@ -295,18 +297,11 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
 
 
-def resolve_roles(
-    names: Sequence[str],
-    options: Options,
-    header: bool,
-    sample: Sample = (),
-    declared: bool = False,
-    in_order: str = "",
-) -> Roles:
+def resolve_roles(names: Sequence[str], options: Options, header: bool, sample: Sample, kind: Format) -> Roles:
     """Decide the role of each column, and what the other columns look like."""
-    by_order = in_order and not header and not options.names_people and not options.items and len(names) == 4
-    columns = _Columns(tuple(names), options, header, tuple(sample), declared, bool(by_order))
-    roles = columns.choose_in_order(in_order) if by_order else columns.choose()
+    by_order = kind == "MovieLens" and not (header or options.names_people or options.items) and len(names) == 4
+    columns = _Columns(tuple(names), options, header, tuple(sample), kind not in TEXT, by_order)
+    roles = columns.choose_in_order() if by_order else columns.choose()
     if both := sorted({*roles.wanted} & columns.ignored):
         raise ColumnError(
             f"column {columns.shown(both[0])} has a role and cannot be ignored: name another column for the "
@@ -380,13 +375,13 @@ class _Columns:
                 reasons[role] = "its name ends in a well-known name"
         return replace(roles, reasons=reasons)
 
-    def choose_in_order(self, known_format: str) -> Roles:
-        """Columns of a known format without a header: record, item, value and time."""
+    def choose_in_order(self) -> Roles:
+        """Columns of MovieLens without a header: record, item, value and time."""
         value, time = self.given(self.options.value, "value"), self.given(self.options.time, "time")
         value = 2 if self.options.value is None and time != 2 else value
         time = 3 if self.options.time is None and value != 3 else time
         roles = Roles(0, (1,), value, time, self.names)
-        return replace(roles, reasons=dict.fromkeys(roles.by_role(), f"its place in a {known_format} file"))
+        return replace(roles, reasons=dict.fromkeys(roles.by_role(), "its place in a MovieLens file"))
 
     def given(self, column: ColumnName | bool | None, role: str) -> int | None:
         """Position of the column that the user named, or None."""

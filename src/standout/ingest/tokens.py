@@ -145,7 +145,6 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
 # in it. In any encoding of single bytes different texts stay different, so a wrong guess changes no number.
 
 WINDOWS = "cp1252"
-NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
@@ -154,12 +153,6 @@ UTF8_CHARACTER = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|
 PROBLEM = re.compile(UNDEFINED.pattern + b"|" + UTF8_CHARACTER.pattern)
 NOT_ASCII = re.compile(rb"[\x80-\xff]")
 MANY = 10
-
-
-def encoding_setting(encodings: set[str]) -> dict[str, str]:
-    """Return the encodings of all sources, for the provenance; nothing if they are not text."""
-    names = sorted(NAMES.get(name.lower(), name) for name in encodings)
-    return {"encoding": ", ".join(names)} if names else {}
 
 
 def without_marks(data: bytes) -> bytes:
