@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from conftest import content
-from standout.ingest import frames
 from standout.ingest.sources import zstd
 
 ROWS = [
@@ -57,26 +56,29 @@ cells = st.text(max_size=6).filter(lambda text: text.strip() and "\0" not in tex
 objects = st.lists(st.tuples(cells, cells, st.none() | st.integers(-5, 5)), min_size=1, max_size=20)
 
 
-@given(objects, st.integers(20, 200), st.booleans())
-def test_every_block_size_gives_the_same_release(tmp_path_factory, rows, block, pretty):
+@given(objects, st.booleans())
+def test_lines_and_arrays_give_the_release_of_their_rows(tmp_path_factory, rows, pretty):
     rows = [row for row in rows if all(str(cell).isprintable() for cell in row)] or [("u", "i", None)]
     wanted = naive.entries((str(user), str(item), value, None) for user, item, value in rows)
     made = [{"user": user, "item": item, "rating": value, "x": {"y": [item]}} for user, item, value in rows]
-    path = tmp_path_factory.mktemp("json") / "data"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "BLOCK", block)
-        for text in (lines(made), json.dumps(made, indent=1 if pretty else None, ensure_ascii=False)):
-            path.write_text(text, encoding="utf-8")
-            assert content(so.read(path, kind="history", ignore="x", repeats="last")) == wanted
+    path = tmp_path_factory.mktemp("json") / "data [1]*"
+    for text in (lines(made), json.dumps(made, indent=1 if pretty else None, ensure_ascii=False)):
+        path.write_text(text, encoding="utf-8")
+        assert content(so.read([path], kind="history", ignore="x", repeats="last")) == wanted
 
 
-def test_a_field_that_appears_late_is_a_column(put, monkeypatch):
-    monkeypatch.setattr(frames, "BLOCK", 64)
-    rows = [{"user": str(i), "item": "a"} for i in range(300)]
+def test_a_name_is_no_pattern(tmp_path):
+    for name in ("a*.jsonl", "ab.jsonl"):
+        (tmp_path / name).write_text(lines(ROWS))
+    assert so.read(tmp_path / "a*.jsonl").provenance.rows == 3
+
+
+def test_a_field_that_appears_late_is_a_column(put):
+    rows = [{"user": str(i), "item": "a"} for i in range(3000)]
     rows.append({"user": "x", "item": "a", "time": "2005-03-01"})
     release = so.read(put(lines(rows), "late.jsonl"))
     assert release.provenance.columns["time"] == "time"
-    assert release.n_entries == 301
+    assert release.n_entries == 3001
 
 
 def test_nested_fields_are_refused_only_if_they_are_used(put):

@@ -422,7 +422,7 @@ def parse_titles(
     pairs: Iterable[tuple[str, str]]
     if base.startswith(("movie_titles.", "u.item")) or ".dat" in base:
         is_netflix = base.startswith("movie_titles.")
-        lines = stream.lines(LATIN if is_netflix else encoding, LONGEST_LINE)
+        lines = stream.text_lines(LATIN if is_netflix else encoding, LONGEST_LINE)
         # str.splitlines would also split at characters that occur in titles
         rows = (line.removesuffix("\n").removesuffix("\r") for line in lines)
         if is_netflix:  # id,year,title: a title may contain commas, and a year may be NULL
@@ -433,7 +433,7 @@ def parse_titles(
             parts = (row.split("|" if base.startswith("u.item") else "::")[:2] for row in rows)
             pairs = ((row[0], row[1].strip()) for row in parts if len(row) == 2)
     else:
-        pairs = _csv_titles(stream.lines(encoding, LONGEST_LINE, newline=""), stream.name)
+        pairs = _csv_titles(stream.text_lines(encoding, LONGEST_LINE, newline=""), stream.name)
     return {item: title for item, title in pairs if wanted is None or item in wanted}
 
 

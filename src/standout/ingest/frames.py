@@ -1,13 +1,14 @@
 """Sources with named columns that are read in batches: frames, Parquet, Arrow, SQLite, DuckDB, JSON."""
 
-import io
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from glob import escape
 from itertools import chain
 from pathlib import Path
+from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -23,9 +24,9 @@ from standout.ingest.collector import Batch, Collector, Spans, byte_array, const
 from standout.ingest.formats import Format, Options, SourceFile
 from standout.ingest.report import RejectLog
 from standout.ingest.roles import NESTED, Roles
-from standout.ingest.sources import PACKED, first_bytes, open_stream, read_errors
+from standout.ingest.sources import PACKED, UTF8, first_bytes, is_utf8, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
-from standout.ingest.tokens import without_marks
+from standout.ingest.tokens import UTF8_MARK, without_marks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,7 @@ ROWS, FETCH = 1 << 18, 1 << 16
 """Largest number of rows of a batch, and of rows that are fetched from SQLite at a time."""
 SAMPLE_ROWS, SHOWN, COPY = 50, 20, 1 << 20
 IPC_FILE = b"ARROW1"
+JSON_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 AT_A_TIME = {"Parquet": 8, "Arrow": 8}
 """Number of columns of a table that are read at a time, from a format that stores them one by one."""
 SOURCES = (
@@ -125,15 +127,19 @@ def open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack
 
 
 def _open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
-    if kind in ("JSON lines", "JSON array"):
-        return _json_source(file, options.encoding, kind)
-    path = file.path
-    if not isinstance(path, Path) or file.member is not None or first_bytes(path).startswith(PACKED):
+    path, is_json = file.path, kind in ("JSON lines", "JSON array")
+    is_plain = is_utf8(options.encoding) and not first_bytes(path).startswith(UTF8_MARK)
+    is_plain = (is_plain and escape(str(path)) == str(path)) or not is_json  # Polars takes a*.jsonl for a pattern
+    if not is_plain or not isinstance(path, Path) or file.member or first_bytes(path).startswith(PACKED):
         path = stack.enter_context(temporary_folder()) / "source"
-        with open_stream(file.path, file.member) as stream, path.open("xb") as copy:
-            room = memoryview(bytearray(COPY))
-            while count := stream.fill(room):
-                copy.write(room[:count])
+        with (
+            open_stream(file.path, file.member, options.encoding if is_json else UTF8) as stream,
+            path.open("xb") as copy,
+        ):
+            stream.head = without_marks(stream.peek()) if is_json else stream.peek()
+            copyfileobj(stream, copy, COPY)
+    if is_json:
+        return _json_source(path, str(file.path), kind == "JSON array")
     if kind == "Parquet":
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         return _lazy_source(frame, int(frame.select(pl.len()).collect().item()))
@@ -148,14 +154,17 @@ def _lazy_source(frame: pl.LazyFrame, rows: int = 0) -> FrameSource:
     names = tuple(frame.collect_schema().names())
 
     def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
-        chosen = frame.select(pl.col(names[i]).alias(str(i)) for i in positions)
-        if most is not None:
-            yield chosen.head(most).collect()
-            return
-        for batch in chosen.collect_batches(chunk_size=ROWS, maintain_order=True):
-            yield from batch.iter_slices(ROWS)
+        return _batches(frame.select(pl.col(names[i]).alias(str(i)) for i in positions), most)
 
     return FrameSource(names, batches, rows)
+
+
+def _batches(frame: pl.LazyFrame, most: int | None) -> Iterator[pl.DataFrame]:
+    if most is not None:
+        yield frame.head(most).collect()
+        return
+    for batch in frame.collect_batches(chunk_size=ROWS, maintain_order=True):
+        yield from batch.iter_slices(ROWS)
 
 
 def _pandas_source(frame: "pd.DataFrame") -> FrameSource:
@@ -360,84 +369,54 @@ def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> 
     return reader.to_codes(seconds, is_local, status)
 
 
-# JSON: one object for each line, in blocks of constant memory, or an array of objects as a whole.
-
-BLOCK, LARGEST = 1 << 23, 1 << 31
-"""Bytes that are read at a time, and the largest array or object."""
+# JSON: one object for each line, or an array of objects, which is held in memory.
 
 
-def _json_source(file: SourceFile, encoding: str, kind: Format) -> FrameSource:
-    """Open a JSON source; it is read once for its fields, and once for its rows."""
-    name, is_array = str(file.path), kind == "JSON array"
-    fields: dict[str, bool] = {}
-    for before, block in _json_blocks(file, encoding, is_array):
-        for field, is_nested in _json_fields(name, before, block, is_array).items():
-            fields[field] = fields.get(field, False) or is_nested
-    names = tuple(fields)
+def _json_source(path: Path, name: str, is_array: bool) -> FrameSource:
+    """Open a JSON file in UTF-8; it is read once for its fields, and once for its rows."""
+
+    def scan(**options: Any) -> pl.LazyFrame:
+        return pl.read_json(path, **options).lazy() if is_array else pl.scan_ndjson(path, **options)
+
+    try:
+        schema = scan(infer_schema_length=None).collect_schema()
+        is_nested = {field: kind.is_nested() for field, kind in schema.items()}
+    except JSON_ERRORS:  # a list in one object, an object in another
+        is_nested = {}
+        for found in _json_objects(path, name, is_array):
+            is_nested |= {
+                field: isinstance(cell, (list, dict)) or is_nested.get(field, False) for field, cell in found.items()
+            }
+    names = tuple(is_nested)
 
     def batches(positions: Sequence[int], most: int | None) -> Iterator[pl.DataFrame]:
-        if most is None and (nested := [names[i] for i in positions if fields[names[i]]]):
+        if most is None and (nested := [names[i] for i in positions if is_nested[names[i]]]):
             raise ColumnError(
                 f"column {nested[0]!r} has nested fields: choose another column, "
                 "or write the fields that you need as columns of their own"
             )
-        columns = [(pl.lit(NESTED) if fields[names[i]] else pl.col(names[i])).alias(str(i)) for i in positions]
-        schema = {names[i]: pl.String for i in positions if not fields[names[i]]}  # so 007 and 7 stay different ids
-        for before, whole in _json_blocks(file, encoding, is_array):
-            block = whole if most is None or is_array else b"\n".join(whole.split(b"\n", most)[:most])
-            try:
-                frame = (pl.read_json if is_array else pl.read_ndjson)(io.BytesIO(block), schema=schema)
-            except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-                _json_objects(name, before, block, is_array)  # names the first that is none
-                raise SourceError(f"{name} is not valid JSON: check the file") from error
-            yield frame.head(most or len(frame)).select(columns)
+        columns = [(pl.lit(NESTED) if is_nested[names[i]] else pl.col(names[i])).alias(str(i)) for i in positions]
+        schema = {names[i]: pl.String for i in positions if not is_nested[names[i]]}  # so 007 and 7 stay different ids
+        try:
+            yield from _batches(scan(schema=schema).select(columns), most)
+        except JSON_ERRORS as error:
+            for _ in _json_objects(path, name, is_array):  # names the first that is none
+                pass
+            raise SourceError(f"{name} is not valid JSON: check the file") from error
 
     return FrameSource(names, batches)
 
 
-def _json_blocks(file: SourceFile, encoding: str, is_array: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks of complete lines, or the whole array, with the number of lines before."""
-    with open_stream(file.path, file.member, encoding) as stream:
-        stream.head = without_marks(stream.peek())
-        before, rest, room = 0, bytearray(), memoryview(bytearray(BLOCK))
-        while count := stream.fill(room):
-            rest += room[:count]
-            cut = 0 if is_array else rest.rfind(b"\n") + 1
-            if len(rest) - cut > LARGEST:
-                raise SourceError(f"{stream.name} has an object or array of more than {LARGEST >> 30} GB")
-            if cut:
-                yield before, bytes(rest[:cut])
-                before += rest.count(b"\n", 0, cut)
-                del rest[:cut]
-        if rest.strip():
-            yield before, bytes(rest)
-
-
-def _json_fields(name: str, before: int, block: bytes, is_array: bool) -> dict[str, bool]:
-    """Return the fields of all objects, and whether they are nested."""
-    try:
-        frame = pl.read_json(io.BytesIO(block), infer_schema_length=None).lazy() if is_array else None
-        frame = pl.scan_ndjson(io.BytesIO(block), infer_schema_length=None) if frame is None else frame
-        return {field: dtype.is_nested() for field, dtype in frame.collect_schema().items()}
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # a list in one object, an object in another
-        fields: dict[str, bool] = {}
-        for found in _json_objects(name, before, block, is_array):
-            for field, cell in found.items():
-                fields[field] = fields.get(field, False) or isinstance(cell, (list, dict))
-        return fields
-
-
-def _json_objects(name: str, before: int, block: bytes, is_array: bool) -> list[dict[str, Any]]:
-    """Parse objects one by one; an error names the line of the first that is none, and never its content."""
-    objects: list[dict[str, Any]] = []
-    for number, line in enumerate([block] if is_array else block.split(b"\n"), start=before + 1):
-        try:
-            found = json.loads(line, parse_int=str) if line.strip() else []  # int() refuses 4,301 digits
-        except (ValueError, RecursionError):
-            found = None
-        found = [found] if isinstance(found, dict) and not is_array else found
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            where = "is not a JSON array of objects" if is_array else f"line {number} is not a JSON object"
-            raise SourceError(f"{name} {where}: check the file")
-        objects += found
-    return objects
+def _json_objects(path: Path, name: str, is_array: bool) -> Iterator[dict[str, Any]]:
+    """Yield objects one by one; an error names the line of the first that is none, and never its content."""
+    with path.open("rb") as file:
+        for number, line in enumerate([file.read()] if is_array else file, start=1):
+            try:
+                found = json.loads(line, parse_int=str) if line.strip() else []  # int() refuses 4,301 digits
+            except (ValueError, RecursionError):
+                found = None
+            found = [found] if isinstance(found, dict) and not is_array else found
+            if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+                where = "is not a JSON array of objects" if is_array else f"line {number} is not a JSON object"
+                raise SourceError(f"{name} {where}: check the file")
+            yield from found

@@ -13,12 +13,12 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 
 from standout.core.errors import ParameterError, SourceError, install_command
 
@@ -231,20 +231,13 @@ class CappedReader:
         return content
 
 
-class Readable(Protocol):
-    """Bytes, some at a time."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read up to `size` bytes; none are left if there are none."""
-
-
-@dataclass(slots=True)
-class Stream:
-    """A stream of decompressed bytes; `total` is the size of its file, `first_line` the number of its first line."""
+@dataclass(eq=False)
+class Stream(io.RawIOBase):
+    """Decompressed bytes, which `more` reads; `total` is the size of the file, `first_line` the first line's number."""
 
     name: str
     raw: IO[bytes]
-    body: Readable
+    more: Callable[[int], bytes]
     total: int
     head: bytes = b""
     encoding: str = UTF8
@@ -252,23 +245,28 @@ class Stream:
 
     def convert(self, encoding: str) -> None:
         """Convert the stream from its start to UTF-8."""
-        self.body, self.encoding = _Utf8Reader(self._text(encoding, newline="")), encoding
+        text = self._text(encoding, newline="")
+        self.more, self.encoding = lambda size: text.read(size).encode(), encoding
 
     def _text(self, encoding: str, newline: str) -> io.TextIOWrapper:
         """The stream as text, from the bytes that were already read."""
-        joined, self.head = io.BufferedReader(_JoinedReader(self.head, self.body)), b""
+        unread, self.head = replace(self), b""
         try:
-            return io.TextIOWrapper(joined, encoding=encoding, errors="strict", newline=newline)
+            return io.TextIOWrapper(io.BufferedReader(unread), encoding=encoding, errors="strict", newline=newline)
         except (LookupError, ValueError) as error:
             raise ParameterError(
                 f"encoding must be a text encoding of Python, such as latin-1, got {encoding!r}"
             ) from error
 
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
     def peek(self) -> bytes:
         """Return the first bytes, without consuming them."""
         with read_errors(self.name):
-            while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
-                self.head += more
+            while len(self.head) < HEAD and (content := self.more(HEAD - len(self.head))):
+                self.head += content
         return self.head
 
     def skip(self, lines: int) -> None:
@@ -284,7 +282,7 @@ class Stream:
             if lines:
                 self.head = b""
 
-    def lines(self, encoding: str, longest: int, newline: str = "\n") -> Iterator[str]:
+    def text_lines(self, encoding: str, longest: int, newline: str = "\n") -> Iterator[str]:
         """Yield the remaining lines as text, each with its line end; none may be longer than `longest`."""
         with read_errors(self.name):
             text = self._text(encoding, newline)
@@ -293,10 +291,10 @@ class Stream:
                     raise SourceError(f"{self.name} has a line of more than {longest:,} characters")
                 yield line
 
-    def fill(self, room: memoryview) -> int:
+    def readinto(self, room: Any) -> int:
         """Read into `room`; return the number of bytes, 0 at the end."""
         with read_errors(self.name):
-            content = self.head or self.body.read(len(room))
+            content = self.head or self.more(len(room))
         count = min(len(room), len(content))
         room[:count] = content[:count]
         self.head = content[count:]
@@ -314,19 +312,25 @@ def open_stream(path: SourcePath, member: str | None = None, encoding: str = UTF
     with read_errors(str(path)), path.open("rb") as raw:
         total = file_size(path)
         with _plain(raw, path, member) as body:
-            stream = Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
+            stream = Stream(str(path) if member is None else f"{path}/{member}", raw, body.read, total)
             if not is_utf8(encoding):
                 stream.convert(encoding)
             yield stream
 
 
-DAMAGED = "is damaged: it cannot be decompressed; copy or download it again"
-OS_ERRORS = {
-    gzip.BadGzipFile: f" {DAMAGED}",
+DAMAGED = " is damaged: it cannot be decompressed; copy or download it again"
+PACKING = " cannot be read: it is encrypted or uses an unknown compression; unpack it first"
+CAUSES: dict[type[Exception], str] = {
+    **dict.fromkeys((gzip.BadGzipFile, zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError), DAMAGED),
     FileNotFoundError: ": no such file",
     IsADirectoryError: " is a folder: name a file",
     PermissionError: ": permission denied",
+    EOFError: " is truncated: copy or download it again",
+    UnicodeError: " is not text in this encoding: set the right one with encoding=…",
+    NotImplementedError: PACKING,
+    RuntimeError: PACKING,
 }
+ERRORS: tuple[type[Exception], ...] = (OSError, *CAUSES)
 
 
 @contextmanager
@@ -334,20 +338,10 @@ def read_errors(name: str) -> Iterator[None]:
     """Turn errors while a file is read into a SourceError of one line."""
     try:
         yield
-    except OSError as error:
-        cause = f" cannot be read: {error.strerror or 'it is damaged'}"
-        known = next((text for kind, text in OS_ERRORS.items() if isinstance(error, kind)), cause)
-        raise SourceError(f"{name}{known}") from error
-    except EOFError as error:
-        raise SourceError(f"{name} is truncated: copy or download it again") from error
-    except UnicodeError as error:
-        raise SourceError(f"{name} is not text in this encoding: set the right one with encoding=…") from error
-    except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError) as error:
-        raise SourceError(f"{name} {DAMAGED}") from error
-    except (NotImplementedError, RuntimeError) as error:
-        raise SourceError(
-            f"{name} cannot be read: it is encrypted or uses an unknown compression; unpack it first"
-        ) from error
+    except ERRORS as error:
+        other = f" cannot be read: {getattr(error, 'strerror', None) or 'it is damaged'}"
+        cause = next((text for kind, text in CAUSES.items() if isinstance(error, kind)), other)
+        raise SourceError(f"{name}{cause}") from error
 
 
 def is_utf8(encoding: str) -> bool:
@@ -376,19 +370,19 @@ def tar_members(path: SourcePath) -> Iterator[tuple[str, Stream]]:
             raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
 
 
-def _walk_tar(body: Readable, raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
-    with tarfile.open(fileobj=cast(IO[bytes], body), mode="r|") as archive:
+def _walk_tar(body: Any, raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
+    with tarfile.open(fileobj=body, mode="r|") as archive:
         for info in archive:
             inside = archive.extractfile(info) if info.isfile() else None
             base = Path(info.name).name
             if inside is not None and base.endswith(".tar"):
                 yield from _walk_tar(inside, raw, path)
             elif inside is not None:
-                yield base, Stream(f"{path}/{base}", raw, inside, file_size(path))
+                yield base, Stream(f"{path}/{base}", raw, inside.read, file_size(path))
 
 
 @contextmanager
-def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[Readable]:
+def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[Any]:
     """Yield a stream of the decompressed bytes of an open file."""
     start = raw.read(4)
     raw.seek(0)
@@ -410,29 +404,3 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[Rea
                 yield CappedReader(inside, min(info.compress_size, file_size(path)), str(path))
     else:
         yield raw
-
-
-class _JoinedReader(io.RawIOBase):
-    """Bytes that were already read, and the stream that they came from."""
-
-    def __init__(self, head: bytes, body: Readable) -> None:
-        self.head, self.body = head, body
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        content = self.head or self.body.read(len(room))
-        count = min(len(room), len(content))
-        room[:count], self.head = content[:count], content[count:]
-        return count
-
-
-class _Utf8Reader:
-    """Text in any encoding, as UTF-8."""
-
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self.text = text
-
-    def read(self, size: int) -> bytes:
-        return self.text.read(size).encode()

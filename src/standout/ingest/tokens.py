@@ -261,7 +261,7 @@ class Window:
                     "check the separator, and look for a quote that is not closed"
                 )
             self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
-        count = self.stream.fill(self.buffer[self.end : -1].data)
+        count = self.stream.readinto(self.buffer[self.end : -1].data)
         self.end += count
         self.last = count == 0
         if self.last and self.end and self.buffer[self.end - 1] != NEWLINE:
