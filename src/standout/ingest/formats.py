@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
@@ -15,7 +15,6 @@ from typing import Literal, get_args
 from standout.core.errors import ParameterError, SourceError, not_one_of
 from standout.data.entries import Repeats
 from standout.data.labels import Labels, TimeUnit
-from standout.data.release import read_only
 from standout.ingest import sources
 from standout.ingest.cells import ValueType
 from standout.ingest.places import Geohash, Grid, PlaceCells
@@ -236,8 +235,10 @@ def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
 
     Hidden files (a name that begins with . or _), README and LICENSE files and *.md are skipped, and counted.
     """
-    if isinstance(folder, Path) and options.record_from_name is None and (known := _known_folder(folder)):
-        return known
+    if isinstance(folder, Path) and options.record_from_name is None:
+        inside = [path for parent in (folder / "training_set", folder) if parent.is_dir() for path in parent.iterdir()]
+        if known := _known({path.name: SourceFile(path) for path in inside if path.is_file()}, folder):
+            return known
     if isinstance(folder, Path):
         walked = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
         found: dict[str, SourcePath] = {path.relative_to(folder).as_posix(): path for path in walked}
@@ -269,25 +270,26 @@ def _ending(relative: str) -> str:
     return name.suffix.lower() or "no ending"
 
 
-def _known_folder(folder: Path) -> RecognisedSource | None:
-    """Recognise the folders of MovieLens and the Netflix Prize."""
-    for parent in (folder, folder / "training_set"):
-        inside = list(parent.iterdir()) if parent.is_dir() else []
-        if films := sorted(path for path in inside if NETFLIX_FILES.fullmatch(path.name)):
-            return RecognisedSource("Netflix Prize", tuple(map(SourceFile, films)), _netflix_titles(folder))
+def _known(files: dict[str, SourceFile], folder: Path | None = None) -> RecognisedSource | None:
+    """Recognise MovieLens and the Netflix Prize, as they are offered for download, by the base names of files."""
+    titles = next((files[name] for name in NETFLIX_TITLES if name in files), _netflix_titles(folder))
+    if films := tuple(files[name] for name in sorted(files) if NETFLIX_FILES.fullmatch(name)):
+        return RecognisedSource("Netflix Prize", films, titles)
     for name in ("training_set.tar", "training_set.tar.gz"):
-        if (folder / name).is_file():
-            return RecognisedSource("Netflix Prize", (SourceFile(folder / name, tar=True),), _netflix_titles(folder))
-    for name, titles in TITLES_OF.items():
-        if (folder / name).is_file():
-            return RecognisedSource("MovieLens", (SourceFile(folder / name),), _existing(folder / titles))
+        if name in files and folder is not None:
+            return RecognisedSource("Netflix Prize", (replace(files[name], tar=True),), titles)
+    for name, of_items in TITLES_OF.items():
+        if name in files:
+            return RecognisedSource("MovieLens", (files[name],), files.get(of_items))
     return None
 
 
 def _file(path: SourcePath, options: Options) -> RecognisedSource:
     member, start = options.member, first_bytes(path, MAGIC)
-    if start.startswith(ZIP) and member is None and (archive := _zip(path)):
-        return archive
+    if start.startswith(ZIP) and member is None:
+        names = reversed(zip_names(path))
+        if known := _known({PurePosixPath(name).name: SourceFile(path, name) for name in names}):
+            return known
     with open_stream(path, member) as stream:
         head = stream.peek()
     folder = path.parent if isinstance(path, Path) else None
@@ -310,8 +312,9 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
         return RecognisedSource(shape, files)
     if name not in ("u.data", "ratings.dat") and not (name == "ratings.csv" and MOVIELENS_HEADER.match(head)):
         return RecognisedSource("delimited text", files)
-    titles = _existing(folder / TITLES_OF[name]) if member is None and folder is not None else None
-    return RecognisedSource("MovieLens", files, titles)
+    titles = None if folder is None else SourceFile(folder / TITLES_OF[name])
+    is_known = member is None and titles is not None and titles.path.is_file()  # type: ignore[union-attr]
+    return RecognisedSource("MovieLens", files, titles if is_known else None)
 
 
 def _binary_kind(start: bytes) -> Format | None:
@@ -326,26 +329,9 @@ def _binary_kind(start: bytes) -> Format | None:
     return "DuckDB" if start[8:12] == b"DUCK" and b"\0" in start else None
 
 
-def _zip(path: SourcePath) -> RecognisedSource | None:
-    """Recognise MovieLens and Netflix Prize archives as they are offered for download."""
-    names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
-    if films := sorted(name for base, name in names.items() if NETFLIX_FILES.fullmatch(base)):
-        titles = next((SourceFile(path, names[base]) for base in NETFLIX_TITLES if base in names), None)
-        return RecognisedSource("Netflix Prize", tuple(SourceFile(path, name) for name in films), titles)
-    for base, titles_base in TITLES_OF.items():
-        if base in names:
-            titles = SourceFile(path, names[titles_base]) if titles_base in names else None
-            return RecognisedSource("MovieLens", (SourceFile(path, names[base]),), titles)
-    return None
-
-
 def _netflix_titles(folder: Path | None) -> SourceFile | None:
     parents = () if folder is None else (folder, folder.parent)
     return next((SourceFile(parent / n) for parent in parents for n in NETFLIX_TITLES if (parent / n).is_file()), None)
-
-
-def _existing(path: Path) -> SourceFile | None:
-    return SourceFile(path) if path.is_file() else None
 
 
 def _json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "JSON array"] | None:
@@ -402,7 +388,7 @@ LATIN = "latin-1"
 LONGEST_LINE = 1 << 20
 
 
-def read_titles(path: SourcePath, member: str | None = None, items: Labels | None = None) -> dict[str, str]:
+def read_titles(path: SourcePath, member: str | None = None, items: Iterable[str] | None = None) -> dict[str, str]:
     """Read a file of titles line by line; return the title of each item, or of these items."""
     base, wanted = Path(member or path.name).name, None if items is None else frozenset(items)
     try:
@@ -419,19 +405,14 @@ def parse_titles(
     base: str, stream: Stream, wanted: frozenset[str] | None = None, encoding: str = LATIN
 ) -> dict[str, str]:
     """Parse a file of titles, whose base name shows the format; None means that all items are wanted."""
-    pairs: Iterable[tuple[str, str]]
-    if base.startswith(("movie_titles.", "u.item")) or ".dat" in base:
-        is_netflix = base.startswith("movie_titles.")
-        lines = stream.text_lines(LATIN if is_netflix else encoding, LONGEST_LINE)
-        # str.splitlines would also split at characters that occur in titles
-        rows = (line.removesuffix("\n").removesuffix("\r") for line in lines)
-        if is_netflix:  # id,year,title: a title may contain commas, and a year may be NULL
-            parts = (row.split(",", 2) for row in rows)
-            years = ((row, f" ({row[1]})" if row[1].isdecimal() else "") for row in parts if len(row) == 3)
-            pairs = ((row[0], row[2] + year) for row, year in years)
-        else:
-            parts = (row.split("|" if base.startswith("u.item") else "::")[:2] for row in rows)
-            pairs = ((row[0], row[1].strip()) for row in parts if len(row) == 2)
+    pairs: Iterator[tuple[str, str]]
+    if base.startswith("movie_titles."):  # id,year,title: a title may contain commas, and a year may be NULL
+        rows = (line.rstrip("\r\n").split(",", 2) for line in stream.text_lines(LATIN, LONGEST_LINE))
+        pairs = ((row[0], row[2] + f" ({row[1]})" * row[1].isdecimal()) for row in rows if len(row) == 3)
+    elif base.startswith("u.item") or ".dat" in base:
+        separator = "|" if base.startswith("u.item") else "::"
+        rows = (line.rstrip("\r\n").split(separator) for line in stream.text_lines(encoding, LONGEST_LINE))
+        pairs = ((row[0], row[1].strip()) for row in rows if len(row) > 1)
     else:
         pairs = _csv_titles(stream.text_lines(encoding, LONGEST_LINE, newline=""), stream.name)
     return {item: title for item, title in pairs if wanted is None or item in wanted}
@@ -439,8 +420,7 @@ def parse_titles(
 
 def labels_of_titles(items: Labels, titles: dict[str, str]) -> Labels:
     """Title of each item, or an empty text."""
-    labels = Labels.of(titles.get(item, "") for item in items)
-    return Labels(read_only(labels.offsets), read_only(labels.data))
+    return Labels.of(titles.get(item, "") for item in items)
 
 
 def _csv_titles(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
