@@ -117,9 +117,8 @@ def place_ids(cells, latitudes, longitudes):
     reader, status = PlaceReader(cells), np.zeros(len(latitudes), np.uint8)
     reader.checked = True  # swapped columns have their own test
     columns = [(own.data, own.offsets[:-1], own.offsets[1:]) for own in map(Labels.of, (latitudes, longitudes))]
-    out, starts, ends = reader.read(*columns, status)
-    spans = zip(starts, ends, status, strict=True)
-    return [None if bad else out[start:end].tobytes().decode() for start, end, bad in spans]
+    names = cells.names(reader.read(*columns, status))
+    return [None if bad else name for name, bad in zip(names, status, strict=True)]
 
 
 def outcome(source, **options):

@@ -118,7 +118,7 @@ def _has_short_lines(path):
         for member in members:
             text = b""
             with suppress(so.StandoutError), sources.open_stream(path, member) as stream:
-                while piece := stream.body.read(HEAD):  # of a damaged file, what is before the damage
+                while piece := stream.more(HEAD):  # of a damaged file, what is before the damage
                     text = text.rpartition(b"\n")[2] + piece
                     if any(len(line) >= HEAD // 2 for line in text.split(b"\n")):
                         return False

@@ -11,7 +11,7 @@ from standout.core.jit import Array, Flag, kernel
 from standout.core.progress import Progress
 from standout.data.build import IN_MEMORY, CodeBlocks, CodedEntries, MemoryPlan, build_release
 from standout.data.build_kernels import NONE
-from standout.data.labels import Provenance
+from standout.data.labels import Labels, Provenance
 from standout.data.release import Release
 from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
 from standout.ingest.formats import Options
@@ -103,7 +103,9 @@ class Collector:
         """Code a batch of rows."""
         status, rows = batch.status, len(batch.status)
         if self.places is not None:
-            item = Spans(*self.places.read(batch.item[0], batch.item[1], status))
+            numbers = self.places.read(batch.item[0], batch.item[1], status)  # an item is the 8 bytes of its number
+            starts = 8 * np.arange(rows)
+            item = Spans(numbers.view(np.uint8), starts, starts + 8)
         else:
             item = batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
         for spans, reason in ((batch.record, Reason.NO_RECORD), (item, Reason.NO_ITEM)):
@@ -163,10 +165,13 @@ class Collector:
             self._reject_codes(VALUE, np.append(status, np.uint8(0)))  # the last is for rows without a value
         rivals = () if self.times is None else self.times.rivals
         check_rejects(self.rejects, self.options.limit, self.unit, provenance, rivals)
+        items = self.items.labels()
+        if self.places is not None:
+            items = Labels.of(self.places.cells.names(items.data.copy().view(np.int64)))
         coded = CodedEntries(
             blocks=self.blocks,
             records=self.records.labels(),
-            items=self.items.labels(),
+            items=items,
             levels=levels,
             level=level,
             unit=self.options.unit,

@@ -5,7 +5,7 @@ A square is named by its south-west corner, such as `37.75,-122.40`. Numbers are
 in the last row of squares.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import Ints
 from standout.core.errors import ColumnError, ParameterError
 from standout.core.jit import Array, Int, inline, kernel
 from standout.ingest.report import Reason
@@ -70,6 +71,18 @@ class Grid:
         """Latitude and longitude of the centre of each square, in degrees."""
         return np.asarray((self.corners(ids) + self.units / 2) / 10**UNIT)
 
+    def numbers(self, north: Ints, east: Ints) -> Ints:
+        """Number of the square of each place; the poles are in the last row of squares."""
+        row = np.minimum(north // self.units, -(-LATITUDES // self.units) - 1)
+        return np.asarray(row * ROW + east // self.units + ROW // 2)
+
+    def names(self, numbers: Ints) -> Iterator[str]:
+        """The id of each numbered square."""
+        row, column = np.divmod(numbers, ROW)
+        corners = (part * self.units / DEGREE for part in (row, column - ROW // 2))  # exact to many more digits
+        for corner in zip(*(part.tolist() for part in corners), strict=True):
+            yield ",".join(f"{part:.{self.digits}f}" for part in corner)
+
     def settings(self) -> dict[str, str]:
         """Return the resolution for the provenance."""
         return {"grid": self.step}
@@ -111,6 +124,23 @@ class Geohash:
             out[row] = (north + 0.5) * 180 / 2**high - 90, (east + 0.5) * 360 / 2**wide - 180
         return out
 
+    def numbers(self, north: Ints, east: Ints) -> Ints:
+        """Number of the geohash of each place: bits of east and north in turn."""
+        numbers, halves = np.zeros(len(north), np.int64), [LONGITUDES, LATITUDES]
+        parts = [east + LONGITUDES, np.minimum(north + LATITUDES, 2 * LATITUDES - 1)]
+        for bit in range(5 * self.letters):
+            part, half = parts[bit % 2], halves[bit % 2]
+            upper = part >= half
+            part -= half * upper
+            part *= 2
+            numbers = 2 * numbers + upper
+        return numbers
+
+    def names(self, numbers: Ints) -> Iterator[str]:
+        """The id of each numbered geohash."""
+        places = 5 * np.arange(self.letters)[::-1]
+        return map(bytes.decode, LETTER_BYTES[numbers[:, None] >> places & 31].view(f"S{self.letters}")[:, 0].tolist())
+
     def settings(self) -> dict[str, str]:
         """Return the resolution for the provenance."""
         return {"geohash": str(self.letters)}
@@ -142,10 +172,9 @@ FULL = 9 * 10**16  # one more digit still fits, and then one more power of ten b
 MOST_EXPONENT = 9_999
 NO_COORDINATE, NOT_A_COORDINATE = Reason.NO_COORDINATE, Reason.NOT_A_COORDINATE
 OUT_OF_RANGE = Reason.COORDINATE_OUT_OF_RANGE
-ZERO, NINE, DASH, DOT, PLUS, SPACE, COMMA = 48, 57, 45, 46, 43, 32, 44
+ZERO, NINE, DASH, DOT, PLUS, SPACE = 48, 57, 45, 46, 43, 32
 UPPER_E, LOWER_E = 69, 101
 LETTER_BYTES = np.frombuffer(LETTERS.encode(), np.uint8)
-BITS = 5
 
 
 class PlaceReader:
@@ -157,11 +186,15 @@ class PlaceReader:
 
     def read(
         self, latitude: tuple[Array, Array, Array], longitude: tuple[Array, Array, Array], status: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ids as spans of a new buffer; set the status of rows without a place."""
-        rows = len(status)
-        degrees = np.zeros((2, rows), np.int64)
-        beyond, usable = _read_degrees(*latitude, *longitude, status, degrees)
+    ) -> NDArray[np.int64]:
+        """Return the number of each row's cell; set the status of rows without a place."""
+        degrees, bad = np.zeros((2, len(status)), np.int64), np.zeros((2, len(status)), np.uint8)
+        for k, (column, limit) in enumerate(((latitude, LATITUDES), (longitude, LONGITUDES))):
+            _read_degrees(*column, status, limit, degrees[k], bad[k])
+        north, east = degrees
+        is_beyond = (bad[0] == OUT_OF_RANGE) & (bad[1] == 0) & (north != 0)
+        beyond = int((is_beyond & (np.abs(north) <= LONGITUDES) & (np.abs(east) <= LATITUDES)).sum())
+        usable = int(((status == 0) & ~bad.any(axis=0)).sum())
         if not self.checked and usable + beyond:
             self.checked = True
             if beyond > usable:  # most rows of the first batch make sense only with the columns swapped
@@ -169,15 +202,8 @@ class PlaceReader:
                     "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
                     "not; exchange latitude=… and longitude=…"
                 )
-        cells = self.cells
-        room = 2 * cells.digits + 11 if isinstance(cells, Grid) else MOST_LETTERS
-        out, starts = np.empty(rows * room, np.uint8), np.arange(rows) * room
-        ends = starts.copy()
-        if isinstance(cells, Grid):
-            _write_squares(degrees, status, cells.units, cells.digits, out, ends)
-        else:
-            _write_geohashes(degrees, status, cells.letters, out, ends)
-        return out, starts, ends
+        np.copyto(status, np.where(bad[0], bad[0], bad[1]), where=status == 0)
+        return self.cells.numbers(north, np.where(east == LONGITUDES, -LONGITUDES, east))
 
 
 @inline
@@ -231,90 +257,9 @@ def _degrees(buffer: Array, start: Int, end: Int, limit: Int) -> tuple[Int, Int]
 
 @kernel
 def _read_degrees(
-    latitude: Array,
-    latitude_starts: Array,
-    latitude_ends: Array,
-    longitude: Array,
-    longitude_starts: Array,
-    longitude_ends: Array,
-    status: Array,
-    degrees: Array,
-) -> tuple[Int, Int]:
-    """Read both coordinates of each row."""
-    swapped, usable = 0, 0
+    buffer: Array, starts: Array, ends: Array, status: Array, limit: Int, degrees: Array, bad: Array
+) -> None:
+    """Read one coordinate of each usable row."""
     for row in range(len(status)):
-        if status[row] != 0:
-            continue
-        north, bad_north = _degrees(latitude, latitude_starts[row], latitude_ends[row], LATITUDES)
-        east, bad_east = _degrees(longitude, longitude_starts[row], longitude_ends[row], LONGITUDES)
-        if bad_north == OUT_OF_RANGE and bad_east == 0:
-            swapped += north != 0 and abs(north) <= LONGITUDES and abs(east) <= LATITUDES
-        if bad_north != 0 or bad_east != 0:
-            status[row] = bad_north if bad_north != 0 else bad_east
-            continue
-        usable += 1
-        degrees[0, row] = north
-        degrees[1, row] = -LONGITUDES if east == LONGITUDES else east
-    return swapped, usable
-
-
-@inline
-def _write_number(number: Int, digits: Int, out: Array, at: Int) -> Int:
-    """Write units as degrees with this many decimal places; return where the text ends."""
-    if number < 0:
-        out[at] = DASH
-        at += 1
-        number = -number
-    whole, fraction = number // DEGREE, number % DEGREE
-    if whole >= 100:
-        out[at] = ZERO + whole // 100
-        at += 1
-    if whole >= 10:
-        out[at] = ZERO + whole // 10 % 10
-        at += 1
-    out[at] = ZERO + whole % 10
-    at += 1
-    if digits > 0:
-        out[at] = DOT
-        at += 1
-    weight = DEGREE // 10
-    for _ in range(digits):
-        out[at] = ZERO + fraction // weight % 10
-        weight //= 10
-        at += 1
-    return at
-
-
-@kernel
-def _write_squares(degrees: Array, status: Array, step: Int, digits: Int, out: Array, ends: Array) -> None:
-    """Write the south-west corner of each row's square at ends[row], and move this on."""
-    northernmost = (LATITUDES + step - 1) // step - 1  # the pole is in the last row of squares
-    for row in range(len(status)):
-        if status[row] != 0:
-            continue
-        at = _write_number(min(degrees[0, row] // step, northernmost) * step, digits, out, ends[row])
-        out[at] = COMMA
-        ends[row] = _write_number(degrees[1, row] // step * step, digits, out, at + 1)
-
-
-@kernel
-def _write_geohashes(degrees: Array, status: Array, letters: Int, out: Array, ends: Array) -> None:
-    """Write the geohash of each row at ends[row], and move this on: bits of east and north in turn."""
-    for row in range(len(status)):
-        if status[row] != 0:
-            continue
-        east, north = degrees[1, row] + LONGITUDES, min(degrees[0, row] + LATITUDES, 2 * LATITUDES - 1)
-        for k in range(letters):
-            letter = 0
-            for bit in range(k * BITS, k * BITS + BITS):
-                if bit % 2 == 0:
-                    east *= 2
-                    upper = east >= 2 * LONGITUDES
-                    east -= 2 * LONGITUDES * upper
-                else:
-                    north *= 2
-                    upper = north >= 2 * LATITUDES
-                    north -= 2 * LATITUDES * upper
-                letter = 2 * letter + upper
-            out[ends[row]] = LETTER_BYTES[letter]
-            ends[row] += 1
+        if status[row] == 0:
+            degrees[row], bad[row] = _degrees(buffer, starts[row], ends[row], limit)

@@ -80,11 +80,10 @@ def column_cells(sample: Sample, column: int) -> list[str]:
 
 def column_kinds(names: Sequence[str], sample: Sample) -> list[ColumnKind]:
     """Kind of each column, from its name and a few rows."""
-    return [column_kind(name, column_cells(sample, column)) for column, name in enumerate(names)]
+    return [_column_kind(name, column_cells(sample, column)) for column, name in enumerate(names)]
 
 
-def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
-    """Kind of one column, from its name and some of its cells."""
+def _column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
     if is_quasi_identifier(name):
         return "quasi-identifier"
     if _mostly(cells, lambda cell: cell.startswith(("{", "[")) and cell.endswith(("}", "]"))):
