@@ -150,10 +150,8 @@ def tokenised(stream: Stream, dialect: Dialect, header: bool, progress: Progress
             rows = Rows.empty(most + 1, slots)
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, rows)
         if window.last and state == OPEN_QUOTE:
-            raise SourceError(
-                f"{stream.name}: the quote on line {next_line} is never closed; close it, "
-                "or add quote='' if the file does not use quotes"
-            )
+            at = stream.name
+            raise SourceError(f"{at}: the quote on line {next_line} is never closed: close it, or add quote=''")
         kept = slice(int(header and count > 0), count)
         yield window, Rows(rows.starts[:, kept], rows.ends[:, kept], rows.status[kept], rows.line[kept])
         header = header and not count

@@ -102,35 +102,26 @@ class Options:
         }.items():
             object.__setattr__(self, name, value)
         if time_bin is not None and self.time_unit not in (None, self.unit):
-            raise ParameterError(
-                f"time_unit must be left out with a time_bin of {time_bin}, whose unit is {self.unit}, "
-                f"got {self.time_unit!r}"
-            )
+            raise ParameterError(f"time_unit must be left out with a time_bin of {time_bin}, got {self.time_unit!r}")
         if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
-            raise ParameterError(
-                f"separator must be one or more characters, no quote or line end, got {self.separator!r}"
-            )
+            raise ParameterError(f"separator must be text without a quote or line end, got {self.separator!r}")
         if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
             raise ParameterError(f"quote must be one ASCII character, or empty for none, got {self.quote!r}")
         if self.quote and self.quote == self.separator:
             raise ParameterError(f"quote and separator must be different characters, got {self.quote!r} twice")
         if any(column is True for column in (self.record, self.value, self.time)):
-            raise ParameterError(
-                "record, value and time must be a column name, a column number, or False for none, got True"
-            )
+            raise ParameterError("record, value and time must be a column, or False for none, got True")
         if type(self.skip_lines) is not int or not 0 <= self.skip_lines <= MOST_LINES:
             raise ParameterError(
-                f"skip_lines must be a whole number from 0 to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
+                f"skip_lines must be a whole number up to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
             )
-        if self.record_from_name is not None:
+        if (pattern := self.record_from_name) is not None:
             if self.record is not None:
                 raise ParameterError("record and record_from_name cannot both be set: leave one out")
             try:
-                re.compile(self.record_from_name)
+                re.compile(pattern)
             except (re.error, TypeError, OverflowError, RecursionError) as error:
-                raise ParameterError(
-                    f"record_from_name must be a regular expression, got {self.record_from_name!r}"
-                ) from error
+                raise ParameterError(f"record_from_name must be a regular expression, got {pattern!r}") from error
         if self.value_type not in get_args(ValueType):
             raise ParameterError(f"value_type must be auto, number or text, got {self.value_type!r}")
         if self.value_bin is not None and not 0 < self.value_bin < math.inf:
@@ -344,10 +335,7 @@ def _json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "
     lines = head.split("\n")
     for number, line in enumerate((lines if is_whole else lines[:-1])[:LINES], start=1):
         if line.strip() and not is_object(line):
-            raise SourceError(
-                f"{name} is JSON, but line {number} is not an object: "
-                "convert it to one object for each line, or to an array of objects"
-            )
+            raise SourceError(f"{name} is JSON, but line {number} is not an object: write one in each line")
     return "JSON lines"
 
 
@@ -428,9 +416,7 @@ def _csv_titles(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
         rows = (row for row in csv.reader(lines) if row)
         first = next(rows, [])
         if len(first) < 2:
-            raise SourceError(
-                f"{name} has no titles: it must be a CSV file with a column of item ids and a column of titles"
-            )
+            raise SourceError(f"{name} has no titles: it must be a CSV file with columns of item ids and titles")
         plain = [re.sub(r"[^a-z]", "", cell.lower()) for cell in first]
         item = next((plain.index(word) for word in ITEM_WORDS if word in plain), 0)
         title = next((plain.index(word) for word in TITLE_WORDS if word in plain), 1)

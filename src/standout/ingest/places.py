@@ -199,8 +199,7 @@ class PlaceReader:
             self.checked = True
             if beyond > usable:  # most rows of the first batch make sense only with the columns swapped
                 raise ColumnError(
-                    "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
-                    "not; exchange latitude=… and longitude=…"
+                    "latitude and longitude look swapped: most latitudes are beyond ±90; exchange the columns"
                 )
         np.copyto(status, np.where(bad[0], bad[0], bad[1]), where=status == 0)
         return self.cells.numbers(north, np.where(east == LONGITUDES, -LONGITUDES, east))

@@ -317,9 +317,7 @@ class SourceReader:
         if self.options.kind == "table":
             raise SourceError(f"{path} is an index of a history: leave out kind='table'")
         if changed := sorted(self.options.changed() - {"ignore"}):
-            raise ParameterError(
-                f"{changed[0]} cannot be set for the index {path}: it applies only when a source file is read"
-            )
+            raise ParameterError(f"{changed[0]} cannot be set for the index {path}: it applies to source files")
         return waive_columns(open_index(path), self.options.ignored)
 
     def _frame(self, source: Any) -> Release:

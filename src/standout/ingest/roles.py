@@ -308,9 +308,7 @@ def resolve_roles(names: Sequence[str], options: Options, header: bool, sample: 
         )
     for column, next_column in pairwise(sorted(roles.wanted)):
         if column == next_column:
-            raise ColumnError(
-                f"column {columns.shown(column)} would have two roles: name a column for each of record, item, …"
-            )
+            raise ColumnError(f"column {columns.shown(column)} would have two roles: name a column for each role")
     if options.bin is not None and roles.time is None:
         raise ColumnError(f"no column is recognised as the time, for time_bin=…; {columns}: name one with time=…")
     if roles.record is not None and any(map(has_decimals, column_cells(sample, roles.record))):

@@ -293,9 +293,7 @@ def _hierarchy(source: Any, where: str) -> HierarchySource:
         return tuple(float(value) for value in values)
     if values and all(isinstance(row, (list, tuple)) for row in values):
         return tuple(tuple(map(str, row)) for row in values)
-    raise ParameterError(
-        f'{where}: hierarchy must be the path of a CSV file, "prefix", or widths of bands such as [5, 10, 20]'
-    )
+    raise ParameterError(f'{where}: hierarchy must be the path of a CSV file, "prefix", or widths such as [5, 10, 20]')
 
 
 # The text of a schema file: TOML with comments in plain words.
@@ -387,10 +385,7 @@ def read_rows(path: Path) -> list[tuple[str, ...]]:
     separator = ";" if lines and ";" in lines[0] else ","
     rows = [tuple(cell.strip() for cell in row) for row in csv.reader(lines, delimiter=separator)]
     if not rows or len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
-        raise SourceError(
-            f"{path} must have a value and its groups in each row, and equally many in all rows, separated "
-            "by commas or semicolons"
-        )
+        raise SourceError(f"{path} must have a value and equally many groups in each row, separated by , or ;")
     return rows
 
 
@@ -399,9 +394,7 @@ def _prefix_rows(column: Column) -> list[tuple[str, ...]]:
     texts = _level_texts(column)
     longest = max(map(len, texts), default=0)
     if longest > LONGEST_CODE:
-        raise ColumnError(
-            f"column {column.name!r} has texts of {longest} characters: prefixes are for codes of up to {LONGEST_CODE}"
-        )
+        raise ColumnError(f"column {column.name!r} has texts longer than {LONGEST_CODE}, and prefixes are for codes")
     return [(text, *(text[:kept] + REST * (longest - kept) for kept in range(longest - 1, -1, -1))) for text in texts]
 
 
@@ -451,9 +444,7 @@ def _bands(column: Column, widths: list[float]) -> Hierarchy:
         raise ColumnError(f"column {column.name!r} is a {column.kind}: bands are for numbers")
     positive = bool(widths) and all(0 < width < math.inf for width in widths)
     if not positive or not all(wide > narrow and (wide / narrow).is_integer() for narrow, wide in pairwise(widths)):
-        raise ParameterError(
-            f"hierarchy of column {column.name!r} must have widths > 0, each a multiple of the one before"
-        )
+        raise ParameterError(f"hierarchy of column {column.name!r} must be widths > 0, each a multiple of the last")
     whole = bool((column.levels == np.floor(column.levels)).all()) and float(widths[0]).is_integer()
     labels, groups = [], []
     for width in widths:

@@ -254,9 +254,7 @@ class Stream(io.RawIOBase):
         try:
             return io.TextIOWrapper(io.BufferedReader(unread), encoding=encoding, errors="strict", newline=newline)
         except (LookupError, ValueError) as error:
-            raise ParameterError(
-                f"encoding must be a text encoding of Python, such as latin-1, got {encoding!r}"
-            ) from error
+            raise ParameterError(f"encoding must be one of Python's, such as latin-1, got {encoding!r}") from error
 
     def readable(self) -> bool:
         """Whether it can be read."""

@@ -93,9 +93,7 @@ def _row_number_reason(position: int, name: str, cells: DistinctCells) -> str:
 def _check_ids(name: str, cells: DistinctCells) -> None:
     """Raise an error unless each row has an id of its own."""
     if empty := int(cells.counts[cells.empty]):
-        raise ColumnError(
-            f"column {name!r} has no id in {empty:,} rows: fill them in, or name another column with record=…"
-        )
+        raise ColumnError(f"column {name!r} has no id in {empty:,} rows: fill them in, or name another with record=…")
     if not cells.all_differ:
         raise ColumnError(
             f"{cells.sharing:,} of {cells.n_rows:,} rows share their id in column {name!r}: a table "

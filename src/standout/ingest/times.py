@@ -287,9 +287,7 @@ class TimeReader:
         if self.coded:
             check_pattern("time_format", str(self.format))
         elif self.format not in (*UNIX, "iso", None):
-            raise ParameterError(
-                f"time_format must be s, ms, us, ns, iso or a pattern such as %d.%m.%Y, got {self.format!r}"
-            )
+            raise ParameterError(f"time_format must be s, ms, us, ns, iso or like %d.%m.%Y, got {self.format!r}")
         try:
             ZoneInfo(self.zone)
             self.to_codes(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1, np.uint8))

@@ -256,10 +256,8 @@ class Window:
             return False
         if self.end >= len(self.buffer) - 1:
             if len(self.buffer) >= LONGEST_ROW:
-                raise SourceError(
-                    f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
-                    "check the separator, and look for a quote that is not closed"
-                )
+                at = f"{self.stream.name} line {self.line}"
+                raise SourceError(f"{at} is longer than {LONGEST_ROW >> 20} MB: check the separator and the quotes")
             self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
         count = self.stream.readinto(self.buffer[self.end : -1].data)
         self.end += count
