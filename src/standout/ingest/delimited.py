@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,8 +17,8 @@ from standout.data.column import code_dtype
 from standout.data.labels import Provenance
 from standout.ingest.cells import DistinctCells, text_cells
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
-from standout.ingest.formats import Format, Options, SourceFile
-from standout.ingest.report import Reason, RejectLog, check_rejects
+from standout.ingest.formats import Options, SourceFile
+from standout.ingest.report import Reason, check_rejects
 from standout.ingest.roles import Roles, has_header, is_repeated, is_unlikely_row, numbered_names
 from standout.ingest.sources import HEAD, Stream, open_stream
 from standout.ingest.tokens import (
@@ -31,6 +32,9 @@ from standout.ingest.tokens import (
     text_head,
     tokenise,
 )
+
+if TYPE_CHECKING:
+    from standout.ingest.read import SourceReader
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
@@ -109,20 +113,15 @@ class TextFile:
             collector.rejects.note_encoding(window.stream.name, window.stream.encoding, window.decoder.invalid_line)
 
     def cells(
-        self,
-        parts: Callable[[], Iterable["TextFile"]],
-        kind: Format,
-        options: Options,
-        rejects: RejectLog,
-        progress: Progress,
-        wanted: Sequence[int],
+        self, parts: Callable[[], Iterable["TextFile"]], reader: "SourceReader", wanted: Sequence[int]
     ) -> Iterator[DistinctCells]:
         """Yield the distinct cells of some columns of a table, in files with the same columns."""
+        rejects = reader.rejects
         interners = [Interner(SMALL_NUMBERS) for _ in wanted]
         codes_of: list[list[NDArray[np.unsignedinteger]]] = [[] for _ in wanted]  # codes + 1; 0 is an empty cell
         for part in parts():
             window = None
-            for window, rows in part.windows(wanted, progress):
+            for window, rows in part.windows(wanted, reader.progress):
                 rejects.rows += len(rows.line)
                 rejects.add(part.stream.name, rows.line, rows.status)
                 good = rows.status == 0
@@ -133,7 +132,7 @@ class TextFile:
             if window is not None:
                 rejects.note_encoding(part.stream.name, window.stream.encoding, window.decoder.invalid_line)
         settings = rejects.settings() | self.layout.settings()
-        check_rejects(rejects, options.limit, self.unit, Provenance("", settings=settings))
+        check_rejects(rejects, reader.options.limit, self.unit, Provenance("", settings=settings))
         for interner, own in zip(interners, codes_of, strict=True):
             joined = np.concatenate([np.zeros(0, np.uint8), *own]).astype(np.int64) - 1
             own.clear()  # their memory is free

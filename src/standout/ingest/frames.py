@@ -22,7 +22,6 @@ from standout.core.progress import Progress
 from standout.ingest.cells import DistinctCells, distinct_cells
 from standout.ingest.collector import Batch, Collector, Spans, byte_array, constant_spans
 from standout.ingest.formats import Format, Options, SourceFile
-from standout.ingest.report import RejectLog
 from standout.ingest.roles import NESTED, Roles
 from standout.ingest.sources import PACKED, UTF8, first_bytes, is_utf8, open_stream, read_errors
 from standout.ingest.times import NO_TIME, TimeReader
@@ -31,12 +30,14 @@ from standout.ingest.tokens import UTF8_MARK, without_marks
 if TYPE_CHECKING:
     import pandas as pd
 
+    from standout.ingest.read import SourceReader
+
 ROWS, FETCH = 1 << 18, 1 << 16
 """Largest number of rows of a batch, and of rows that are fetched from SQLite at a time."""
 SAMPLE_ROWS, SHOWN, COPY = 50, 20, 1 << 20
 IPC_FILE = b"ARROW1"
 JSON_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-AT_A_TIME = {"Parquet": 8, "Arrow": 8}
+AT_A_TIME = 8
 """Number of columns of a table that are read at a time, from a format that stores them one by one."""
 SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
@@ -51,13 +52,14 @@ class FrameSource:
 
     `batches` reads the columns at some positions, each named after its position: "0", "3", …; the second argument is
     the number of rows, if only the first ones are wanted. `rows` is the number of rows, or 0 if it is not known before
-    they are read.
+    they are read. A format that is columnar stores the columns one by one.
     """
 
     names: tuple[str, ...]
     batches: Batches
     rows: int = 0
     name: str = "the frame"
+    is_columnar: bool = False
 
     unit = "row"
 
@@ -81,16 +83,10 @@ class FrameSource:
             raise SourceError(f"{self.name} has no rows: check the source")
 
     def cells(
-        self,
-        parts: Callable[[], Iterable["FrameSource"]],
-        kind: Format,
-        options: Options,
-        rejects: RejectLog,
-        progress: Progress,
-        wanted: Sequence[int],
+        self, parts: Callable[[], Iterable["FrameSource"]], reader: "SourceReader", wanted: Sequence[int]
     ) -> Iterator[DistinctCells]:
         """Yield the distinct cells of some columns of a table, in sources with the same columns."""
-        at_a_time = AT_A_TIME.get(kind, max(len(wanted), 1))
+        at_a_time = AT_A_TIME if self.is_columnar else max(len(wanted), 1)
         for first in range(0, len(wanted), at_a_time):
             positions, batches = list(wanted[first : first + at_a_time]), list[pl.DataFrame]()
             for part in parts():
@@ -123,7 +119,8 @@ def open_frame(source: Any) -> FrameSource:
 def open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
     """Open a file with named columns; `stack` removes what must be removed after reading."""
     with polars_errors(str(file.path)):
-        return replace(_open_file(kind, file, options, stack), name=str(file.path))
+        opened = _open_file(kind, file, options, stack)
+        return replace(opened, name=str(file.path), is_columnar=kind in ("Parquet", "Arrow"))
 
 
 def _open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:

@@ -364,8 +364,7 @@ class SourceReader:
                     yield part
 
         table = TableReading(self.options, self.progress)
-        cells_at = partial(first.cells, parts, source.kind, self.options, self.rejects, self.progress)
-        release = table.read(first.names, cells_at, plan)
+        release = table.read(first.names, partial(first.cells, parts, self), plan)
         if release is None:
             return None
         self.table, self.reason = table, plan.reason

@@ -441,17 +441,15 @@ def _clock_time(buffer: Array, at: Int, end: Int) -> tuple[Int, Int]:
     hour, minute, second = _digits(buffer, at + 1, 2), _digits(buffer, at + 4, 2), np.int64(0)
     at += 6
     if at < end and buffer[at] == COLON:
-        if end - at < 3:
-            return np.int64(-1), at
-        second = _digits(buffer, at + 1, 2)
+        second = _digits(buffer, at + 1, 2) if end - at > 2 else np.int64(-1)
         at += 3
         if at < end and buffer[at] == DOT:
             at += 1
             while at < end and ZERO <= buffer[at] <= NINE:
                 at += 1
-    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
-        return np.int64(-1), at
-    return hour * 3_600 + minute * 60 + min(second, 59), at  # a leap second counts as the second before
+    is_time = 0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 60
+    # a leap second counts as the second before
+    return hour * 3_600 + minute * 60 + min(second, 59) if is_time else np.int64(-1), at
 
 
 @inline
@@ -461,12 +459,13 @@ def _zone_shift(buffer: Array, at: Int, end: Int) -> Int:
         return np.int64(0)
     if (buffer[at] != PLUS and buffer[at] != DASH) or end - at < 3:
         return np.int64(OUTSIDE)
+    colon = end - at == 6 and buffer[at + 3] == COLON
     hours, minutes = _digits(buffer, at + 1, 2), np.int64(0)
-    colon = end - at > 3 and buffer[at + 3] == COLON
-    left = end - at - 3 - colon
-    if left == 2:
+    if end - at - colon == 5:
         minutes = _digits(buffer, at + 3 + colon, 2)
-    if (left != 2 and (left != 0 or colon)) or hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
+    elif end - at != 3:
+        return np.int64(OUTSIDE)
+    if not (0 <= hours <= 23 and 0 <= minutes <= 59):
         return np.int64(OUTSIDE)
     return (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
 
@@ -482,18 +481,12 @@ def _read_iso(buffer: Array, starts: Array, ends: Array, status: Array, seconds:
         if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
             continue
         day = _civil_day(_digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2))
-        if day == -TIME_BIAS:
-            continue
-        second, shift, at = day * 86_400, np.int64(0), start + 10
+        second, at, shift = np.int64(0), start + 10, np.int64(0)
         if at < end:
-            time_of_day, at = _clock_time(buffer, at, end)
-            if time_of_day < 0:
-                continue
-            second += time_of_day
+            second, at = _clock_time(buffer, at, end)
         is_local[row] = at >= end
-        if at < end:
+        if second >= 0 and at < end:
             shift = _zone_shift(buffer, at, end)
-            if shift == OUTSIDE:
-                continue
-        seconds[row] = second - shift
-        status[row] = 0
+        if day != -TIME_BIAS and second >= 0 and shift != OUTSIDE:
+            seconds[row] = day * 86_400 + second - shift
+            status[row] = 0
