@@ -15,7 +15,7 @@ def looks_like_table(source, options=None):
         reader.read(source)
     except so.StandoutError:
         return ""
-    return reader.reason
+    return reader.table.reason if reader.table else ""
 
 
 SURVEY = {"age": [30, 40, 50, 30], "sex": list("fmfm"), "smoker": ["yes", "no", "no", "no"]}

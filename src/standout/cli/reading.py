@@ -158,8 +158,8 @@ class Source:
         if reader.table is None:
             self.report(release, sources, strict)
             return release, None
-        if reader.reason and "kind" not in self.settings:
-            print_line(f"standout: read as a table with one row per person: {reader.reason} (--table)", err=True)
+        if reader.table.reason and "kind" not in self.settings:
+            print_line(f"standout: read as a table with one row per person: {reader.table.reason} (--table)", err=True)
         show_reading(release, sources)
         if strict:  # the risk may be understated while a column is not what its owner means
             from standout.ingest.tables import NOT_IN_SCHEMA
@@ -169,7 +169,7 @@ class Source:
                     f"the threshold cannot be checked while the schema lacks columns: {lacking}. Add a section for "
                     "each of them, with ignore = true for those that are not published"
                 )
-            if refusals := reader.table.refusals:
+            if refusals := [doubt.text for doubt in reader.table.doubts if doubt.blocks]:
                 raise ColumnError(
                     f"the threshold cannot be checked: {refusals[0]}. Say what the column is in a schema (--schema), "
                     "or leave it out with --read ignore=COLUMN"

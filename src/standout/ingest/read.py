@@ -247,7 +247,6 @@ class SourceReader:
     rejects: RejectLog = field(default_factory=RejectLog)
     memory: MemoryPlan | None = None
     table: TableReading | None = None
-    reason: str = ""
     history: Release | None = None
 
     def read(
@@ -277,7 +276,8 @@ class SourceReader:
 
     def messages(self, release: Release) -> Iterator[str]:
         """Yield what the user should know about how a release was read."""
-        yield from reading_warnings(release) if self.table is None else self.table.warnings
+        doubts = None if self.table is None else (doubt.text for doubt in self.table.doubts)
+        yield from reading_warnings(release) if doubts is None else doubts
         if self.history is not None:
             yield from (f"history: {message}" for message in reading_warnings(self.history))
 
@@ -367,7 +367,7 @@ class SourceReader:
         release = table.read(first.names, partial(first.cells, parts, self), plan)
         if release is None:
             return None
-        self.table, self.reason = table, plan.reason
+        self.table = table
         read, files = release.provenance, tuple(_printable(file.path.name) for file in source.files)
         if source.kind not in TEXT:
             return replace(release, provenance=replace(read, format=source.kind, files=files))

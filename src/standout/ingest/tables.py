@@ -1,7 +1,7 @@
 """Read a survey: one row per person. What each column is, and which of them has the ids."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
@@ -33,6 +33,7 @@ LARGEST = 200 << 20
 """Size in bytes up to which the ids of a file with an item are compared."""
 CODE = re.compile(r"[A-Za-z]{0,12}[-_]?\d+|[0-9a-fA-F]{16,}|\{?[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
 FEWEST, SAMPLE = 5, 1_000
+BY_NAME = "its name, and no two rows are equal"
 
 
 # Recognise a table with one row per person, rather than a history.
@@ -76,18 +77,27 @@ def table_plan(names: Sequence[str], options: Options, size: int) -> TablePlan |
 # Which column has the ids of the rows.
 
 
-def _row_number_reason(position: int, name: str, cells: DistinctCells) -> str:
-    """Why a first column without a known name may be the id: row numbers or codes; "" if not."""
-    if position or cells.n_rows < FEWEST or not cells.all_differ or is_quasi_identifier(name):
+def _id_reason(position: int, name: str, cells: DistinctCells) -> str:
+    """Why a column may have the ids: its name, or row numbers or codes in the first column; "" if it may not."""
+    if cells.starts is not None or not cells.all_differ:
+        return ""
+    if has_id_name(name):
+        return BY_NAME
+    if position or cells.n_rows < FEWEST or is_quasi_identifier(name):
         return ""
     values = cells.values
     numbers = values.cast(pl.Int64, strict=False) if cells.is_text else values
     if numbers.dtype.is_integer() and not numbers.is_null().any():
         lowest, highest = int(np.min(numbers.to_numpy())), int(np.max(numbers.to_numpy()))
         return "it numbers the rows" if lowest in (0, 1) and highest - lowest + 1 == cells.n_rows else ""
-    if cells.is_text and all(CODE.fullmatch(text) for text in values.head(SAMPLE).to_list()):
-        return "it is the first column, and each row has a code of its own"
-    return ""
+    has_codes = cells.is_text and all(CODE.fullmatch(text) for text in values.head(SAMPLE).to_list())
+    return "it is the first column, and each row has a code of its own" if has_codes else ""
+
+
+def _rank(name: str) -> int:
+    """How well known a name is for an id."""
+    rank = name_rank(name, "record")
+    return 50 if rank is None else rank
 
 
 def _check_ids(name: str, cells: DistinctCells) -> None:
@@ -101,16 +111,6 @@ def _check_ids(name: str, cells: DistinctCells) -> None:
         )
     if cells.values.dtype.is_float() and not cells.texts.str.contains(r"^-?\d+$").all():
         raise ColumnError(f"column {name!r} has fractions: ids must be text or whole numbers")
-
-
-def _choose_id(names: Sequence[str], cells: Mapping[int, DistinctCells]) -> tuple[int | None, str]:
-    """Position of the id column and why, from those whose cells all differ; None if there is none."""
-    if named := [i for i in cells if has_id_name(names[i])]:
-        ranks = {i: name_rank(names[i], "record") for i in named}  # how well known a name is, id first
-        best = min(named, key=lambda i: (plain_name(names[i]) != "id", 50 if ranks[i] is None else ranks[i], i))
-        return best, "its name, and no two rows are equal"
-    reasons = ((i, _row_number_reason(i, names[i], own)) for i, own in cells.items())
-    return next(((i, reason) for i, reason in reasons if reason), (None, "no column is an id"))
 
 
 # The columns of a table.
@@ -131,8 +131,8 @@ class TableReading:
 
     options: Options
     progress: Progress
-    warnings: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    reason: str = ""
+    doubts: list[Doubt] = field(default_factory=list)
     schema_read: Schema = field(default_factory=Schema)
 
     def read(
@@ -140,7 +140,7 @@ class TableReading:
     ) -> Release | None:
         """Read a table; None if the cells show that it is a history. `cells_at` reads the columns at some positions."""
         names = [name.strip() or number for name, number in zip(names, numbered_names(len(names)), strict=True)]
-        schema = self.options.schema
+        schema, self.reason = self.options.schema, plan.reason
         if len(set(names)) < len(names):
             raise SourceError("the source has two columns with the same name: rename one")
         record = schema.id if self.options.record is None else self.options.record
@@ -149,39 +149,45 @@ class TableReading:
         if given is not None and given in ignored:
             raise ParameterError(f"record must not be an ignored column, got {names[given]!r}")
         wanted = [position for position in range(len(names)) if position not in ignored]
+        if not {*plan.unique} <= {*wanted}:
+            return None
         parts: dict[int, _ColumnPart] = {}
-        candidates: dict[int, DistinctCells] = {}
+        candidates: dict[int, tuple[DistinctCells, str]] = {}
         for position, cells in zip(wanted, cells_at(wanted), strict=True):
             if plan.fails(position, cells):
                 return None
+            reason = _id_reason(position, names[position], cells) if record is None else ""
             if position == given:
                 _check_ids(names[position], cells)
-            may_be_id = record is None and cells.starts is None and cells.all_differ
-            if may_be_id:
-                may_be_id = has_id_name(names[position]) or bool(_row_number_reason(position, names[position], cells))
-            if position == given or may_be_id:
-                candidates[position] = cells
+                reason = "named by the user"
+            if reason:
+                candidates[position] = cells, reason
             else:
                 parts[position] = self._part(names[position], cells)
             self.progress("reading", position + 1, len(names))
-        if not {*plan.unique} <= {*wanted}:
-            return None
-        chosen, reason = (given, "named by the user") if given is not None else _choose_id(names, candidates)
-        reason = "the user says that there is none" if record is False else reason
-        parts |= {i: self._part(names[i], candidates[i]) for i in candidates.keys() - {chosen}}
+        # of several names, the best known one
+        ranks = {
+            i: (own[1] != BY_NAME, plain_name(names[i]) != "id", _rank(names[i]), i) for i, own in candidates.items()
+        }
+        chosen = min(ranks, key=ranks.__getitem__, default=None)
+        reason = "the user says that there is none" if record is False else "no column is an id"
+        parts |= {i: self._part(names[i], own[0]) for i, own in candidates.items() if i != chosen}
         parts = {position: parts[position] for position in sorted(parts)}
         if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
         columns = tuple(part.column for part in parts.values())
-        doubts = [doubt for part in parts.values() for doubt in part.doubts]
-        if chosen is not None and (looks := direct_identifier(names[chosen], candidates[chosen])):
-            text = (  # it is not attacked, but it would be published
-                f"the id, column {names[chosen]!r}, looks like {looks}: it identifies people directly. Remove it, or "
-                "replace it by a number, before you publish"
-            )
-            doubts.append(Doubt(text, blocks=True))
-        self.warnings += [doubt.text for doubt in doubts]
-        self.refusals += [doubt.text for doubt in doubts if doubt.blocks]
+        self.doubts += [doubt for part in parts.values() for doubt in part.doubts]
+        ids = None
+        if chosen is not None:
+            cells, reason = candidates[chosen]
+            if looks := direct_identifier(names[chosen], cells):  # it is not attacked, but it would be published
+                text = (
+                    f"the id, column {names[chosen]!r}, looks like {looks}: it identifies people directly. Remove it, "
+                )
+                self.doubts.append(Doubt(text + "or replace it by a number, before you publish", blocks=True))
+            texts = cells.texts.gather(cells.codes.astype(np.uint32))
+            data = np.frombuffer("".join(texts.to_list()).encode(), np.uint8)
+            ids = Labels(offsets(texts.str.len_bytes().to_numpy()), data)
         unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
         inferred = {part.column.name: part.schema for part in parts.values()}
         inferred |= {column.name: ColumnSchema(ignore=True) for column in unused}
@@ -196,18 +202,12 @@ class TableReading:
             columns[0].n_rows,
             column_notes={part.column.name: part.note for part in parts.values()},
         )
-        ids = None
-        if chosen is not None:
-            texts = candidates[chosen].texts.gather(candidates[chosen].codes.astype(np.uint32))
-            data = np.frombuffer("".join(texts.to_list()).encode(), np.uint8)
-            ids = Labels(offsets(texts.str.len_bytes().to_numpy()), data)
         return Release.of_columns(columns, ids, provenance=provenance)
 
     def _part(self, name: str, cells: DistinctCells) -> _ColumnPart:
         given = self.options.schema.columns.get(name, ColumnSchema())
-        levels = levels_of(
-            name, cells, replace(given, missing=self.options.missing) if given.missing is None else given
-        )
+        missing = self.options.missing if given.missing is None else given.missing
+        levels = levels_of(name, cells, replace(given, missing=missing))
         column = make_column(name, cells, levels, given, self.options.schema.folder)
         doubts = tuple(column_doubts(column, cells, levels.doubt, given.kind is not None))
         own = schema_of(column)
@@ -241,10 +241,8 @@ class TableReading:
             return {}
         others = [column.name for column in columns if column.name not in schema.columns]
         if others:
-            self.warnings.append(
-                f"the schema lacks {len(others):,} of {len(columns):,} columns ({list_names(others)}): what "
-                "they are was inferred; add a section for each of them"
-            )
+            text = f"the schema lacks {len(others):,} of {len(columns):,} columns ({list_names(others)}): what "
+            self.doubts.append(Doubt(text + "they are was inferred; add a section for each of them"))
         return {"schema": schema.name or "given"} | ({NOT_IN_SCHEMA: list_names(others)} if others else {})
 
 
