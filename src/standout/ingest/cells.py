@@ -336,18 +336,11 @@ def _bands(levels: Sequence[str]) -> list[tuple[float, float]] | None:
 
 
 def _band(level: str) -> tuple[float, float] | None:
-    text = level.strip()
-    if match := EXACT.fullmatch(text):
-        return float(match[1]), float(match[1])
-    if match := DECADE.fullmatch(text):
-        return float(match[1]), float(match[1]) + 9
-    if match := BETWEEN.fullmatch(text):
-        low, high = float(match[1]), float(match[2])
-        return (low, high) if low < high else None
-    if match := BELOW.fullmatch(text):
-        return -inf, float(match[1])
-    if match := ABOVE.fullmatch(text):
-        return float(match[1] or match[2]), inf
+    for form, width in ((EXACT, 0.0), (DECADE, 9.0), (BETWEEN, nan), (BELOW, -inf), (ABOVE, inf)):
+        if match := form.fullmatch(level.strip()):
+            first, *second = (float(number) for number in match.groups() if number is not None)
+            low, high = sorted((first, first + width)) if not second else (first, second[0])
+            return (low, high) if low < high or form is EXACT else None
     return None
 
 

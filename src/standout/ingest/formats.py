@@ -1,7 +1,6 @@
 """How a source is to be read: the options of the user, checked once, and the format of its files; titles of items."""
 
 import csv
-import json
 import math
 import os
 import re
@@ -180,7 +179,6 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 MAGIC, TAR_MAGIC = 16, slice(257, 262)
 """Number of bytes that identify a binary format."""
 BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
-LINES = 50
 SKIPPED = re.compile(r"(^|/)([._]|(readme|licen[cs]e|copying|changelog)([._-][^/]*)?$)|\.md$", re.IGNORECASE)
 COMPRESSED = (".gz", ".zst", ".zstd", ".zip")
 HINT = "check record_from_name=…, which is searched in each path below the folder"
@@ -297,7 +295,7 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
         text = head.decode("utf-16" if is_utf16 else options.encoding, "ignore")
     except (LookupError, ValueError, TypeError):
         text = ""
-    if shape := _json_shape(text, len(head) < sources.HEAD, str(path)):
+    if shape := _json_shape(text):
         if is_utf16:
             raise SourceError(f"{path} is JSON in UTF-16: add encoding='utf-16'")
         return RecognisedSource(shape, files)
@@ -325,26 +323,10 @@ def _netflix_titles(folder: Path | None) -> SourceFile | None:
     return next((SourceFile(parent / n) for parent in parents for n in NETFLIX_TITLES if (parent / n).is_file()), None)
 
 
-def _json_shape(head: str, is_whole: bool, name: str) -> Literal["JSON lines", "JSON array"] | None:
-    """How JSON is arranged in a text with this beginning, which may be the whole text; None if it is not JSON."""
+def _json_shape(head: str) -> Literal["JSON lines", "JSON array"] | None:
+    """How JSON is arranged in a text with this beginning; None if it is not JSON."""
     head = head.lstrip("\ufeff")
-    if BEGINS_ARRAY.match(head):
-        return "JSON array"
-    if not BEGINS_OBJECT.match(head):
-        return None
-    lines = head.split("\n")
-    for number, line in enumerate((lines if is_whole else lines[:-1])[:LINES], start=1):
-        if line.strip() and not is_object(line):
-            raise SourceError(f"{name} is JSON, but line {number} is not an object: write one in each line")
-    return "JSON lines"
-
-
-def is_object(line: str) -> bool:
-    """Whether a text is a JSON object."""
-    try:
-        return isinstance(json.loads(line, parse_int=str), dict)  # int() refuses 4,301 digits
-    except (ValueError, RecursionError):
-        return False
+    return "JSON array" if BEGINS_ARRAY.match(head) else "JSON lines" if BEGINS_OBJECT.match(head) else None
 
 
 def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:

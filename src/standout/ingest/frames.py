@@ -415,5 +415,5 @@ def _json_objects(path: Path, name: str, is_array: bool) -> Iterator[dict[str, A
             found = [found] if isinstance(found, dict) and not is_array else found
             if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
                 where = "is not a JSON array of objects" if is_array else f"line {number} is not a JSON object"
-                raise SourceError(f"{name} {where}: check the file")
+                raise SourceError(f"{name} {where}: write one object in each line, or an array of objects")
             yield from found

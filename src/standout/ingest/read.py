@@ -50,7 +50,6 @@ RECORDED = {
     "max_rejects", "member", "quote", "record_from_name", "skip_lines", "sql_table", "value_bin",
     "value_type",
 }  # fmt: skip
-KNOWN_HISTORIES = ("MovieLens", "Netflix Prize")
 
 
 @with_progress
@@ -283,27 +282,24 @@ class SourceReader:
 
     def _source(self, source: Any, titles: str | Path | None) -> Release:
         known: SourceFile | None = None
-        if not isinstance(source, (str, Path, list, tuple)):
+        sources = [source] if isinstance(source, (str, Path)) else source
+        if not isinstance(sources, (list, tuple)):
             release = self._frame(source)
-        else:
-            sources = [source] if isinstance(source, (str, Path)) else list(source)
-            if not sources or not all(isinstance(path, (str, Path)) for path in sources):
-                from standout.ingest.frames import SOURCES
+        elif not sources or not all(isinstance(path, (str, Path)) for path in sources):
+            from standout.ingest.frames import SOURCES
 
-                raise ParameterError(SOURCES)
-            paths = expand_paths(sources)
+            raise ParameterError(SOURCES)
+        else:
+            paths = expand_paths(list(sources))
             if len(paths) == 1 and isinstance(paths[0], Path) and paths[0].is_dir() and is_index(paths[0]):
                 release = self._index(paths[0])
             else:
                 found = recognise(paths, self.options)
                 known = found.titles
-                is_single = len(sources) == 1 and Path(sources[0]).is_file()
-                size = Path(sources[0]).stat().st_size if is_single else LARGEST + 1
-                may_be_table = len(sources) == 1 and found.kind not in KNOWN_HISTORIES
-                if found.kind == "Netflix Prize":
-                    release = self._netflix(found)
-                else:
-                    release = self._files(found, size if may_be_table or self.options.kind == "table" else None)
+                size = Path(sources[0]).stat().st_size if Path(sources[0]).is_file() else LARGEST + 1
+                may_be_table = len(sources) == 1 and found.kind != "MovieLens"
+                is_netflix = found.kind == "Netflix Prize"
+                release = self._netflix(found) if is_netflix else self._files(found, size if may_be_table else None)
         if titles is not None:
             if release.columns:
                 raise ParameterError("titles must be given for a history only: a table has no items")

@@ -231,6 +231,12 @@ def _uses(column: UnusedColumn, provenance: Provenance) -> str:
     return " or ".join(settings)
 
 
+def _shown(column: UnusedColumn) -> str:
+    """Name of a column, and what it looks like."""
+    name = column.name if column_id(column.name) != column.name else repr(column.name)
+    return f"{name} {LOOKS[column.kind]}"
+
+
 def overlooked(provenance: Provenance) -> list[UnusedColumn]:
     """Columns that are neither used nor ignored, and may identify people: all but text."""
     return [column for column in provenance.unused if not column.ignored and column.kind != "text"]
@@ -239,10 +245,9 @@ def overlooked(provenance: Provenance) -> list[UnusedColumn]:
 def reading_warnings(release: "Release") -> Iterator[str]:
     """Yield what a user should know about how a release was read."""
     for column in overlooked(release.provenance):
-        name, uses = column_id(column.name), _uses(column, release.provenance)
-        shown = name if name != column.name else repr(name)
+        uses = _uses(column, release.provenance)
         advice = f"add {uses}, or" if uses else f"{ADVICE[column.kind]}, or add"
-        yield f"column {shown} {LOOKS[column.kind]} and is not used: {advice} {_ignore([column])}"
+        yield f"column {_shown(column).removeprefix('column ')} and is not used: {advice} {_ignore([column])}"
     if release.provenance.format == "synthetic" or release.n_entries < ENOUGH_ENTRIES:
         return
     first = (release.items[item] for item in range(min(release.n_items, FIRST_ITEMS)))
@@ -258,12 +263,9 @@ def reading_warnings(release: "Release") -> Iterator[str]:
 
 def require_no_overlooked(provenance: Provenance) -> None:
     """Raise an error if a column is neither used nor ignored: a gate must not pass because of it."""
-    columns, listed = overlooked(provenance), []
-    for column in columns:
-        name = column.name if column_id(column.name) != column.name else repr(column.name)
-        uses = _uses(column, provenance)
-        listed.append(f"{name} {LOOKS[column.kind]}" + (f" ({uses})" if uses else ""))
-    if columns:
+    if columns := overlooked(provenance):
+        parts = ((_shown(column), _uses(column, provenance)) for column in columns)
+        listed = [shown + (f" ({uses})" if uses else "") for shown, uses in parts]
         them = "it" if len(columns) == 1 else "them"
         raise ColumnError(
             f"the threshold cannot be checked while columns are overlooked: {'; '.join(listed)}. "

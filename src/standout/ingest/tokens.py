@@ -186,26 +186,22 @@ class TextDecoder:
         if self.is_windows is None and (first := NOT_ASCII.search(text)):
             line_start = text.rfind(b"\n", 0, first.start()) + 1
             self.is_windows = _is_windows_line(text[line_start:].partition(b"\n")[0])
+        position = None
         if self.is_windows:
-            return self._from_windows(text, line)
-        try:
-            text.decode()
-            return text
-        except UnicodeDecodeError as error:
-            self._note_problem(text, error.start, line)
-            return text.decode("utf-8", "replace").encode()
-
-    def _from_windows(self, text: bytes, line: int) -> bytes:
-        self._outside_ascii += len(NOT_ASCII.findall(text))
-        self._utf8_characters += len(UTF8_CHARACTER.findall(text))
-        self._undefined |= UNDEFINED.search(text) is not None
-        if problem := PROBLEM.search(text):
-            self._note_problem(text, problem.start(), line)
-        return text.decode(WINDOWS, "replace").encode()
-
-    def _note_problem(self, text: bytes, position: int, line: int) -> None:
-        if self._first_problem is None:
+            self._outside_ascii += len(NOT_ASCII.findall(text))
+            self._utf8_characters += len(UTF8_CHARACTER.findall(text))
+            self._undefined |= UNDEFINED.search(text) is not None
+            if problem := PROBLEM.search(text):
+                position = problem.start()
+        else:
+            try:
+                text.decode()
+                return text
+            except UnicodeDecodeError as error:
+                position = error.start
+        if position is not None and self._first_problem is None:
             self._first_problem = line + text.count(b"\n", 0, position)
+        return text.decode(WINDOWS if self.is_windows else "utf-8", "replace").encode()
 
 
 def _is_windows_line(line: bytes) -> bool:
