@@ -304,7 +304,7 @@ def make_column(
         if not 0 <= error < math.inf:
             raise ParameterError(f"schema, column {name!r}: error must be a number from 0, got {schema.error!r}")
         if error and not column.has_distances:
-            raise ParameterError(f"schema, column {name!r}: error must be 0, or set a hierarchy: it has no distances")
+            raise ParameterError(f"schema, column {name!r}: error must be 0: its values have no distances")
     return replace(
         column,
         similarity=_similarity(column, schema, usual, usual_error),

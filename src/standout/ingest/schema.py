@@ -385,7 +385,7 @@ def read_rows(path: Path) -> list[tuple[str, ...]]:
     separator = ";" if lines and ";" in lines[0] else ","
     rows = [tuple(cell.strip() for cell in row) for row in csv.reader(lines, delimiter=separator)]
     if not rows or len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
-        raise SourceError(f"{path} must have a value and equally many groups in each row, separated by , or ;")
+        raise SourceError(f"{path} must have a value and its groups in each row, equally many in all rows")
     return rows
 
 
@@ -444,7 +444,9 @@ def _bands(column: Column, widths: list[float]) -> Hierarchy:
         raise ColumnError(f"column {column.name!r} is a {column.kind}: bands are for numbers")
     positive = bool(widths) and all(0 < width < math.inf for width in widths)
     if not positive or not all(wide > narrow and (wide / narrow).is_integer() for narrow, wide in pairwise(widths)):
-        raise ParameterError(f"hierarchy of column {column.name!r} must be widths > 0, each a multiple of the last")
+        raise ParameterError(
+            f"hierarchy of column {column.name!r} must be widths > 0, each a multiple of the one before"
+        )
     whole = bool((column.levels == np.floor(column.levels)).all()) and float(widths[0]).is_integer()
     labels, groups = [], []
     for width in widths:
