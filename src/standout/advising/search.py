@@ -32,7 +32,7 @@ from standout.core.rng import generator
 from standout.data.release import Release
 from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate, trials_to_prove
-from standout.evaluate.simulate import TargetSuccess
+from standout.evaluate.simulate import target_success
 from standout.evaluate.targets import column_targets, random_targets
 from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
@@ -74,11 +74,10 @@ def identification_risk(
             raise ParameterError("no record has as many items as the adversary knows")
         attacks |= candidate_attacks(safer, adversary)
         attacks |= {name: fit_attack(attack, adversary) for name, attack in (own_attacks or {}).items()}
-    found: dict[str, Floats] = {}
-    for name, attack in attacks.items():
-        tried = TargetSuccess(attack, adversary, (adversary.knows,), seed)
-        measure = tried.slice if safer.columns else tried.of  # on columns an attack reads all rows: all targets at once
-        found[name] = measure(safer, drawn, threads)[:, 0]
+    found = {
+        name: target_success(safer, attack, adversary, drawn, (adversary.knows,), seed, threads)[:, 0]
+        for name, attack in attacks.items()
+    }
     name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
     success = found[name]
     if not safer.columns:

@@ -187,7 +187,8 @@ def target_success(
     progress: Progress = no_progress,
 ) -> Floats:
     """`success_rates` of many targets: on threads, or on workers with the same index; the attack is a fitted one."""
-    slices = [targets[low : low + BATCH] for low in range(0, len(targets), BATCH)]
+    size = BATCH_OF_COLUMNS if release.columns else BATCH
+    slices = [targets[low : low + size] for low in range(0, len(targets), size)]
     workers, settings = shared_workers(release), (attack, adversary, sizes, seed)
     results: Iterator[Floats] = (_success_of_slice(release, part, *settings, threads) for part in slices)
     if workers is not None:
