@@ -9,7 +9,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.auditing import sentences
-from standout.auditing.data_measures import ColumnRisks, theory_findings, yardstick
+from standout.auditing.data_measures import theory_findings, yardstick
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed, revealed_categories
 from standout.auditing.findings_checks import checked_findings
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, GridRun, Varies, varying
@@ -64,32 +64,31 @@ class AuditResults:
     checks: list[Check] = field(default_factory=list)
     grids: Sequence[GridRun] | None = None
     sparsity: Sparsity | None = None
-    risks: ColumnRisks = field(default_factory=ColumnRisks)
+    of_columns: dict[str, Any] = field(default_factory=dict)
     before: list[AdversaryBeforeAfter] = field(default_factory=list)
     complete: bool = False
 
 
 def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
     """The findings of an audit, after a check of their numbers."""
-    release, risks, settings = plan.release, results.risks, plan.settings
+    release, settings = plan.release, plan.settings
     people, original = plan.people.original.n_records, original_findings(release)
     data = DataSummary(name=plan.name, **_size(release))
     runs = {name: run for name, run in results.runs.items() if run.strongest.cell is not None}
     main, adversaries = runs[settings.headline], tuple(_adversary(run, plan) for run in runs.values())
     headline = next(each for each in adversaries if each.name == settings.headline)
-    read = [
-        reading_of(release),
-        *([reading_of(release.original, "original")] if isinstance(release, Sanitized) else []),
-    ]
+    read = [reading_of(release)]
+    if isinstance(release, Sanitized):
+        read.append(reading_of(release.original, "original"))
     nothing = VerdictPart(title="", answer="partly", explanation="", rate=headline.as_named.identified)
-    of_entries: dict[str, Any] = {}
+    sections = {**results.of_columns}
     if not release.columns:
         similarity = main.strongest.simulation.criteria.similarity
-        of_entries["error_grids"] = grid_findings(plan, main, results.grids)
-        of_entries["exposure"] = _exposure(main, plan)
-        of_entries["theory"] = theory_findings(release, similarity, results.sparsity, [*runs.values()])
+        sections["error_grids"] = grid_findings(plan, main, results.grids)
+        sections["exposure"] = _exposure(main, plan)
+        sections["theory"] = theory_findings(release, similarity, results.sparsity, [*runs.values()])
         if settings.ladder == "default":
-            of_entries["yardstick"] = yardstick(main.rung.name, main.rung.adversary, plan.people.original)
+            sections["yardstick"] = yardstick(main.rung.name, main.rung.adversary, plan.people.original)
     findings = AuditFindings(
         complete=results.complete,
         run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
@@ -101,11 +100,6 @@ def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
         answer=sentences.answer(headline, people, data, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
-        classes=risks.classes,
-        column_sets=risks.column_sets,
-        disclosure=risks.disclosure,
-        learned=risks.learned,
-        population=risks.population,
         verdict=Verdict(summary="", singling_out=nothing, linkability=nothing, inference=nothing),  # decided below
         threshold=checked_threshold(settings.fail_above, adversaries),
         limits=sentences.limits(
@@ -120,7 +114,7 @@ def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
         ),
         versions=software_versions(),
         before_after=before_after(results.before, settings.headline),
-        **of_entries,
+        **sections,
     )
     return checked_findings(findings, plan, runs, results.grids or ())
 

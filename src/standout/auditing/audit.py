@@ -425,7 +425,7 @@ def _run(plan: AuditPlan, fitted: Ladder, progress: Progress) -> AuditResults:
         done.checks += check_runs(plan, [*runs.values()], name)
         if plan.release.columns:
             with meter.part(SECTIONS_COST):
-                done.risks = measure_columns(plan, runs[name], meter)
+                done.of_columns = measure_columns(plan, runs[name], meter)
         else:
             with meter.part(SECTIONS_COST / 2):
                 done.grids = measure_grids(plan, runs[name], meter)

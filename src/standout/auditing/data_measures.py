@@ -7,9 +7,9 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -138,10 +138,9 @@ def yardstick(name: str, adversary: Adversary, original: Release) -> Yardstick |
     """The yardstick of an adversary of the default ladder; None if it knows other facts there."""
     content = json.loads(files("standout.auditing").joinpath(FILE).read_text(encoding="utf-8"))
     wanted = (name, bool(original.n_levels), bool(original.span), adversary.knows, adversary.wrong)
-    for row in content["rows"]:
-        if (row["adversary"], row["values"], row["dates"], row["knows"], row["wrong"]) == wanted:
-            break
-    else:
+    keys = ("adversary", "values", "dates", "knows", "wrong")
+    row = next((row for row in content["rows"] if tuple(row[key] for key in keys) == wanted), None)
+    if row is None:
         return None
     identified = Estimate(**row["identified"])
     ends = interval_text(identified)
@@ -170,47 +169,33 @@ FEWEST_TARGETS = 100
 LN2 = math.log(2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRisks:
-    """What was counted and guessed on columns."""
-
-    classes: Classes | None = None
-    column_sets: tuple[ColumnSet, ...] = ()
-    disclosure: tuple[Disclosure, ...] = ()
-    learned: Learned | None = None
-    population: PopulationEstimate | None = None
-
-
-def measure_columns(plan: AuditPlan, headline: AdversaryRun, progress: Progress) -> ColumnRisks:
-    """Classes, column sets, disclosure, what the right row shows, and the population."""
-    release, settings, population = plan.release, plan.settings, None
+def measure_columns(plan: AuditPlan, headline: AdversaryRun, progress: Progress) -> dict[str, Any]:
+    """The findings about columns, by their names: classes, column sets, disclosure, what is learned, population."""
+    release, settings, identity = plan.release, plan.settings, None
     known = [name for name in settings.quasi_identifiers if name in release.column_names]
-    identity = identity_risk(release, known) if known else None
+    found: dict[str, Any] = {"learned": learned(plan, headline)}
+    if known:
+        identity = identity_risk(release, known)
+        found["classes"] = class_findings(release, known, identity)
     others = [name for name in release.column_names if name not in settings.sensitive]
-    sets = find_keys(release, others, threads=plan.threads, progress=progress).sets if others else ()
+    found["column_sets"] = tuple(
+        ColumnSet(
+            columns=each.columns, unique=each.unique.value, exhaustive=each.search == "exhaustive", tried=each.tried
+        )
+        for each in (find_keys(release, others, threads=plan.threads, progress=progress).sets if others else ())
+    )
     if settings.population is not None and identity is not None:
-        found = population_risk(identity, settings.population, plan.seed)
-        names = ", ".join(model.model.title() for model in found.models)
-        population = PopulationEstimate(
+        risk = population_risk(identity, settings.population, plan.seed)
+        names = ", ".join(model.model.title() for model in risk.models)
+        found["population"] = PopulationEstimate(
             population=settings.population,
-            unique=found.unique,
-            journalist=found.mean,
+            unique=risk.unique,
+            journalist=risk.mean,
             method=f"the highest estimate of these models counts ({names})" if names else "the table is the population",
         )
-    return ColumnRisks(
-        classes=None if identity is None else class_findings(release, known, identity),
-        column_sets=tuple(
-            ColumnSet(
-                columns=each.columns, unique=each.unique.value, exhaustive=each.search == "exhaustive", tried=each.tried
-            )
-            for each in sets
-        ),
-        disclosure=tuple(
-            _disclosure(plan, headline.rung.adversary, name, known, progress) for name in settings.sensitive
-        ),
-        learned=learned(plan, headline),
-        population=population,
-    )
+    adversary = headline.rung.adversary
+    found["disclosure"] = tuple(_disclosure(plan, adversary, name, known, progress) for name in settings.sensitive)
+    return found
 
 
 def class_findings(release: Release, known: Sequence[str], risk: IdentityRisk) -> Classes:
@@ -219,6 +204,7 @@ def class_findings(release: Release, known: Sequence[str], risk: IdentityRisk) -
     if any(int(release.column(name).counts[-1]) for name in known):
         with suppress(ParameterError):  # with too many kinds of gaps, the stricter count stays
             with_gaps = identity_risk(release, known, "any")
+    rows = {band: sum(c.rows for c in risk.sizes if band[0] <= c.size <= (band[1] or math.inf)) for band in BANDS}
     return Classes(
         columns=tuple(known),
         k=risk.k,
@@ -228,14 +214,7 @@ def class_findings(release: Release, known: Sequence[str], risk: IdentityRisk) -
         highest=risk.highest.value,
         mean=risk.mean.value,
         above=tuple(RiskAbove(risk=limit, share=share.value) for limit, share in risk.above),
-        sizes=tuple(
-            ClassSize(
-                low=low,
-                high=high,
-                rows=sum(c.rows for c in risk.sizes if low <= c.size and c.size <= (high or math.inf)),
-            )
-            for low, high in BANDS
-        ),
+        sizes=tuple(ClassSize(low=low, high=high, rows=count) for (low, high), count in rows.items()),
         k_with_gaps=with_gaps.k,
         unique_with_gaps=with_gaps.unique.value,
     )

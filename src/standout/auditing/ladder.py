@@ -315,13 +315,37 @@ def fit_rung(
     rung: Rung, release: Release, spread: DataSpread | None = None, quasi_identifiers: Sequence[str] | None = None
 ) -> Rung | str:
     """The adversary with errors in numbers, without knowledge that the release cannot match; or why it cannot be."""
+    adversary, notes = rung.adversary, list[str]()
     if release.columns:
-        fitted = _fit_columns(rung.adversary, release, quasi_identifiers)
+        if adversary.columns == (QUASI_IDENTIFIERS,):
+            known = quasi_identifiers or known_columns(release, None, None).quasi_identifiers
+            adversary = replace(adversary, columns=tuple(known), knows=len(known))
+        for name in (*(adversary.columns or ()), *adversary.errors):
+            if name not in release.attributes:
+                release.column_position(name)
+        if adversary.entries is not None:
+            if not release.n_items:
+                return "the release has no entries"
+            entries = adversary.entries if release.n_levels else replace(adversary.entries, value_error=None)
+            adversary = replace(adversary, entries=entries if release.span else replace(entries, time_error=None))
+        adversary.eligible(release, np.arange(1))  # an error if its choice of items is not for columns
+        attributes = len(possible_attributes(adversary, release))
+        if adversary.knows > attributes:
+            of = "the release has" if adversary.columns is None else "it may know"
+            adversary = with_facts(adversary, attributes)
+            notes.append(f"{of} {attributes} attributes, so the adversary knows {facts_text(adversary)}")
     else:
-        fitted = _fit_entries(rung, release, spread or DataSpread(release))
-    if isinstance(fitted, str):
-        return fitted
-    adversary, notes = fitted
+        adversary, notes = _with_errors(rung, release, spread or DataSpread(release))
+        assert isinstance(adversary.items, Choice)
+        if not release.span and adversary.items.name in ("recent", "burst"):
+            return "the release has no dates"
+        if adversary.columns is not None or adversary.entries is not None:
+            return "the release has no columns"
+        if adversary.wrong and adversary.wrong_facts == "values":
+            try:
+                adversary.eligible(release, [0])
+            except ParameterError:  # without values and dates, only the item of a fact can be wrong
+                adversary = replace(adversary, wrong_facts="items")
     fewer = with_enough_facts(adversary, release)
     if not eligible_share(fewer, release):
         return "no record has enough entries or cells that the adversary could know"
@@ -337,41 +361,18 @@ def fit_rung(
     return replace(rung, title=title, adversary=fewer, note=note, relative={})
 
 
-def _fit_columns(
-    adversary: Adversary, release: Release, quasi_identifiers: Sequence[str] | None
-) -> tuple[Adversary, list[str]] | str:
-    """The adversary with as many attributes as the release has, and notes about the changes."""
-    if adversary.columns == (QUASI_IDENTIFIERS,):
-        known = known_columns(release, None, None).quasi_identifiers if quasi_identifiers is None else quasi_identifiers
-        adversary = replace(adversary, columns=tuple(known), knows=len(known))
-    for name in (*(adversary.columns or ()), *adversary.errors):
-        if name not in release.attributes:
-            release.column_position(name)
-    if adversary.entries is not None:
-        if not release.n_items:
-            return "the release has no entries"
-        entries = adversary.entries if release.n_levels else replace(adversary.entries, value_error=None)
-        adversary = replace(adversary, entries=entries if release.span else replace(entries, time_error=None))
-    adversary.eligible(release, np.arange(1))  # an error if its choice of items is not for columns
-    attributes, notes = len(possible_attributes(adversary, release)), []
-    if adversary.knows > attributes:
-        of = "the release has" if adversary.columns is None else "it may know"
-        adversary = with_facts(adversary, attributes)
-        notes.append(f"{of} {attributes} attributes, so the adversary knows {facts_text(adversary)}")
-    return adversary, notes
-
-
-def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]] | str:
-    """The adversary with errors in numbers, without what the release lacks, and notes about the changes."""
+def _with_errors(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]]:
+    """The adversary with errors of entries in numbers, without what the release lacks, and notes about the changes."""
     adversary, relative, notes = rung.adversary, {**rung.relative}, []
-    if not release.n_levels and (adversary.value_error is not None or "value_error" in relative):
+    knows_values = adversary.value_error is not None or "value_error" in relative
+    if not isinstance(release.levels, np.ndarray):
+        relative.pop("value_error", None)
+    if not release.n_levels and knows_values:
         adversary = replace(adversary, value_error=None)
         notes.append("the release has no values, so the adversary knows none")
-    elif not isinstance(release.levels, np.ndarray) and (adversary.value_error or "value_error" in relative):
+    elif isinstance(release.levels, tuple) and (adversary.value_error or "value_error" in rung.relative):
         adversary = replace(adversary, value_error=0)
         notes.append("values are categories, so the adversary knows them exactly")
-    if not release.n_levels or not isinstance(release.levels, np.ndarray):
-        relative.pop("value_error", None)
     is_dated = adversary.time_error is not None or adversary.joined_error is not None
     if not release.span and (is_dated or {*relative} - {"value_error"}):
         adversary = replace(adversary, time_error=None, joined_error=None)
@@ -385,16 +386,6 @@ def _fit_entries(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adve
             size, whole = spread.values, f"the spread of {spread.values:g}"
         if error.share * size < error.at_most:
             notes.append(f"the {ERRORS[name]} error is {100 * error.share:g} % of {whole}")
-    assert isinstance(adversary.items, Choice)
-    if not release.span and adversary.items.name in ("recent", "burst"):
-        return "the release has no dates"
-    if adversary.columns is not None or adversary.entries is not None:
-        return "the release has no columns"
-    if adversary.wrong and adversary.wrong_facts == "values":
-        try:
-            adversary.eligible(release, [0])
-        except ParameterError:  # without values and dates, only the item of a fact can be wrong
-            adversary = replace(adversary, wrong_facts="items")
     return adversary, notes
 
 

@@ -256,13 +256,40 @@ def limits(
 
 def describe_adversary(adversary: Adversary, release: Release) -> str:
     """What the adversary knows: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
-    if release.columns:
-        return _columns(adversary, release)
-    parts = [_entries(adversary, release.has_repeats), *_precision(adversary, release)]
-    if adversary.wrong:
-        what = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
-        parts.append(f"{adversary.wrong} wrong{what}")
-    return ", ".join(parts)
+    n, one, repeats, wrong = adversary.knows, adversary.knows == 1, release.has_repeats, adversary.wrong
+    assert isinstance(adversary.items, Choice)
+    if not release.columns:  # several entries may be about the same item where an item may repeat
+        noun = ("entry" if one else "entries") if repeats else "item" if one else "items"
+        kinds = {
+            "any": noun,
+            "popular": f"{noun} of popular items" if repeats else f"popular {noun}",
+            "rarest": f"{noun} of the rarest items" if repeats else "of the rarest items",
+            "recent": "latest entry" if repeats and one else f"of the latest {noun if repeats else 'items'}",
+            "burst": f"{noun} close in time",
+            "outside_top": f"{noun}{' of items' if repeats else ''} outside the {adversary.items.top:,} most popular",
+        }
+        which = f"{n} {kinds[adversary.items.name]}"
+        if has_own_draws(adversary):
+            which = f"up to {n} {noun} chosen by {type(adversary).__name__}"
+        lacks = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
+        return ", ".join([which, *_precision(adversary, release), *([f"{wrong} wrong{lacks}"] if wrong else [])])
+    errors = [f"{error.column} {error.text}" for error in column_errors(adversary, release) if error.error]
+    known, whose = adversary.columns, "The other values" if wrong else "Values"
+    total = len(release.attributes) if known is None else len(known)
+    among = f"{n} of the {total} attributes" if known is None else f"{n} of {listed(known)}"
+    attributes = f"{among}, drawn at random for each person"
+    if n == total and known is not None:
+        attributes = listed(known)
+    elif n == total:
+        attributes = "the only attribute" if one else f"all {total} attributes"
+    elif adversary.items.name == "rarest":
+        attributes = f"the {among} whose values the fewest people share"
+        if one:
+            attributes = f"the one{among.removeprefix('1')} whose value the fewest people share"
+    precision = f"{whose} are imprecise: {listed(errors, MOST_ERRORS)}" if errors else f"{whose} are exact"
+    number = 0 if adversary.entries is None else adversary.entries.knows
+    history = f". Also knows {number} {'entry' if number == 1 else 'entries'} of the person's history"
+    return f"{attributes}{f', {wrong} of them wrong' if wrong else ''}. {precision}{history if number else ''}"
 
 
 def facts_text(adversary: Adversary | AdversaryFindings, about: str = "") -> str:
@@ -305,50 +332,6 @@ def _precision(adversary: Adversary, release: Release) -> list[str]:
     if adversary.joined_error is not None:
         parts.append(f"first date ± {time_text(adversary.joined_error)}")
     return parts
-
-
-def _entries(adversary: Adversary, repeats: bool) -> str:
-    """Which items are known, or which entries where an item may repeat: several of them may be about the same item."""
-    assert isinstance(adversary.items, Choice)
-    one = adversary.knows == 1
-    noun = ("entry" if one else "entries") if repeats else "item" if one else "items"
-    of = f"{noun} of items" if repeats else noun
-    if has_own_draws(adversary):
-        return f"up to {adversary.knows} {noun} chosen by {type(adversary).__name__}"
-    kinds = {
-        "any": noun,
-        "popular": f"{noun} of popular items" if repeats else f"popular {noun}",
-        "rarest": f"{noun} of the rarest items" if repeats else "of the rarest items",
-        "recent": "latest entry" if repeats and one else f"of the latest {noun if repeats else 'items'}",
-        "burst": f"{noun} close in time",
-    }
-    outside = f"{of} outside the {adversary.items.top:,} most popular"
-    return f"{adversary.knows} {kinds.get(adversary.items.name, outside)}"
-
-
-def _columns(adversary: Adversary, release: Release) -> str:
-    """Which attributes are known, how many are wrong and how imprecise the others are."""
-    errors = [f"{error.column} {error.text}" for error in column_errors(adversary, release) if error.error]
-    wrong = f", {adversary.wrong} of them wrong" if adversary.wrong else ""
-    whose = "The other values" if adversary.wrong else "Values"
-    precision = f"{whose} are imprecise: {listed(errors, MOST_ERRORS)}" if errors else f"{whose} are exact"
-    entries = ""
-    if adversary.entries is not None:
-        number = adversary.entries.knows
-        entries = f". Also knows {number} {'entry' if number == 1 else 'entries'} of the person's history"
-    n, known = adversary.knows, adversary.columns
-    total = len(release.attributes) if known is None else len(known)
-    among = f"{n} of the {total} attributes" if known is None else f"{n} of {listed(known)}"
-    attributes = f"{among}, drawn at random for each person"
-    if n == total and known is not None:
-        attributes = listed(known)
-    elif n == total:
-        attributes = "the only attribute" if n == 1 else f"all {total} attributes"
-    elif str(adversary.items) == "rarest":
-        attributes = f"the {among} whose values the fewest people share"
-        if n == 1:
-            attributes = f"the one{among.removeprefix('1')} whose value the fewest people share"
-    return f"{attributes}{wrong}. {precision}{entries}"
 
 
 def column_errors(adversary: Adversary, release: Release) -> tuple[ColumnError, ...]:
