@@ -130,7 +130,23 @@ def reading_of(release: Release, of: Literal["release", "original"] = "release")
     ValueReading(type='numbers', levels=1, low=4.5, high=4.5, missing=0)
     """
     source, settings = release.provenance, release.provenance.settings
-    header, roles = settings.get("header"), dict(source.columns)
+    header, roles, levels = settings.get("header"), dict(source.columns), release.levels
+    values = times = None
+    if isinstance(levels, tuple):
+        values = ValueReading(type="categories", levels=len(levels), low=None, high=None, missing=source.without_value)
+    elif levels is not None:
+        low, high = (float(levels[0]), float(levels[-1])) if len(levels) else (None, None)
+        values = ValueReading(type="numbers", levels=len(levels), low=low, high=high, missing=source.without_value)
+    if release.clock is not None:
+        first, last = (moment.isoformat() for moment in release.time_range) if release.time_range else (None, None)
+        times = TimeReading(
+            format=settings.get("time format"),
+            zone=release.clock.zone,
+            unit=release.clock.unit,
+            first=first,
+            last=last,
+            missing=source.without_time,
+        )
     if release.columns and not roles:
         roles["record"] = "none"
     return Reading(
@@ -144,10 +160,24 @@ def reading_of(release: Release, of: Literal["release", "original"] = "release")
         columns=tuple(
             ColumnRole(role=role, column=column, reason=source.reasons.get(role, "")) for role, column in roles.items()
         ),
-        attributes=tuple(_attribute(column, source.column_notes.get(column.name, "")) for column in release.columns),
+        attributes=tuple(
+            ColumnReading(
+                name=column.name,
+                kind=column.kind,
+                levels=column.n_levels,
+                missing=int(column.counts[-1]),
+                similarity=" ".join([column.similarity.name, *([] if scale is None else [f"{scale:g}"])]),
+                error=error_text(column, column.error),
+                role=column.role,
+                attribute=column.attribute,
+                note=source.column_notes.get(column.name, ""),
+            )
+            for column in release.columns
+            for scale in [column.similarity.scale]
+        ),
         unused=source.unused,
-        values=_values(release),
-        times=_times(release),
+        values=values,
+        times=times,
         rows=source.rows,
         rejected=tuple(
             RejectedReason(reason=reason, rows=rows, lines=source.rejected_lines.get(reason, ""))
@@ -155,21 +185,6 @@ def reading_of(release: Release, of: Literal["release", "original"] = "release")
         ),
         repeated=RepeatedRows(rows=source.repeats, merged=source.merged, rule=settings.get("repeats")),
         settings={name: setting for name, setting in settings.items() if name not in OWN_FIELDS},
-    )
-
-
-def _attribute(column: Column, note: str) -> ColumnReading:
-    scale = column.similarity.scale
-    return ColumnReading(
-        name=column.name,
-        kind=column.kind,
-        levels=column.n_levels,
-        missing=int(column.counts[-1]),
-        similarity=column.similarity.name + ("" if scale is None else f" {scale:g}"),
-        error=error_text(column, column.error),
-        role=column.role,
-        attribute=column.attribute,
-        note=note,
     )
 
 
@@ -185,26 +200,3 @@ def error_text(column: Column, error: float) -> str:
     if column.kind == "ordered":
         return f"± {steps} step{'' if steps == 1 else 's'}" if steps else "exact"
     return f"within its group at height {steps}" if steps else "exact"
-
-
-def _values(release: Release) -> ValueReading | None:
-    levels, missing = release.levels, release.provenance.without_value
-    if levels is None:
-        return None
-    low, high = (None, None) if isinstance(levels, tuple) or not len(levels) else (float(levels[0]), float(levels[-1]))
-    kind: Literal["numbers", "categories"] = "categories" if isinstance(levels, tuple) else "numbers"
-    return ValueReading(type=kind, levels=len(levels), low=low, high=high, missing=missing)
-
-
-def _times(release: Release) -> TimeReading | None:
-    clock, ends = release.clock, release.time_range
-    if clock is None:
-        return None
-    return TimeReading(
-        format=release.provenance.settings.get("time format"),
-        zone=clock.zone,
-        unit=clock.unit,
-        first=None if ends is None else ends[0].isoformat(),
-        last=None if ends is None else ends[1].isoformat(),
-        missing=release.provenance.without_time,
-    )

@@ -27,7 +27,7 @@ from standout.core.threads import run_in_slices, thread_count
 from standout.data.column import Column
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
-from standout.measure.equivalence import cell_codes, equivalence_classes, exact, table_bits
+from standout.measure.equivalence import cell_codes, equivalence_classes, exact, matching_rows, table_bits
 
 # Search for the smallest set of columns that makes a row unique.
 #
@@ -118,7 +118,7 @@ def minimal_sets(
         smallest = np.full(n, largest + 1)
         for size in range(largest, 0, -1):
             for chosen in combinations(columns, size):
-                smallest[equivalence_classes(table, chosen).size == 1] = size
+                smallest[matching_rows(table, chosen) == 1] = size
             progress("counting unique rows", largest - size + 1, largest)
         counts = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
         return tuple(MinimalSetShare(size, exact(count / n, n), True) for size, count in enumerate(counts, 1))
@@ -303,7 +303,7 @@ def find_keys(
         raise ParameterError("columns must name at least one column")
     whole_number("largest", largest, 1)
     counter = SetCounter([table.column(name) for name in columns], threads)
-    ceiling = equivalence_classes(table, columns).n_unique
+    ceiling = int((equivalence_classes(table, columns).counts == 1).sum())
     largest, n = min(largest, len(columns)), table.n_records
     found: list[ColumnSet] = []
     beam: list[ColumnPositions] = [()]
@@ -319,9 +319,9 @@ def find_keys(
         by_unique = sorted(counted, key=_most_unique)
         chosen = tuple(columns[position] for position in sorted(by_unique[0].columns))
         search: Search = "beam" if remaining is None else "exhaustive"
-        exactly = equivalence_classes(table, chosen)
-        share = exact(exactly.n_unique / n, n, 1 / n)
-        found.append(ColumnSet(chosen, share, exactly.n_classes, search, len(counted)))
+        sizes = equivalence_classes(table, chosen).counts
+        share = exact(int((sizes == 1).sum()) / n, n, 1 / n)
+        found.append(ColumnSet(chosen, share, len(sizes), search, len(counted)))
         progress("searching for identifying columns", size, largest)
         if by_unique[0].unique >= ceiling:
             break

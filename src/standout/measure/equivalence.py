@@ -7,8 +7,7 @@ numbered first. Nothing is hashed without comparing, so the classes are exact.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,33 +65,11 @@ MOST_PATTERNS = 1000
 """Each pattern is compared with each."""
 
 
-@dataclass(frozen=True, eq=False)
-class EquivalenceClasses:
-    """The equivalence classes of a set of columns."""
+class EquivalenceClasses(NamedTuple):
+    """The class of each row, numbered in the order of their first rows, and the number of rows in each class."""
 
-    columns: tuple[str, ...]  # the columns in which the rows of a class are equal
-    number: NDArray[np.int32]  # the class of each row. EquivalenceClasses are numbered in the order of their first rows
-    counts: Ints  # number of rows in each class
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.counts)
-
-    @property
-    def k(self) -> int:
-        """Size of the smallest class."""
-        return int(self.counts.min())
-
-    @property
-    def n_unique(self) -> int:
-        """Number of rows that are alone in their class."""
-        return int(np.count_nonzero(self.counts == 1))
-
-    @cached_property
-    def size(self) -> Ints:
-        """For each row the size of its class."""
-        return read_only(self.counts[self.number])
+    number: NDArray[np.int32]
+    counts: Ints
 
 
 def equivalence_classes(table: Release, columns: Sequence[str]) -> EquivalenceClasses:
@@ -102,8 +79,7 @@ def equivalence_classes(table: Release, columns: Sequence[str]) -> EquivalenceCl
     """
     if not columns:
         raise ParameterError("columns must name at least one column")
-    number, counts = _numbered(_radix_key([cell_codes(table.column(name)) for name in columns]))
-    return EquivalenceClasses(tuple(columns), number, counts)
+    return _numbered(_radix_key([cell_codes(table.column(name)) for name in columns]))
 
 
 def _radix_key(digits: Sequence[tuple[NDArray[Any], int]]) -> NDArray[np.uint64]:
@@ -118,11 +94,11 @@ def _radix_key(digits: Sequence[tuple[NDArray[Any], int]]) -> NDArray[np.uint64]
     return key
 
 
-def _numbered(key: NDArray[np.uint64]) -> tuple[NDArray[np.int32], Ints]:
-    """The number of each key, from 0 in the order of first occurrence, and how often each occurs."""
+def _numbered(key: NDArray[np.uint64]) -> EquivalenceClasses:
+    """The classes of equal keys."""
     number, counts = np.empty(len(key), np.int32), np.empty(len(key), np.int64)
     n_classes = number_keys(key, table_bits(len(key)), number, counts)
-    return read_only(number), read_only(counts[:n_classes].copy())
+    return EquivalenceClasses(read_only(number), read_only(counts[:n_classes].copy()))
 
 
 def cell_codes(column: Column) -> tuple[NDArray[Any], int]:
@@ -146,7 +122,7 @@ def matching_rows(table: Release, columns: Sequence[str], missing: Missing = "eq
         raise ParameterError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
     classes = equivalence_classes(table, columns)
     if missing == "equal":
-        return classes.size
+        return read_only(classes.counts[classes.number])
     return _matches_with_gaps([table.column(name) for name in columns], classes)[classes.number]
 
 
@@ -155,18 +131,19 @@ def _matches_with_gaps(columns: Sequence[Column], classes: EquivalenceClasses) -
 
     Classes are grouped by which columns they lack. Two groups are compared in the columns that neither lacks.
     """
-    first = np.full(classes.n_classes, -1, np.int64)
+    n_classes = len(classes.counts)
+    first = np.full(n_classes, -1, np.int64)
     first[classes.number[::-1]] = np.arange(len(classes.number))[::-1]
     cells = [(codes[first], n_codes) for codes, n_codes in map(cell_codes, columns)]
     gaps = np.column_stack([column.is_missing[first] for column in columns])
     patterns, group = np.unique(gaps, axis=0, return_inverse=True)
-    if len(patterns) * classes.n_classes > MOST_COMPARISONS or len(patterns) > MOST_PATTERNS:
+    if len(patterns) * n_classes > MOST_COMPARISONS or len(patterns) > MOST_PATTERNS:
         raise ParameterError(
             f'missing="any" compares rows by which cells are missing; there are {len(patterns):,} such '
             'patterns: name fewer columns, or use missing="equal"'
         )
     members = [np.flatnonzero(group.ravel() == g) for g in range(len(patterns))]
-    total = np.zeros(classes.n_classes, np.int64)
+    total = np.zeros(n_classes, np.int64)
     for g, own in enumerate(members):
         for h, other in enumerate(members):
             shared = np.flatnonzero(~(patterns[g] | patterns[h]))
