@@ -1,7 +1,5 @@
 """What is explored, and the answers about it: items, lineups, plays and downloads. An answer is a JSON object."""
 
-import csv
-import io
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -416,14 +414,17 @@ def export(exploration: Exploration, request: ExportRequest) -> tuple[str, str, 
 
 def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
     """The facts with exact ids, because they are read again."""
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(("item", "value", "time", "value_error", "time_error", "doubt"))
-    for fact in (fact.known for fact in facts):
-        value = None if fact.value is None else _value_text(fact.value)
-        errors = fact.value_error, fact.time_error, fact.doubt
-        table.writerow((fact.item, value, fact.time and fact.time.isoformat(), *errors))
-    return text.getvalue().encode("utf-8", "replace")
+    heads = ("item", "value", "time", "value_error", "time_error", "doubt")
+    rows = [
+        (
+            fact.item,
+            None if fact.value is None else _value_text(fact.value),
+            fact.time and fact.time.isoformat(),
+            *fact.known.errors,
+        )
+        for fact in facts
+    ]
+    return pl.DataFrame(rows, schema=heads, orient="row", infer_schema_length=None).write_csv().encode()
 
 
 def _lineup_csv(answer: Answer) -> bytes:

@@ -1,6 +1,7 @@
 """What the page may ask: requests as dataclasses whose fields say what their members may be, and answers as JSON."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -9,7 +10,6 @@ from typing import Any, TypeVar
 
 import standout as so
 from standout.core.json_files import Json
-from standout.findings import json_types
 
 T = TypeVar("T")
 LONGEST_TEXT = 1000
@@ -79,7 +79,15 @@ def to_json(answer: object, indent: int | None = None) -> bytes:
     >>> to_json({"before": 9.0, "left": float("inf")})
     b'{"before": 9.0, "left": null}'
     """
-    text = json.dumps(json_types.to_json(answer), ensure_ascii=False, allow_nan=False, indent=indent)
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(member) for name, member in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(member) for member in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    text = json.dumps(plain(answer), ensure_ascii=False, allow_nan=False, indent=indent, default=date.isoformat)
     return text.encode("utf-8", "replace")
 
 

@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from types import NoneType, UnionType
@@ -84,8 +83,6 @@ def to_json(value: Any) -> Json:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, date):
-        return value.isoformat()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"{type(value).__name__} has no JSON form")
