@@ -18,6 +18,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.files import write_atomically
 from standout.core.text import count
+from standout.data.build import count_codes
 from standout.data.export import exact_text, inert
 from standout.data.release import Release
 from standout.findings.link_and_advise import AlignmentCounts
@@ -326,7 +327,6 @@ def _review_table(
 
 
 METHODS = ("auto", "same", "quantiles", "none")
-CHUNK = 1 << 24
 
 
 def _check_values(values: Any) -> Values:
@@ -406,8 +406,7 @@ def _same_scale(ours: Floats, theirs: Floats) -> bool:
 
 def _match_quantiles(release: Release, public: Release, item: Ints) -> Floats:
     """The level of the release, interpolated, with the same share of values below it (and half of its own)."""
-    shared = np.zeros(release.n_items, np.bool_)
-    shared[item[item >= 0]] = True
+    shared = np.isin(np.arange(release.n_items), item)
     counts = _level_counts(release, shared), _level_counts(public, item >= 0)
     if not all(side.any() for side in counts):
         raise ParameterError("values='quantiles' is not possible: one data set has no values for the shared items")
@@ -418,12 +417,9 @@ def _match_quantiles(release: Release, public: Release, item: Ints) -> Floats:
 
 def _level_counts(release: Release, items: Bools) -> Ints:
     """How many entries of these items have each level."""
-    side, counts = release.check().by_record, np.zeros(release.n_levels + 1, np.int64)
-    if side.value is not None:
-        for low in range(0, len(side.item), CHUNK):
-            chunk = slice(low, low + CHUNK)
-            counts += np.bincount(side.value[chunk][items[side.item[chunk]]], minlength=len(counts))
-    return counts[:-1]
+    side = release.check().by_record
+    codes = np.empty(0, np.uint8) if side.value is None else side.value[items[side.item]]
+    return count_codes(codes, release.n_levels + 1)[:-1]
 
 
 def explain_alignment(counts: AlignmentCounts, values: str) -> str:

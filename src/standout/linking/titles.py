@@ -118,7 +118,7 @@ MIN_END = 5
 class Titles:
     """The titles of a catalogue, in columns with a row for each name; an item may have several.
 
-    `squeezed` are the names without blanks: Spider-Man equals Spiderman.
+    `letters` are those of each name in order, without blanks: Spider-Man equals Spiderman.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -126,7 +126,7 @@ class Titles:
         self.names = [name for title in self.titles for name in title.names]
         self.texts = np.array([*self.names, None], object)[:-1]
         self.length = np.array([len(name) for name in self.names], np.int64)
-        self.squeezed = [name.replace(" ", "") for name in self.names]
+        self.letters = ["".join(sorted(name.replace(" ", ""))) for name in self.names]
         self.owner = np.repeat(np.arange(len(self.titles)), [len(title.names) for title in self.titles])
         self.is_main = np.diff(self.owner, prepend=-1) > 0
         self.year = np.array([title.year for title in self.titles], np.int64)[self.owner]
@@ -274,23 +274,19 @@ def _trigrams(titles: Titles) -> pl.DataFrame:
 def _equal_names(public: Titles, release: Titles) -> tuple[Ints, Ints]:
     """Pairs of names with the same letters in any order, or where one is an end of the other."""
 
-    def rows_by_text(texts: Iterable[str]) -> dict[str, list[int]]:
+    def equal(texts: Iterable[tuple[int, str]], others: Iterable[tuple[int, str]]) -> set[tuple[int, int]]:
         rows: dict[str, list[int]] = defaultdict(list)
-        for row, text in enumerate(texts):
-            rows[text].append(row)
-        return rows
+        for other, text in others:
+            rows[text].append(other)
+        return {(row, other) for row, text in texts for other in rows.get(text, ())}
 
-    def ends(titles: Titles) -> list[tuple[str, int]]:
-        return [(end, row) for row, name in enumerate(titles.names) for end in _word_ends(name.split())]
+    def ends(titles: Titles) -> list[tuple[int, str]]:
+        return [(row, end) for row, name in enumerate(titles.names) for end in _word_ends(name.split())]
 
     # Swapped neighbours may leave no run of three letters in common: dark, drak.
-    rows = rows_by_text("".join(sorted(text)) for text in release.squeezed)
-    letters = ("".join(sorted(text)) for text in public.squeezed)
-    pairs = {(row, other) for row, text in enumerate(letters) for other in rows.get(text, ())}
-    release_rows, public_rows = rows_by_text(release.names), rows_by_text(public.names)
-    contained = {(row, other) for end, row in ends(public) for other in release_rows.get(end, ())}
-    contained.update((row, other) for end, other in ends(release) for row in public_rows.get(end, ()))
-    pairs.update(pair for pair in contained if _is_informative(public, release, *pair))
+    pairs = equal(enumerate(public.letters), enumerate(release.letters))
+    contained = equal(ends(public), enumerate(release.names)) | equal(enumerate(public.names), ends(release))
+    pairs |= {pair for pair in contained if _is_informative(public, release, *pair)}
     both = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 

@@ -118,7 +118,6 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 #                      proportions; each member is in the sample with probability π [Zayatz 1991].
 
 
-MODELS = ("benedetti-franconi", "pitman", "zayatz")
 SERIES_FROM = 0.25
 """From this probability on, the series converges within a few hundred terms whatever the size."""
 SERIES_SIZE = 40
