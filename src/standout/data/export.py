@@ -52,8 +52,9 @@ class FrameExport:
     __slots__ = ()
 
     def _frame(self) -> "pl.DataFrame":
-        """The table as a Polars frame."""
-        raise NotImplementedError
+        """What is exported: the attribute `table`, if the result has no other frame."""
+        frame: pl.DataFrame = self.table  # type: ignore[attr-defined]
+        return frame
 
     def to_pandas(self) -> "pd.DataFrame":
         """The table as a pandas frame. It needs pandas and PyArrow."""

@@ -290,25 +290,17 @@ def the_only(rows: Sequence[Row], kind: str, **wanted: Any) -> Row:
 class TableResult(FrameExport):
     """A result with a table that can be written to a file and given to other libraries."""
 
-    @property
-    def table(self) -> pl.DataFrame:
-        """The result as a table."""
-        raise NotImplementedError
-
-    def _frame(self) -> pl.DataFrame:
-        return self.table
-
     def to_csv(self, path: str | Path) -> None:
         """Write the table to a CSV file."""
-        write_table(self.table, path, ".csv")
+        write_table(self._frame(), path, ".csv")
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the table to a Parquet file."""
-        write_table(self.table, path, ".parquet")
+        write_table(self._frame(), path, ".parquet")
 
     def to_json(self, path: str | Path) -> None:
         """Write the table to a JSON file: a list of objects."""
-        write_table(self.table, path, ".json")
+        write_table(self._frame(), path, ".json")
 
 
 def write_table(table: pl.DataFrame, path: str | Path, suffix: str | None = None) -> None:

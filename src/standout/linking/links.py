@@ -595,9 +595,6 @@ class Links(ResultView, FrameExport):
         text = page(findings, report_text(findings))
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def _frame(self) -> pl.DataFrame:
-        return self.table
-
     def _shown(self) -> LinkFindings:
         return self.findings()
 

@@ -350,9 +350,6 @@ class UnicityGrid(ResultView, FrameExport):
         ]
         return pl.DataFrame(rows, schema=COLUMNS, orient="row", infer_schema_length=None)
 
-    def _frame(self) -> "pl.DataFrame":
-        return self.table
-
     def __str__(self) -> str:
         return "\n".join(
             f"{cell.points} points at {cell.places}{'' if cell.time_bin is None else f' × {cell.time_bin}'}: "
