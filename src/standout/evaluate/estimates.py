@@ -96,13 +96,7 @@ def mean(values: ArrayLike, baseline: float | None = None) -> Estimate:
     >>> print(mean([3.1, 2.9, 3.0, 3.4]))
     3.100 (2.756 to 3.444, n = 4)
     """
-    numbers = np.asarray(values, np.float64)
-    n = len(numbers)
-    middle = float(numbers.mean()) if n else 0.0
-    if n < 2:
-        return Estimate(middle, -math.inf, math.inf, n, baseline)
-    reach = student(n - 1) * float(numbers.std(ddof=1)) / math.sqrt(n)
-    return Estimate(middle, middle - reach, middle + reach, n, baseline)
+    return weighted_mean(values, np.ones(len(np.asarray(values))), baseline)
 
 
 def weighted_mean(values: ArrayLike, weights: ArrayLike, baseline: float | None = None) -> Estimate:

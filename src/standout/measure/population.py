@@ -58,41 +58,26 @@ def fit_pitman(size: Ints, classes: Ints) -> Pitman | None:
 
     from scipy.special import digamma
 
-    near = [math.log(n)]  # the last θ found: the next one is close to it
+    def sum_of_fractions(alpha: float, theta: float) -> float:
+        """Σ 1/(θ + iα) for i = 1, …, u − 1."""
+        return float(digamma(u + theta / alpha) - digamma(1.0 + theta / alpha)) / alpha
+
+    def best_theta(alpha: float) -> float:
+        """The θ with the highest likelihood for this α; the derivative falls from +∞ at −α to below 0."""
+
+        def slope(log_excess: float) -> float:
+            theta = math.exp(log_excess) - alpha
+            return float(sum_of_fractions(alpha, theta) - (digamma(theta + n) - digamma(theta + 1.0)))
+
+        return math.exp(_root(slope, math.log(1e-12), math.log(1e3 * n * n))) - alpha
 
     def slope(alpha: float) -> float:
-        theta = _best_theta(alpha, n, u, near[-1])
-        near.append(math.log(theta + alpha))
+        theta = best_theta(alpha)
         spread = (digamma(np.asarray(size - alpha, np.float64)) - digamma(1.0 - alpha)) * classes
-        return (u - 1 - theta * _sum_of_fractions(alpha, theta, u)) / alpha - float(spread.sum())
+        return (u - 1 - theta * sum_of_fractions(alpha, theta)) / alpha - float(spread.sum())
 
     alpha = _root(slope, SMALLEST, LARGEST)
-    return Pitman(alpha, _best_theta(alpha, n, u, near[-1]))
-
-
-def _best_theta(alpha: float, n: int, u: int, near: float) -> float:
-    """The θ with the highest likelihood for this α; the derivative falls from +∞ at −α to below 0."""
-    from scipy.special import digamma
-
-    lowest, highest = math.log(1e-12), math.log(1e3 * n * n)
-
-    def slope(log_excess: float) -> float:
-        theta = math.exp(log_excess) - alpha
-        return float(_sum_of_fractions(alpha, theta, u) - (digamma(theta + n) - digamma(theta + 1.0)))
-
-    low, high = max(near - 0.5, lowest), min(near + 0.5, highest)
-    while low > lowest and slope(low) < 0:
-        low = max(low - 4.0, lowest)
-    while high < highest and slope(high) > 0:
-        high = min(high + 4.0, highest)
-    return math.exp(_root(slope, low, high)) - alpha
-
-
-def _sum_of_fractions(alpha: float, theta: float, u: int) -> float:
-    """Σ 1/(θ + iα) for i = 1, …, u − 1."""
-    from scipy.special import digamma
-
-    return float(digamma(u + theta / alpha) - digamma(1.0 + theta / alpha)) / alpha
+    return Pitman(alpha, best_theta(alpha))
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
