@@ -34,13 +34,13 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_is_shown_in_a_line_or_two_with_its_main_number_and_without_ids(release, name):
-    make, number = RESULTS[name]
-    text = repr(make(release))
-    assert text.startswith(f"<{name}: ") and text.endswith(">")
-    assert len(text) <= LONGEST and SECRET not in text
-    assert re.search(number, text), text
+def test_a_result_is_shown_in_a_line_or_two_with_its_main_number_and_without_ids(release):
+    for name in RESULTS:
+        make, number = RESULTS[name]
+        text = repr(make(release))
+        assert text.startswith(f"<{name}: ") and text.endswith(">")
+        assert len(text) <= LONGEST and SECRET not in text
+        assert re.search(number, text), text
 
 
 def test_an_audit_is_shown_as_its_answer(release):

@@ -1,7 +1,5 @@
 """Whatever goes wrong is one line with an exit code, and shows nobody's data."""
 
-import pytest
-
 from standout.cli.commands import sparsity
 from standout.cli.error_lines import error_line
 from standout.core.errors import ParameterError
@@ -16,9 +14,8 @@ def failing(error):
     return fail
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "part"),
-    [
+def test_every_error_is_one_line_without_data():
+    for error, code, part in [
         (ParameterError("knows must be a number"), 1, "knows must be a number"),
         (MemoryError(), 1, "not enough memory"),
         (RecursionError(SECRET), 1, "nested too deeply"),
@@ -26,12 +23,10 @@ def failing(error):
         (PermissionError(13, "Permission denied", "out.csv"), 1, "out.csv: Permission denied"),
         (KeyError(SECRET), 70, "an error of Standout itself, KeyError"),
         (ZeroDivisionError(SECRET), 70, "Please report it"),
-    ],
-)
-def test_every_error_is_one_line_without_data(error, code, part):
-    line, number = error_line(error)
-    assert (number, "\n" in line, SECRET in line) == (code, False, False)
-    assert part in line
+    ]:
+        line, number = error_line(error)
+        assert (number, "\n" in line, SECRET in line) == (code, False, False)
+        assert part in line
 
 
 def test_a_bug_is_one_line_that_names_the_place_and_debug_shows_the_traceback(run, monkeypatch):

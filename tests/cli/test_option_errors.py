@@ -42,9 +42,8 @@ def test_the_long_form_of_an_option_is_its_name():
     assert option_names(command) == {"output": "--output", "sizes": "-k"}
 
 
-@pytest.mark.parametrize(
-    ("written", "typed"),
-    [
+def test_parameters_in_a_text_become_options():
+    for written, typed in [
         ("set it with separator=…", "set it with --read separator=…"),
         ("add header=True or header=False", "add --read header=yes or --read header=no"),
         ("ignore the column with value=False", "ignore the column with --value none"),
@@ -57,12 +56,10 @@ def test_the_long_form_of_an_option_is_its_name():
         ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
         (f"so.read({'(' * 240}).csv: no such file", f"so.read({'(' * 240}).csv: no such file"),
         ("so.read('\0').csv: no such file", "so.read('\0').csv: no such file"),
-    ],
-)
-def test_parameters_in_a_text_become_options(written, typed):
-    known = OPTIONS
-    assert as_options(written, known) == typed
-    assert as_options(typed, known) == typed
+    ]:
+        known = OPTIONS
+        assert as_options(written, known) == typed
+        assert as_options(typed, known) == typed
 
 
 def test_a_second_source_has_options_of_its_own():

@@ -46,35 +46,42 @@ def ids(release, text, count=8):
     return [suggestion.item for suggestion in so.suggest_items(release, text, count)]
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("bra", ["7", "1199"]),
-    ("BRAZIL", ["1199", "7"]),
-    ("matrix", ["8", "9"]),
-    ("the mat", ["9", "8"]),
-    ("reloaded", ["9"]),
-    ("matrix rel", ["9"]),
-    ("amelie", ["10"]),
-    ("poulain", ["10"]),
-    ("emma", ["11", "12"]),
-    ("Up", ["16", "17"]),
-    ("1199", ["1199"]),
-    ("7", ["7", "18"]),
-    ("19", ["199"]),
-    ("🙂", ["14"]),
-    ("<script>", ["13"]),
-    ("{{ x", ["13"]),
-    ("good bad", ["15"]),
-], ids=str)  # fmt: skip
-def test_titles_ids_and_words_are_suggested_in_this_order(films, text, expected):
-    assert ids(films, text)[: len(expected)] == expected
+def test_titles_ids_and_words_are_suggested_in_this_order(films):
+    for text, expected in [
+        ("bra", ["7", "1199"]),
+        ("BRAZIL", ["1199", "7"]),
+        ("matrix", ["8", "9"]),
+        ("the mat", ["9", "8"]),
+        ("reloaded", ["9"]),
+        ("matrix rel", ["9"]),
+        ("amelie", ["10"]),
+        ("poulain", ["10"]),
+        ("emma", ["11", "12"]),
+        ("Up", ["16", "17"]),
+        ("1199", ["1199"]),
+        ("7", ["7", "18"]),
+        ("19", ["199"]),
+        ("🙂", ["14"]),
+        ("<script>", ["13"]),
+        ("{{ x", ["13"]),
+        ("good bad", ["15"]),
+    ]:
+        assert ids(films, text)[: len(expected)] == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("brzil", "1199"), ("barzil", "1199"), ("brasil", "1199"), ("matrx reloded", "9"), ("emmanuele", "12"),
-    ("mattrix", "8"), ("godo ugyl", "15"), ("tibbet", "18"), ("matrix revolutions", "8"),
-])  # fmt: skip
-def test_words_may_have_typing_errors(films, text, expected):
-    assert expected in ids(films, text)
+def test_words_may_have_typing_errors(films):
+    for text, expected in [
+        ("brzil", "1199"),
+        ("barzil", "1199"),
+        ("brasil", "1199"),
+        ("matrx reloded", "9"),
+        ("emmanuele", "12"),
+        ("mattrix", "8"),
+        ("godo ugyl", "15"),
+        ("tibbet", "18"),
+        ("matrix revolutions", "8"),
+    ]:
+        assert expected in ids(films, text)
 
 
 def test_a_suggestion_has_id_title_and_records(films):
@@ -98,12 +105,25 @@ def test_typing_errors_equal_the_slow_twin(typed, words):
     assert found.tolist() == [number if number <= 2 else 255 for number in expected]
 
 
-@pytest.mark.parametrize("text", [
-    "", "   ", "\u0301" * 10_000, "x" * 10_000, "e\u0301" * 5_000, "a b " * 5_000, "\x00", "\ud800", "\u202e",
-    "(" * 10_000, "🙂" * 10_000, "ﷺ" * 10_000, "%s{0}\\", "()[]*?+", "\U0010ffff",
-], ids=lambda text: repr(text[:6]))  # fmt: skip
-def test_any_text_is_answered(films, text):
-    assert len(so.suggest_items(films, text, 5)) <= 5
+def test_any_text_is_answered(films):
+    for text in [
+        "",
+        "   ",
+        "\u0301" * 10_000,
+        "x" * 10_000,
+        "e\u0301" * 5_000,
+        "a b " * 5_000,
+        "\x00",
+        "\ud800",
+        "\u202e",
+        "(" * 10_000,
+        "🙂" * 10_000,
+        "ﷺ" * 10_000,
+        "%s{0}\\",
+        "()[]*?+",
+        "\U0010ffff",
+    ]:
+        assert len(so.suggest_items(films, text, 5)) <= 5
 
 
 @given(st.text(max_size=20))

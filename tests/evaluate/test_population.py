@@ -4,6 +4,7 @@ import math
 from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -70,14 +71,13 @@ def test_an_unchanged_release_gives_exactly_the_same_numbers(release, name):
     assert [cell.random_guess for cell in plain.cells] == [cell.random_guess for cell in mapped.cells]
 
 
-@pytest.mark.parametrize("similarity", [so.Present(), so.Equal(), so.Decay(), so.Within(value=1, time=None)], ids=str)
-@pytest.mark.parametrize("theta", [0.1, 1.0])
-def test_an_unchanged_release_gives_the_same_numbers_for_every_similarity(release, similarity, theta):
-    ask = partial(
-        simulate, adversaries=ADVERSARIES["usual"], targets=20 if COMPILED else 3, similarity=similarity,
-        theta=theta, seed=8,
-    )  # fmt: skip
-    assert same(ask(release), ask(unchanged(release)))
+def test_an_unchanged_release_gives_the_same_numbers_for_every_similarity(release):
+    for similarity, theta in product([so.Present(), so.Equal(), so.Decay(), so.Within(value=1, time=None)], [0.1, 1.0]):
+        ask = partial(
+            simulate, adversaries=ADVERSARIES["usual"], targets=20 if COMPILED else 3, similarity=similarity,
+            theta=theta, seed=8,
+        )  # fmt: skip
+        assert same(ask(release), ask(unchanged(release)))
 
 
 def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Requests that make no sense get a status from 400 on and one sentence, never a traceback."""
 
 import json
+from itertools import product
 
 import pytest
 from explorer_client import ORIGIN
@@ -41,10 +42,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("path", ENDPOINTS)
-@pytest.mark.parametrize("body", BROKEN)
-def test_a_body_that_is_no_request_is_refused(page, path, body):
-    assert_sentence(send(page, path, body), 400)
+def test_a_body_that_is_no_request_is_refused(page):
+    for path, body in product(ENDPOINTS, BROKEN):
+        assert_sentence(send(page, path, body), 400)
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "text/json"])
@@ -101,10 +101,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("request_body", WRONG, ids=lambda body: json.dumps(body)[:40])
-def test_a_wrong_lineup_request_is_refused(page, request_body):
-    body = json.dumps({"facts": [], **request_body}).encode()
-    assert_sentence(send(page, "/api/lineup", body), 400)
+def test_a_wrong_lineup_request_is_refused(page):
+    for request_body in WRONG:
+        body = json.dumps({"facts": [], **request_body}).encode()
+        assert_sentence(send(page, "/api/lineup", body), 400)
 
 
 @pytest.mark.parametrize("number", [b"1e999", b"-1e999", b"Infinity", b"-Infinity", b"NaN", b"1" * 5000])

@@ -59,9 +59,8 @@ def test_serialized_findings_follow_the_schema():
     jsonschema.validate(to_json(WHOLE) | {"free": {"any": ["thing", 1]}}, SCHEMA)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_the_schema_forbids_values_that_the_types_forbid():
+    for change in [
         {"n": -1},
         {"n": "1"},
         {"n": None},
@@ -71,12 +70,9 @@ def test_serialized_findings_follow_the_schema():
         {"versions": {"numpy": 2}},
         {"rate": {"value": 1.5, "low": 0, "high": 1, "n": 2, "baseline": None}},
         {"mean": {"value": 1.5, "low": 0, "high": 1, "n": 2}},
-    ],
-    ids=str,
-)
-def test_the_schema_forbids_values_that_the_types_forbid(change):
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(to_json(WHOLE) | change, SCHEMA)
+    ]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(to_json(WHOLE) | change, SCHEMA)
 
 
 def test_docstrings_describe_the_properties():

@@ -21,12 +21,12 @@ def rows_of(texts):
     return "user,item,date\n" + "".join(f'u{i},x,"{text}"\n' for i, text in enumerate(texts))
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_common_pattern_is_recognised_and_read_to_the_right_day(put, pattern):
-    texts = [day.strftime(pattern.replace("%z", "+0000")) for day in DAYS]
-    release = so.read(put(rows_of(texts)))
-    assert release.provenance.settings["time format"] == pattern
-    assert [release.record(f"u{i}").entries[0].time for i in range(60)] == DAYS
+def test_every_common_pattern_is_recognised_and_read_to_the_right_day(put):
+    for pattern in PATTERNS:
+        texts = [day.strftime(pattern.replace("%z", "+0000")) for day in DAYS]
+        release = so.read(put(rows_of(texts)))
+        assert release.provenance.settings["time format"] == pattern
+        assert [release.record(f"u{i}").entries[0].time for i in range(60)] == DAYS
 
 
 def test_a_date_that_decides_may_be_anywhere_in_the_file(put):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import polars as pl
-import pytest
 
 from standout.ingest.cells import ALWAYS, distinct_cells, evident_order, missing_in, numbers_in, recognise_separator
 from standout.ingest.kinds import one_digit
@@ -14,9 +13,8 @@ from standout.ingest.times import TimeBin, are_dates, dates_in
 from standout.ingest.tokens import TextDecoder, without_marks
 
 
-@pytest.mark.parametrize(
-    ("function", "meanings"),
-    [
+def test_one_text_means_what_it_says():
+    for function, meanings in [
         (name_words, {"Book-Rating": ["book", "rating"], "customerID": ["customer", "id"]}),
         (lambda name: name_rank(name, "record"), {"userId": 0, "user": 1, "age": None}),
         (place_roles, {"start_lat": ["latitude"], "Längengrad": ["longitude"], "x": ["latitude", "longitude"]}),
@@ -27,10 +25,8 @@ from standout.ingest.tokens import TextDecoder, without_marks
         (lambda text: str(TimeBin.of(text)), {"90 min": "90 minutes", "24h": "day", "7d": "7 days", "week": "week"}),
         (public_url, {"https://me:secret@example.org/a.csv?signature=abc": "https://example.org/a.csv"}),
         (without_marks, {b"\xef\xbb\xbf\xef\xbb\xbfuser": b"user"}),
-    ],
-)
-def test_one_text_means_what_it_says(function, meanings):
-    assert {text: function(text) for text in meanings} == meanings
+    ]:
+        assert {text: function(text) for text in meanings} == meanings
 
 
 def test_several_cells_mean_what_they_say():

@@ -109,9 +109,8 @@ def test_coordinates_are_found_by_name_or_given_by_number(put):
     assert list(so.read(numbered, grid=1, **options).items) == ["2,1"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_for_places_are_explained(put):
+    for options, message in [
         ({"grid": 0.01, "header": True}, "no column is recognised as the latitude"),
         ({"grid": 0}, "grid must be from 0.0000001 to 90 degrees, got 0"),
         ({"grid": "wide"}, "grid must be"),
@@ -123,12 +122,10 @@ def test_coordinates_are_found_by_name_or_given_by_number(put):
         ({"longitude": "x"}, "longitude is used only with grid or geohash"),
         ({"grid": 1, "item": "x"}, "item must be left out with grid"),
         ({"grid": 1, "latitude": "x", "longitude": "x"}, "two roles"),
-    ],
-)
-def test_wrong_options_for_places_are_explained(put, options, message):
-    with pytest.raises(so.StandoutError) as error:
-        so.read(put("user,x,y\na,2,1\n"), **options)
-    assert message in str(error.value)
+    ]:
+        with pytest.raises(so.StandoutError) as error:
+            so.read(put("user,x,y\na,2,1\n"), **options)
+        assert message in str(error.value)
 
 
 def test_swapped_columns_are_recognised(put):

@@ -56,10 +56,10 @@ def test_rounding_to_a_nested_bin_first_changes_nothing(fine, wide, minutes):
         assert rounded == naive.time_bin(moment, *wide[1:3])
 
 
-@pytest.mark.parametrize("width", ["fortnight", "0h", "-1h", "1.5h", "", "2 months", "m", "99999999d", 6])
-def test_a_width_that_is_none_is_explained(width):
-    with pytest.raises(so.ParameterError, match="time_bin must be minute, hour"):
-        TimeBin.of(width)
+def test_a_width_that_is_none_is_explained():
+    for width in ["fortnight", "0h", "-1h", "1.5h", "", "2 months", "m", "99999999d", 6]:
+        with pytest.raises(so.ParameterError, match="time_bin must be minute, hour"):
+            TimeBin.of(width)
 
 
 def test_another_unit_than_that_of_the_bins_is_an_error(put):

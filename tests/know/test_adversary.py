@@ -68,12 +68,12 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("other", OTHERS, ids=str)
-def test_another_adversary_draws_something_else(release, other):
-    record = release.records[release.lengths.argmax()]
-    one = so.Adversary(**BASE).observe(release, record, SEED)
-    two = so.Adversary(**BASE | other).observe(release, record, SEED)
-    assert [fact.item for fact in one] != [fact.item for fact in two]
+def test_another_adversary_draws_something_else(release):
+    for other in OTHERS:
+        record = release.records[release.lengths.argmax()]
+        one = so.Adversary(**BASE).observe(release, record, SEED)
+        two = so.Adversary(**BASE | other).observe(release, record, SEED)
+        assert [fact.item for fact in one] != [fact.item for fact in two]
 
 
 def test_another_seed_draws_something_else(release):
@@ -92,12 +92,12 @@ EQUALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "two"), EQUALS, ids=str)
-def test_adversaries_who_are_equal_draw_the_same(release, one, two):
-    one, two = so.Adversary(**one), so.Adversary(**two)
-    assert one == two and hash(one) == hash(two)
-    record = release.records[release.lengths.argmax()]
-    assert one.observe(release, record, SEED) == two.observe(release, record, SEED)
+def test_adversaries_who_are_equal_draw_the_same(release):
+    for one, two in EQUALS:
+        one, two = so.Adversary(**one), so.Adversary(**two)
+        assert one == two and hash(one) == hash(two)
+        record = release.records[release.lengths.argmax()]
+        assert one.observe(release, record, SEED) == two.observe(release, record, SEED)
 
 
 @pytest.mark.parametrize("items", CHOICES, ids=str)
@@ -237,20 +237,17 @@ def test_recent_and_burst_need_times(items):
 NUMBERS = ["value_error", "time_error", "length_error", "joined_error"]
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("bad", [-1, -0.001, float("nan"), float("inf"), -float("inf"), "1", True, [1], 1j])
-def test_an_error_is_a_finite_number_from_0_on_or_none(name, bad):
-    with pytest.raises(so.ParameterError, match=f"^{name} must be a finite number ≥ 0, or None, got ") as caught:
-        so.Adversary(**{name: bad})
-    assert "\n" not in str(caught.value)
+def test_an_error_is_a_finite_number_from_0_on_or_none():
+    for name, bad in product(NUMBERS, [-1, -0.001, float("nan"), float("inf"), -float("inf"), "1", True, [1], 1j]):
+        with pytest.raises(so.ParameterError, match=f"^{name} must be a finite number ≥ 0, or None, got ") as caught:
+            so.Adversary(**{name: bad})
+        assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"), [*product(["knows", "wrong"], [-1, 1.5, 2.0, "2", True, float("nan")]), ("wrong", None)]
-)
-def test_counts_are_whole_numbers(name, bad):
-    with pytest.raises(so.ParameterError, match=f"^{name} must be a whole number ≥ [01], got "):
-        so.Adversary(**{name: bad})
+def test_counts_are_whole_numbers():
+    for name, bad in [*product(["knows", "wrong"], [-1, 1.5, 2.0, "2", True, float("nan")]), ("wrong", None)]:
+        with pytest.raises(so.ParameterError, match=f"^{name} must be a whole number ≥ [01], got "):
+            so.Adversary(**{name: bad})
 
 
 def test_numpys_numbers_are_numbers():
@@ -274,11 +271,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
-def test_what_makes_no_adversary_is_refused_by_name(options, message):
-    with pytest.raises(so.ParameterError, match=message) as caught:
-        so.Adversary(**options)
-    assert "\n" not in str(caught.value)
+def test_what_makes_no_adversary_is_refused_by_name():
+    for options, message in BAD:
+        with pytest.raises(so.ParameterError, match=message) as caught:
+            so.Adversary(**options)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "500", None])
@@ -293,18 +290,16 @@ def test_a_record_that_does_not_exist_cannot_be_observed(release, record):
         so.Adversary().observe(release, record)
 
 
-@pytest.mark.parametrize("ask", ["observe_all", "eligible"])
-@pytest.mark.parametrize("places", [[10_000], [-1], [0, 10**12], [-10_000]], ids=str)
-def test_places_that_do_not_exist_are_a_clear_error(release, ask, places):
-    with pytest.raises(so.StandoutError, match="positions run from 0 to "):
-        getattr(so.Adversary(knows=1), ask)(release, places)
+def test_places_that_do_not_exist_are_a_clear_error(release):
+    for ask, places in product(["observe_all", "eligible"], [[10_000], [-1], [0, 10**12], [-10_000]]):
+        with pytest.raises(so.StandoutError, match="positions run from 0 to "):
+            getattr(so.Adversary(knows=1), ask)(release, places)
 
 
-@pytest.mark.parametrize("ask", ["observe_all", "eligible"])
-@pytest.mark.parametrize("places", [["42"], [1.5], ["x"], [None]], ids=str)
-def test_places_are_whole_numbers_and_never_ids(release, ask, places):
-    with pytest.raises(so.StandoutError):
-        getattr(so.Adversary(knows=1), ask)(release, places)
+def test_places_are_whole_numbers_and_never_ids(release):
+    for ask, places in product(["observe_all", "eligible"], [["42"], [1.5], ["x"], [None]]):
+        with pytest.raises(so.StandoutError):
+            getattr(so.Adversary(knows=1), ask)(release, places)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", None, True, 2**63])

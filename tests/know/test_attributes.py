@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import FrozenInstanceError
+from itertools import product
 
 import numpy as np
 import pytest
@@ -115,15 +116,21 @@ def test_a_text_has_no_distance_from_numbers(similarity):
         similarity.values("dvd", np.array([4.0]))
 
 
-@pytest.mark.parametrize(("make", "name"), [
-    (so.Within, "value"), (so.Within, "time"), (so.Decay, "value_scale"), (so.Decay, "time_scale"),
-    (so.ScoreboardRH, "value_scale"), (so.ScoreboardRH, "time_scale"),
-])  # fmt: skip
-@pytest.mark.parametrize("bad", [-1, -1e-9, float("nan"), float("inf"), -float("inf"), "1", True, [1.5], 1j])
-def test_scales_and_thresholds_are_finite_numbers_or_none(make, name, bad):
-    with pytest.raises(so.ParameterError, match=f"^{name} must be a finite number [≥>] 0, or None, got ") as caught:
-        make(**{name: bad})
-    assert "\n" not in str(caught.value)
+def test_scales_and_thresholds_are_finite_numbers_or_none():
+    for (make, name), bad in product(
+        [
+            (so.Within, "value"),
+            (so.Within, "time"),
+            (so.Decay, "value_scale"),
+            (so.Decay, "time_scale"),
+            (so.ScoreboardRH, "value_scale"),
+            (so.ScoreboardRH, "time_scale"),
+        ],
+        [-1, -1e-9, float("nan"), float("inf"), -float("inf"), "1", True, [1.5], 1j],
+    ):
+        with pytest.raises(so.ParameterError, match=f"^{name} must be a finite number [≥>] 0, or None, got ") as caught:
+            make(**{name: bad})
+        assert "\n" not in str(caught.value)
 
 
 def test_a_threshold_may_be_0_and_a_scale_may_not():

@@ -2,6 +2,7 @@
 
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -41,11 +42,10 @@ def test_an_item_may_be_a_whole_number():
     assert so.Fact(7) == so.Fact(np.int32(7)) == so.Fact("7")
 
 
-@pytest.mark.parametrize("number", [-1, NAN, INF, "1", True, [1], 10**400], ids=lambda number: str(number)[:5])
-@pytest.mark.parametrize("name", ["value_error", "time_error", "doubt"])
-def test_errors_of_a_fact_are_numbers_in_range(name, number):
-    with pytest.raises(so.ParameterError, match=f"{name} must be a number"):
-        so.Fact("7", **{name: number})
+def test_errors_of_a_fact_are_numbers_in_range():
+    for number, name in product([-1, NAN, INF, "1", True, [1], 10**400], ["value_error", "time_error", "doubt"]):
+        with pytest.raises(so.ParameterError, match=f"{name} must be a number"):
+            so.Fact("7", **{name: number})
 
 
 @pytest.mark.parametrize(("name", "most", "allowed"), [
@@ -95,10 +95,10 @@ def test_aux_is_its_facts_in_order():
     assert len(so.Aux([])) == 0
 
 
-@pytest.mark.parametrize("facts", ["7", ["7", "8"], [("7", 4)], [None], {"7": 4}, None, 7, so.Fact("7")], ids=str)
-def test_aux_is_made_of_facts(facts):
-    with pytest.raises(so.ParameterError, match="facts must be a sequence of Fact"):
-        so.Aux(facts)
+def test_aux_is_made_of_facts():
+    for facts in ["7", ["7", "8"], [("7", 4)], [None], {"7": 4}, None, 7, so.Fact("7")]:
+        with pytest.raises(so.ParameterError, match="facts must be a sequence of Fact"):
+            so.Aux(facts)
 
 
 REPEATED = [so.Fact("7", value=4), so.Fact("8"), so.Fact("7", time=DAY), so.Fact("7", value=4)]
@@ -134,10 +134,10 @@ BAD_JOINED = [
 BAD_ENDS = [("length", ends) for ends in BAD_LENGTHS] + [("joined", ends) for ends in BAD_JOINED]
 
 
-@pytest.mark.parametrize(("name", "ends"), BAD_ENDS, ids=str)
-def test_length_and_joined_are_the_lowest_and_the_highest(films, name, ends):
-    with pytest.raises(so.ParameterError, match=f"{name} "):
-        encode_auxes(films, [so.Aux([so.Fact("7")], **{name: ends})])
+def test_length_and_joined_are_the_lowest_and_the_highest(films):
+    for name, ends in BAD_ENDS:
+        with pytest.raises(so.ParameterError, match=f"{name} "):
+            encode_auxes(films, [so.Aux([so.Fact("7")], **{name: ends})])
 
 
 @pytest.mark.parametrize("ends", [(1, 2**80), (np.int64(1), np.uint16(9)), (0, np.int64(3))], ids=str)
@@ -204,11 +204,11 @@ def test_a_number_for_a_category_is_the_text_that_it_spells(category, values):
         assert verdict.best == "p" and verdict.ties == 1
 
 
-@pytest.mark.parametrize("category", ["4", "007", "4.0", "4.50", "1e3", "+1", "1_000", "dvd", "4 stars"])
-def test_a_value_in_a_file_is_the_category_that_it_spells(put, category):
-    release = released([("p", "x", category, DAY), ("q", "x", "another", DAY)], kind="text")
-    verdict = so.ScoreboardRH(so.Equal()).attack(release, read(put, f"item,value\nx,{category}\n"))
-    assert verdict.best == "p" and verdict.ties == 1
+def test_a_value_in_a_file_is_the_category_that_it_spells(put):
+    for category in ["4", "007", "4.0", "4.50", "1e3", "+1", "1_000", "dvd", "4 stars"]:
+        release = released([("p", "x", category, DAY), ("q", "x", "another", DAY)], kind="text")
+        verdict = so.ScoreboardRH(so.Equal()).attack(release, read(put, f"item,value\nx,{category}\n"))
+        assert verdict.best == "p" and verdict.ties == 1
 
 
 def test_categories_that_spell_one_number_stay_different(put):

@@ -106,9 +106,8 @@ def test_hours_are_days_as_a_threshold_has_them():
         assert altered(release, "7", [so.Fact("b", 1, START)], time=time).times == differ
 
 
-@pytest.mark.parametrize(
-    ("record", "history", "thresholds", "message"),
-    [
+def test_invalid_records_histories_and_thresholds_are_refused_by_name():
+    for record, history, thresholds, message in [
         ("8", [], {}, "the release has no record with this id; ids are text, so 007 is not 7"),
         ("7", 3, {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
         ("7", "b", {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
@@ -117,12 +116,10 @@ def test_hours_are_days_as_a_threshold_has_them():
         ("7", [], {"time": "1"}, "time must be a finite number ≥ 0, or None, got '1'"),
         ("7", 2 * [so.Fact("b")], {}, TWICE),
         ("7", [so.Fact("b", "x")], {}, NOT_A_NUMBER),
-    ],
-)  # fmt: skip
-def test_invalid_records_histories_and_thresholds_are_refused_by_name(record, history, thresholds, message):
-    with pytest.raises(so.StandoutError) as error:
-        altered(read([("7", "b", 1.0, START)]), record, history, **thresholds)
-    assert str(error.value) == message
+    ]:
+        with pytest.raises(so.StandoutError) as error:
+            altered(read([("7", "b", 1.0, START)]), record, history, **thresholds)
+        assert str(error.value) == message
 
 
 @pytest.mark.realdata

@@ -87,15 +87,17 @@ def test_the_facts_needed_are_the_least_that_are_enough(records, epsilon, delta,
     assert bounds.facts_for_lineup(records, k, float(delta)) == naive.facts_needed(records, delta, k - 1)
 
 
-@pytest.mark.parametrize(
-    ("records", "epsilon", "delta", "facts"),
-    [
-        (1000, 0.001, 0.9, 6), (1000, 0.001, 0.99, 3), (1024, 2**-10, 0.5, 20), (10**9, 1e-3, 0.9, 12),
-        (1, 0.1, 0.9, 1), (1, 0.999, 0.999, 1), (3**9, 1 / 3, 2 / 3, 10),
-    ],
-)  # fmt: skip
-def test_a_whole_quotient_is_not_rounded_up(records, epsilon, delta, facts):
-    assert bounds.facts_needed(records, epsilon, delta) == facts
+def test_a_whole_quotient_is_not_rounded_up():
+    for records, epsilon, delta, facts in [
+        (1000, 0.001, 0.9, 6),
+        (1000, 0.001, 0.99, 3),
+        (1024, 2**-10, 0.5, 20),
+        (10**9, 1e-3, 0.9, 12),
+        (1, 0.1, 0.9, 1),
+        (1, 0.999, 0.999, 1),
+        (3**9, 1 / 3, 2 / 3, 10),
+    ]:
+        assert bounds.facts_needed(records, epsilon, delta) == facts
 
 
 @given(st.integers(2, 9), st.integers(1, 12), st.integers(1, 6))
@@ -107,9 +109,8 @@ def test_powers_are_whole_whatever_floats_say(base, records, errors):
 BETWEEN = "must be above 0 and below 1, got"
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
+def test_invalid_arguments_of_a_formula_are_refused_by_name():
+    for ask, message in [
         (lambda: bounds.facts_needed(0, 0.1, 0.1), "records must be a whole number ≥ 1, got 0"),
         (lambda: bounds.facts_needed(1.5, 0.1, 0.1), "records must be a whole number ≥ 1, got 1.5"),
         (lambda: bounds.facts_needed(9, 0, 0.1), f"epsilon {BETWEEN} 0"),
@@ -124,12 +125,10 @@ BETWEEN = "must be above 0 and below 1, got"
         (lambda: bounds.prize_share(math.nan), "improvement must be from 0 to 0.87, got nan"),
         (lambda: bounds.prize_share(0.0, 0), "rmse must be a finite number above 0, got 0"),
         (lambda: bounds.prize_share(0.0, math.inf), "rmse must be a finite number above 0, got inf"),
-    ],
-)
-def test_invalid_arguments_of_a_formula_are_refused_by_name(ask, message):
-    with pytest.raises(so.ParameterError) as error:
-        ask()
-    assert str(error.value) == message
+    ]:
+        with pytest.raises(so.ParameterError) as error:
+            ask()
+        assert str(error.value) == message
 
 
 # The Prize.
@@ -303,9 +302,8 @@ def test_degenerate_releases_have_defined_checks(name, columns):
         assert bounds.table(rows).height == 14
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_invalid_options_of_a_check_are_refused_by_name():
+    for options, message in [
         ({"epsilon": 0.5, "delta": 0.5}, "epsilon + delta must be below 1, got 0.5 + 0.5"),
         ({"epsilon": 2}, f"epsilon {BETWEEN} 2"),
         ({"gamma": 1}, f"gamma {BETWEEN} 1"),
@@ -318,12 +316,10 @@ def test_degenerate_releases_have_defined_checks(name, columns):
         ({"threads": 0}, "threads must be a whole number ≥ 1, got 0"),
         ({"similarity": "within"}, "similarity must be Within, Equal or Present, got str"),
         ({"similarity": so.Decay()}, "similarity must be Within, Equal or Present, got Decay"),
-    ],
-)
-def test_invalid_options_of_a_check_are_refused_by_name(options, message):
-    with pytest.raises(so.StandoutError) as error:
-        bounds.check(read(DEGENERATE["one long record"]), **options)
-    assert str(error.value) == message
+    ]:
+        with pytest.raises(so.StandoutError) as error:
+            bounds.check(read(DEGENERATE["one long record"]), **options)
+        assert str(error.value) == message
 
 
 # Real people.

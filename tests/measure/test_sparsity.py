@@ -56,9 +56,8 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
     assert len(result.curve()) == 101 and len(result.table([])) == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_parameters_out_of_range_are_refused(release):
+    for options, message in [
         ({"similarity": so.Custom(lambda known, value, days: 2.0)}, "from 0 to 1 for every pair of entries"),
         ({"similarity": None}, "got NoneType"),
         ({"over": "second"}, "over must be .union. or .first., got 'second'"),
@@ -67,11 +66,9 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
         ({"sample": True}, "sample must be a whole number ≥ 1"),
         ({"sample": 3, "seed": -1}, "seed must be"),
         ({"threads": 0}, "threads must be"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(release, options, message):
-    with pytest.raises(so.ParameterError, match=message):
-        sparsity(release, **options)
+    ]:
+        with pytest.raises(so.ParameterError, match=message):
+            sparsity(release, **options)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan"), "half", True])

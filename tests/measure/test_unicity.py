@@ -177,9 +177,8 @@ def test_the_text_gives_share_interval_and_records_with_too_few_entries():
     assert text == "2 entries single out 1.000 (0.207 to 1.000, n = 1); records with too few entries: 1"
 
 
-@pytest.mark.parametrize(
-    ("k", "options", "message"),
-    [
+def test_invalid_arguments_are_refused_by_name():
+    for k, options, message in [
         (0, {}, "k must be a whole number ≥ 1, got 0"),
         (1.0, {}, "k must be a whole number ≥ 1, got 1.0"),
         ("2", {}, "k must be a whole number ≥ 1, got '2'"),
@@ -193,12 +192,10 @@ def test_the_text_gives_share_interval_and_records_with_too_few_entries():
         (1, {"targets": 0}, "targets must be a whole number ≥ 1, got 0"),
         (1, {"seed": -1}, "seed must be a whole number from 0 to 2**63 - 1, got -1"),
         (1, {"threads": 0}, "threads must be a whole number ≥ 1, got 0"),
-    ],
-)
-def test_invalid_arguments_are_refused_by_name(k, options, message):
-    with pytest.raises(so.StandoutError) as error:
-        unicity(read([("7", "b", 1.0, START)]), k, **options)
-    assert str(error.value) == message
+    ]:
+        with pytest.raises(so.StandoutError) as error:
+            unicity(read([("7", "b", 1.0, START)]), k, **options)
+        assert str(error.value) == message
 
 
 @pytest.mark.large

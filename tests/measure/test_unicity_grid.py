@@ -121,9 +121,8 @@ def test_the_centre_of_a_place_is_in_the_place(cells):
     assert place_ids(cells, *(list(map(repr, column)) for column in centres.T.tolist())) == ids
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_resolutions_are_explained():
+    for options, message in [
         ({}, "grids or geohashes must be given"),
         ({"grids": [1], "geohashes": [3]}, "not both"),
         ({"grids": [0.001]}, "source has places of 0.01°, which do not nest in 0.001°"),
@@ -131,12 +130,10 @@ def test_the_centre_of_a_place_is_in_the_place(cells):
         ({"grids": [1], "points": []}, "points must be"),
         ({"grids": [1], "points": [0]}, "points must be"),
         ({"grids": [1], "targets": 0}, "targets must be"),
-    ],
-)
-def test_wrong_resolutions_are_explained(options, message):
-    release = so.read(frame_of([("a", 1, 1, 1)]), grid=0.01, time_bin="6h")
-    with pytest.raises(so.ParameterError, match=message):
-        so.unicity_grid(release, **options)
+    ]:
+        release = so.read(frame_of([("a", 1, 1, 1)]), grid=0.01, time_bin="6h")
+        with pytest.raises(so.ParameterError, match=message):
+            so.unicity_grid(release, **options)
 
 
 def test_a_release_without_places_is_refused():

@@ -29,11 +29,11 @@ def same(safer, other):
     assert safer.step_reports == other.step_reports
 
 
-@pytest.mark.parametrize("cut", range(len(STEPS) + 1))
-def test_two_calls_with_one_seed_equal_one_call_with_all_steps(cut):
-    table = random_table(seed=1)
-    whole = so.sanitize(table, STEPS, seed=5)
-    same(so.sanitize(so.sanitize(table, *STEPS[:cut], seed=5), STEPS[cut:], seed=5), whole)
+def test_two_calls_with_one_seed_equal_one_call_with_all_steps():
+    for cut in range(len(STEPS) + 1):
+        table = random_table(seed=1)
+        whole = so.sanitize(table, STEPS, seed=5)
+        same(so.sanitize(so.sanitize(table, *STEPS[:cut], seed=5), STEPS[cut:], seed=5), whole)
 
 
 def test_rows_are_shuffled_and_get_new_ids():
