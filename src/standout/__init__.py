@@ -5,7 +5,7 @@ Standout implements the attack of Narayanan and Shmatikov, "Robust De-anonymizat
 
 Notes
 -----
-A name is imported when it is first used, so `import standout` loads no other module.
+A name is imported when it is first used, so `import standout` loads no other module; __init__.pyi lists them.
 
 Examples
 --------
@@ -17,104 +17,32 @@ Examples
 '42'
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from standout._version import __version__ as __version__
 
-_MODULES = {
-    "Adversary": "know.adversary",
-    "Advice": "advising.advice",
-    "Attack": "attack.own_attack",
-    "Audit": "auditing.audit",
-    "Aux": "know.facts",
-    "Classes": "measure.classes",
-    "Column": "data.column",
-    "ColumnError": "core.errors",
-    "ColumnSchema": "ingest.schema",
-    "Comparison": "evaluate.compare",
-    "Custom": "know.similarity",
-    "Decay": "know.similarity",
-    "Equal": "know.similarity",
-    "Estimate": "evaluate.estimates",
-    "ExactMatch": "attack.scoreboard",
-    "Fact": "know.facts",
-    "FactEntries": "attack.any_attack",
-    "Hierarchy": "data.column",
-    "KnownFacts": "know.facts",
-    "Likelihood": "attack.likelihood",
-    "Links": "linking.links",
-    "NotFoundError": "core.errors",
-    "ParameterError": "core.errors",
-    "PlaceDecay": "know.similarity",
-    "PlaceScoreboard": "attack.own_attack",
-    "PlacesWithin": "know.similarity",
-    "Present": "know.similarity",
-    "ReadingWarning": "core.errors",
-    "Release": "data.release",
-    "Rung": "auditing.ladder",
-    "Sanitized": "know.sanitized",
-    "Schema": "ingest.schema",
-    "Scoreboard": "attack.scoreboard",
-    "ScoreboardRH": "attack.scoreboard",
-    "Similarity": "know.similarity",
-    "Simulation": "evaluate.simulation",
-    "SourceError": "core.errors",
-    "Sparsity": "measure.sparsity",
-    "StandoutError": "core.errors",
-    "Step": "sanitizing.step",
-    "StoreError": "core.errors",
-    "Unicity": "measure.unicity",
-    "Utility": "sanitizing.utility",
-    "Verdict": "attack.verdict",
-    "Verdicts": "attack.verdict",
-    "Within": "know.similarity",
-    "advise": "advising.advise",
-    "altered": "measure.sparsity",
-    "audit": "auditing.audit",
-    "bounds": "measure",
-    "calibration": "paper.calibration",
-    "classes": "measure.classes",
-    "compare": "evaluate.compare",
-    "composition": "advising.advise",
-    "describe": "data.describe",
-    "fact_entries": "attack.any_attack",
-    "index": "ingest.read",
-    "infer_column": "evaluate.outcomes",
-    "ladder": "auditing.ladder",
-    "lineup": "evaluate.lineup",
-    "link": "linking.links",
-    "open": "data.store",
-    "open_sanitized": "sanitizing.files",
-    "outside_top": "know.adversary",
-    "read": "ingest.read",
-    "record_similarity": "know.similarity",
-    "reproduce": "paper.reproduce",
-    "sanitize": "sanitizing.steps",
-    "save": "data.store",
-    "simulate": "evaluate.simulate",
-    "sparsity": "measure.sparsity",
-    "step": "sanitizing.steps",
-    "steps": "sanitizing",
-    "suggest_items": "data.search",
-    "synthesize": "paper.synthesize",
-    "unicity": "measure.unicity",
-    "unicity_grid": "measure.unicity",
-    "utility": "sanitizing.utility",
-    "verify": "data.store",
+_IMPORTS = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_PLACES = {
+    alias.asname or alias.name: (node.module, alias.name)
+    for node in _IMPORTS.body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
 }
+"""Where each public name is, as __init__.pyi says it to type checkers: its module, and its name there."""
 
-__all__ = sorted(["__version__", *_MODULES])
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    if name not in _MODULES:
+    if name not in _PLACES:
         raise AttributeError(f"module 'standout' has no attribute {name!r}")
-    module = import_module(f"standout.{_MODULES[name]}")
-    if _MODULES[name] in ("measure", "sanitizing"):  # the name is itself a module
-        return import_module(f"{module.__name__}.{name}")
-    return getattr(module, "open_index" if name == "open" else name)
+    place, attribute = _PLACES[name]
+    module = import_module(place)
+    return getattr(module, attribute) if hasattr(module, attribute) else import_module(f"{place}.{attribute}")
 
 
 def __dir__() -> list[str]:

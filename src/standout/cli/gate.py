@@ -31,13 +31,8 @@ DEFAULT_LIMIT = f"{LIMIT}=0.05"
 REPORT = b"Report: "
 """The line about the report, which the hook does not keep."""
 
-gate_option = option(
-    "--gate gate_files",
-    "FILE",
-    "Write what the check found to NAME.xml (JUnit), NAME.sarif or NAME.md (Markdown). Repeat for several.",
-    GATE,
-    multiple=True,
-)
+GATE_HELP = "Write what the check found to NAME.xml (JUnit), NAME.sarif or NAME.md (Markdown). Repeat for several."
+gate_option = option("--gate gate_files", "FILE", GATE_HELP, GATE, multiple=True)
 
 
 def start_gate(

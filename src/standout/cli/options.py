@@ -4,7 +4,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -161,36 +161,23 @@ json_option = option("--json as_json", "", "Print JSON instead of text (see docs
 threads_option = option("--threads", "N", "Number of threads.", GENERAL, show_default="all cores")
 seed_option = option("--seed", "N", "Random seed; the same seed gives the same numbers.", GENERAL, default=0)
 quick_option = option("--quick", "", "Fewer targets and shorter curves; wider intervals.")
-memory_option = option(
-    "--memory",
-    "SIZE",
-    "Memory that building an index may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
-    show_default="60 % of what is available",
-)
-budget_option = option(
-    "--budget", "SHARE", "False claim budget: largest share of absent people who may be claimed.", ATTACK, default=0.01
-)
+MEMORY_HELP = "Memory that building an index may use, like 500MB, 4GB or 2GiB. All ids are held in memory."
+memory_option = option("--memory", "SIZE", MEMORY_HELP, show_default="60 % of what is available")
+BUDGET_HELP = "False claim budget: largest share of absent people who may be claimed."
+budget_option = option("--budget", "SHARE", BUDGET_HELP, ATTACK, default=0.01)
 population_option = option("--population", "N", "Size of the population, if a table is a sample of it.", ADVERSARY)
-ladder_option = option(
-    "--ladder",
-    "FILE",
+LADDER_HELP = (
     "TOML file with your own adversaries (see docs/ladder.toml). "
-    'Errors are numbers or shares of the data, such as "33 %".',
-    ADVERSARY,
-    type=FILE,
-    show_default="the built-in ladder, whose errors fit the data",
+    'Errors are numbers or shares of the data, such as "33 %".'
 )
+BUILT_IN = "the built-in ladder, whose errors fit the data"
+ladder_option = option("--ladder", "FILE", LADDER_HELP, ADVERSARY, type=FILE, show_default=BUILT_IN)
 table_option = option("-o --output", "FILE", "Also write the table to NAME.csv, NAME.parquet or NAME.json.")
-workers_option = option(
-    "--workers",
-    "N|ADDRESS",
+WORKERS_HELP = (
     "Number of worker processes on this machine, or a Dask scheduler such as tls://host:8786. They open an index, or "
-    "read the files for one (see docs/lab/scale.md).",
-    GENERAL,
-    show_default="threads of one process",
+    "read the files for one (see docs/lab/scale.md)."
 )
-
-
+workers_option = option("--workers", "N|ADDRESS", WORKERS_HELP, GENERAL, show_default="threads of one process")
 worker_options = shared(None, threads_option, workers_option)
 
 
@@ -202,13 +189,12 @@ command = functools.partial(click.command, cls=GroupedCommand)
 
 def output_file(path: Path, option: str, inputs: Iterable[str | Path | None] = ()) -> Path:
     """Return the path of an output file; raises an error if it cannot be written or is an input."""
-    for source in inputs:
-        try:
-            if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-                raise ParameterError(f"{option} {str(path)!r} is an input: choose another path")
-        except (OSError, ValueError) as error:
-            if isinstance(error, ParameterError):
-                raise
+    for source in (each for each in inputs if each is not None):
+        is_input = False
+        with suppress(OSError, ValueError):  # one of them does not exist, or its name is impossible
+            is_input = path.samefile(source)
+        if is_input:
+            raise ParameterError(f"{option} {str(path)!r} is an input: choose another path")
     check_output_file(path, option)
     return path
 

@@ -180,11 +180,11 @@ class Source:
 
     def report(self, release: "Release", sources: list[str], strict: bool = False) -> None:
         """Say how entries were read, and warn about overlooked columns; they are an error if `strict`."""
-        from standout.ingest.report import reading_warnings
+        from standout.ingest.report import reading_warnings, require_no_overlooked
 
         show_reading(release, sources)
         if strict:
-            _require_no_overlooked(release, self.prefix)
+            require_no_overlooked(release.provenance)
         for message in reading_warnings(release):
             print_warning(as_options(message, options_of(), self.prefix))
 
@@ -227,16 +227,6 @@ class Source:
 
         if (path := self.settings.get("rejects")) is not None and reader.rejects.rows:
             write_atomically(Path(path), write, private=True)
-
-
-def _require_no_overlooked(release: "Release", prefix: str) -> None:
-    """The same of `report`, in the options of the command."""
-    from standout.ingest.report import require_no_overlooked
-
-    try:
-        require_no_overlooked(release.provenance)
-    except SourceError as error:
-        raise type(error)(as_options(error.problem, options_of(), prefix)) from error
 
 
 def _convert(parameters: dict[str, Any]) -> None:
@@ -286,6 +276,7 @@ class Original:
             if sidecar_path(Path(data)).is_file():
                 print_line(SANITIZED.format(Path(public_url(data)).name), err=True)
             return source.read([data], progress, strict)
+        from standout.ingest.report import require_no_overlooked
         from standout.sanitizing.files import open_sanitized
 
         before = source.read([self.data], progress, strict)
@@ -293,7 +284,7 @@ class Original:
         if not sanitized.columns:
             show_reading(sanitized, [data])
             if strict:
-                _require_no_overlooked(sanitized, "")
+                require_no_overlooked(sanitized.provenance)
         return sanitized
 
 

@@ -1,19 +1,20 @@
 """Known facts as they are typed: TITLE=VALUE@DATE, Brazil=4±1@2005-03-01±14?, 200±50%, 2004-01-01±30."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from standout.core.errors import NotFoundError, ParameterError
 from standout.data.release import Release
 from standout.data.search import Catalogue
 from standout.know.facts import DOUBTFUL, Aux, Fact, is_error, parse_time, parse_value
 
+T = TypeVar("T")
 ABOUT = r"\s*(?:±|\+/?-)\s*"
 AROUND = re.compile(rf"(\d{{1,9}})(?:{ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*(%?))?")
 BETWEEN = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
@@ -197,19 +198,11 @@ def _fact(release: Release, reading: Reading, allow_unknown: bool) -> Fact:
         if reading.value not in release.levels and not allow_unknown:
             raise ParameterError(f"the release has no value {reading.value!r}: --allow-unknown accepts it")
     elif reading.value is not None:
-        text, value_error = _split_error(reading.value)
-        try:
-            value = parse_value(text)
-        except ValueError:
-            value = None
+        value, value_error = _with_error(reading.value, parse_value)
         if not isinstance(value, float):
             raise ParameterError(f"the value of {reading.name!r} must be a number, got {reading.value!r}")
     if reading.time is not None:
-        text, time_error = _split_error(reading.time)
-        try:
-            time = parse_time(text)
-        except ValueError:
-            time = None
+        time, time_error = _with_error(reading.time, parse_time)
         if time is None or not (time_error is None or is_error("time_error", time_error)):
             raise ParameterError(
                 "a date must be like 2005-03-01 or 2005-03-01T20:15, perhaps with its error in days "
@@ -218,11 +211,14 @@ def _fact(release: Release, reading: Reading, allow_unknown: bool) -> Fact:
     return Fact(reading.name, value, time, value_error, time_error, DOUBTFUL if reading.doubtful else None)
 
 
-def _split_error(text: str) -> tuple[str, float | None]:
-    """Split a value or a date from its error.
+def _with_error(text: str, parse: Callable[[str], T]) -> tuple[T | None, float | None]:
+    """A value or a date, None if it is none, and its error.
 
-    >>> _split_error("4±1"), _split_error("2005-03-01 +- 14"), _split_error("-1e3")
-    (('4', 1.0), ('2005-03-01', 14.0), ('-1e3', None))
+    >>> _with_error("4±1", float), _with_error("2005-03-01 +- 14", str), _with_error("-1e3", float)
+    ((4.0, 1.0), ('2005-03-01', 14.0), (-1000.0, None))
     """
     match = WITH_ERROR.fullmatch(text.strip())
-    return (match[1], float(match[2])) if match else (text, None)
+    try:
+        return parse(match[1] if match else text), float(match[2]) if match else None
+    except ValueError:
+        return None, None

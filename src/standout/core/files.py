@@ -44,16 +44,7 @@ NEW_FOLDERS: list[Path] = []
 PUBLISHED: list[tuple[Path, os.stat_result]] = []
 """Where this process puts outputs that are complete, and which file or folder each is."""
 OTHER_FORMATS = (".arrow", ".duckdb", ".html", ".json", ".jsonl", ".parquet", ".sqlite", ".toml", ".xlsx")
-REASONS = {
-    errno.ELOOP: "its links form a loop",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ENOENT: "its folder does not exist",
-    errno.ENOTDIR: "its folder is a file",
-    errno.EACCES: "you may not write to its folder",
-    errno.EROFS: "its folder is read-only",
-    errno.ENOSPC: "the disk is full",
-    errno.EFBIG: "the limit of the size of files (ulimit -f) is too small",
-}
+REASONS = {errno.ENOENT: "its folder does not exist", errno.ENOTDIR: "its folder is a file"}
 
 
 def is_at(descriptor: int, path: Path) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, run_starts
+from standout.core.arrays import Floats, Ints, run_starts, take_rows
 from standout.core.errors import ParameterError, not_one_of
 
 if TYPE_CHECKING:
@@ -239,7 +239,9 @@ class Column:
         if code == self.missing:
             return None
         level = self.levels[code]
-        return EPOCH + timedelta(days=int(level)) if self.kind == "date" else _plain(level)
+        if self.kind == "date":
+            return EPOCH + timedelta(days=int(level))
+        return level if isinstance(level, str) else float(level)
 
     def code(self, value: float | str | date) -> int | None:
         """The code of a value."""
@@ -267,9 +269,7 @@ class Column:
         """The same column with these rows only."""
         if self.starts is None:
             return replace(self, codes=self.codes[rows])
-        counts = np.diff(self.starts)[rows]
-        starts = np.append(0, np.cumsum(counts))
-        position = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], counts)
+        starts, position = take_rows(self.starts, rows)
         return replace(self, codes=self.codes[position], starts=starts)
 
     def to_series(self) -> "pl.Series":
@@ -292,10 +292,6 @@ class Column:
         )
         rows = pl.DataFrame({"row": np.arange(self.n_rows)})
         return rows.join(lists, on="row", how="left", maintain_order="left")[self.name]
-
-
-def _plain(level: Any) -> float | str:
-    return level if isinstance(level, str) else float(level)
 
 
 # Which levels of a column an adversary cannot tell apart, if known values may be off by an error.

@@ -37,11 +37,8 @@ FORMAT = "standout index"
 VERSION = 4
 MANIFEST = "manifest.json"
 Columns = dict[str, NDArray[Any]]
-CONTENT = (
-    "record-ids", "record-id-offsets", "item-ids", "item-id-offsets", "levels", "level-texts", "level-offsets",
-    "by-record-start", "by-record-item", "by-record-value", "by-record-time",
-)  # fmt: skip
-"""Columns that hold the content; the others follow from them or are titles."""
+NO_CONTENT = ("by-item", "title")
+"""How columns begin that follow from the others or are titles."""
 OFFSETS = {
     "record-id-offsets": "record-ids", "item-id-offsets": "item-ids", "title-offsets": "titles",
     "level-offsets": "level-texts", "by-record-start": "by-record-item", "by-item-start": "by-item-word",
@@ -108,7 +105,7 @@ def fingerprint(release: Release) -> str:
 
 def fingerprint_from_digests(digests: dict[str, str], clock: Clock | None) -> str:
     """Hash the digests of the columns; columns are canonical, so equal content has equal bytes."""
-    content = {name: digests[name] for name in CONTENT if name in digests}
+    content = {name: digest for name, digest in digests.items() if not name.startswith(NO_CONTENT)}
     times = None if clock is None else [clock.unit, clock.origin, clock.span]
     text = json.dumps(["standout release 1", content, times], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from standout.core.errors import NotFoundError, ParameterError, StoreError, did_you_mean
 from standout.data.column import Codes, Column, Levels, read_only
 from standout.data.entries import Postings, RecordEntries, code_type, unpack_item
-from standout.data.export import FrameExport, ResultView
+from standout.data.export import FrameExport, ResultView, to_frame
 from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record, position_of_id
 
 if TYPE_CHECKING:
@@ -299,15 +299,11 @@ class Release(ResultView, FrameExport):
         return None if self.stored is None else problem(self, self.stored)
 
     def to_frame(self) -> "pl.DataFrame":
-        """Return all entries as a Polars frame."""
-        from standout.data.export import to_frame
-
-        return to_frame(self) if self.n_items else self.columns_frame()
-
-    def columns_frame(self) -> "pl.DataFrame":
-        """The ids, if there are some, and all columns as a Polars frame."""
+        """Return all entries as a Polars frame; of a table without entries the ids, if there are some, and columns."""
         import polars as pl
 
+        if self.n_items:
+            return to_frame(self)
         frame = pl.DataFrame([column.to_series() for column in self.columns])
         if not self.has_ids:
             return frame

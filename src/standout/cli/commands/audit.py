@@ -15,7 +15,7 @@ from standout.cli.commands.advise import with_commands
 from standout.cli.console import Cell, print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.gate import gate_option, start_gate, write_gate
-from standout.cli.options import option
+from standout.cli.options import GATE, option
 from standout.cli.reading import Original, Source, original_options, reading_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
@@ -40,14 +40,10 @@ MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
 @options.data_argument
 @option("-o --output", "FOLDER", "Folder to write; NAME is the name of DATA.", show_default="NAME-audit")
 @options.quick_option
-@option(
-    "--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", options.GATE, type=options.SHARES
-)
+@option("--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", GATE, type=options.SHARES)
 @gate_option
 @option("--targets", "N", "Number of targets for each adversary.", type=options.COUNT, default=1000)
-@option(
-    "--sensitive", "FILE|COLUMN", "What nobody should learn: a list of items, or a column of a table.", multiple=True
-)
+@option("--sensitive", "FILE|COLUMN", "What nobody should learn: a list of items, or a column.", multiple=True)
 @option("--risk-table risk_path", "FILE", "Write the risk of each person, with ids, to NAME.csv or NAME.parquet.")
 @option("--advise with_advice", "", "Also search for steps that reduce the risk, as `standout advise` does.")
 @options.ladder_option
@@ -206,39 +202,33 @@ def _sentences(result: "Audit") -> list[str]:
     from standout.evaluate.estimates import percent
 
     findings = result.findings
-    checks, classes = findings.trust.checks, findings.classes
-    lines = []
-    if not result.trusted:
-        failed = ", ".join(check.title for check in checks if not check.passed)
-        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
-    lines.append(f"{findings.answer.sentence} {findings.answer.comparison}".rstrip())
-    if classes is not None:
-        names = ", ".join(classes.columns)
-        lines.append(f"Quasi-identifiers ({names}): k = {classes.k:,}, {percent(classes.unique)} of rows are unique.")
-    lines += [
-        f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
-        f"people who are not in the release it is {percent(each.control.value)}."
-        for each in findings.disclosure
-        if each.guessed is not None and each.control is not None
-    ]
-    lines.append(findings.verdict.summary)
+    checks, classes, advice = findings.trust.checks, findings.classes, findings.advice
+    failed = ", ".join(check.title for check in checks if not check.passed)
     attacks = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
-    if len(attacks) == 1:
-        lines.append(f"Only one attack was tried ({attacks.pop()}): another may identify more people.")
-    if findings.original is not None:
-        lines.append(findings.original.explanation)
-    if findings.before_after is not None:
-        lines.append(findings.before_after.summary)
-    if findings.threshold.fail_above is not None:
-        lines.append(findings.threshold.explanation)
-    if findings.advice is not None:
-        settling = findings.advice.unproven.command if findings.advice.unproven else ""
-        lines.append(f"{findings.advice.summary} {findings.advice.command or settling}".rstrip())
-    if result.trusted:
-        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
-    if not result.complete:
-        lines.append("Interrupted: run the same command again to resume.")
-    return lines
+    settling = advice.unproven.command if advice is not None and advice.unproven else ""
+    lines = [
+        "" if result.trusted else f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).",
+        f"{findings.answer.sentence} {findings.answer.comparison}".rstrip(),
+        ""
+        if classes is None
+        else f"Quasi-identifiers ({', '.join(classes.columns)}): k = {classes.k:,}, "
+        f"{percent(classes.unique)} of rows are unique.",
+        *(
+            f"The sensitive column {each.column} is guessed for {percent(each.guessed.value)} of people; for "
+            f"people who are not in the release it is {percent(each.control.value)}."
+            for each in findings.disclosure
+            if each.guessed is not None and each.control is not None
+        ),
+        findings.verdict.summary,
+        f"Only one attack was tried ({min(attacks)}): another may identify more people." if len(attacks) == 1 else "",
+        findings.original.explanation if findings.original is not None else "",
+        findings.before_after.summary if findings.before_after is not None else "",
+        findings.threshold.explanation if findings.threshold.fail_above is not None else "",
+        f"{advice.summary} {advice.command or settling}".rstrip() if advice is not None else "",
+        f"The audit passed all {len(checks)} of its self-checks." if result.trusted else "",
+        "" if result.complete else "Interrupted: run the same command again to resume.",
+    ]
+    return [line for line in lines if line]
 
 
 def _show_table(findings: "AuditFindings") -> None:

@@ -32,9 +32,7 @@ PORT = click.IntRange(1, 65535)
 @options.data_argument
 @option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
 @option("--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.")
-@option(
-    "--audit audit_folder", "FOLDER", "Folder that `standout audit` wrote about DATA, to show on the page of the audit."
-)
+@option("--audit audit_folder", "FOLDER", "Folder that `standout audit` wrote about DATA, to show on a page.")
 @option("--host", "HOST", "Address to listen at.", options.SERVER, default="127.0.0.1")
 @option("--port", "N", "Port to listen at.", options.SERVER, type=PORT, show_default="8421, or a free one")
 @option("--no-browser", "", "Print the address only, and open no browser.", options.SERVER)

@@ -11,7 +11,7 @@ import click
 from standout.cli import options
 from standout.cli.console import print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
-from standout.cli.options import option
+from standout.cli.options import ALIGNMENT, ATTACK, option
 from standout.cli.reading import Source, public_option, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
@@ -28,29 +28,19 @@ REVIEW = "review.csv"
 @options.command()
 @options.data_argument
 @click.argument("public", type=options.DATA)
-@option(
-    "--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", options.ALIGNMENT, default="auto"
-)
-@option(
-    "--values", "METHOD", "Align values: auto, same, quantiles, none, SCALE,SHIFT.", options.ALIGNMENT, default="auto"
-)
-@option(
-    "--review", "FILE", "Doubtful pairs of items with your decisions, in the format of review.csv.", options.ALIGNMENT
-)
-@option("--dates", "use|ignore|learn", "Compare dates or not; learn: try both.", options.ALIGNMENT, default="use")
-@option("--by", "evidence|eccentricity", "What decides a claim.", options.ATTACK, show_default="evidence without --phi")
-@option("--phi", "FLOAT", "Minimum eccentricity for a claim.", options.ATTACK, show_default="learned from decoys")
+@option("--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", ALIGNMENT, default="auto")
+@option("--values", "METHOD", "Align values: auto, same, quantiles, none, SCALE,SHIFT.", ALIGNMENT, default="auto")
+@option("--review", "FILE", "Doubtful pairs of items with your decisions, in the format of review.csv.", ALIGNMENT)
+@option("--dates", "use|ignore|learn", "Compare dates or not; learn: try both.", ALIGNMENT, default="use")
+@option("--by", "evidence|eccentricity", "What decides a claim.", ATTACK, show_default="evidence without --phi")
+@option("--phi", "FLOAT", "Minimum eccentricity for a claim.", ATTACK, show_default="learned from decoys")
 @options.budget_option
-@option("--decoys", "N", "Number of decoys of each kind.", options.ATTACK, default=2000)
-@option("--assign", "", "Let only the best profile claim a record.", options.ATTACK)
-@option(
-    "--truth", "FILE", "CSV file with the columns profile and record: the right links, to measure precision and recall."
-)
+@option("--decoys", "N", "Number of decoys of each kind.", ATTACK, default=2000)
+@option("--assign", "", "Let only the best profile claim a record.", ATTACK)
+@option("--truth", "FILE", "CSV file of the right links, with profile and record, to measure precision and recall.")
 @options.seed_option
 @options.worker_options
-@option(
-    "-o --output", "FOLDER|FILE", "Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html."
-)
+@option("-o --output", "FOLDER|FILE", "Folder for all results, or NAME.csv, NAME.parquet, NAME.json or NAME.html.")
 @public_option
 @reading_options
 @options.json_option

@@ -122,13 +122,9 @@ def _show_rows(rows: "tuple[ComparisonRow, ...]", title: str) -> None:
 
 
 @options.command()
-@option(
-    "--like", "quick|netflix|flat", "Long tails; a stand-in for the Netflix Prize data; no structure.", default="quick"
-)
+@option("--like", "quick|netflix|flat", "Long tails; like the Netflix Prize data; no structure.", default="quick")
 @option("--records", "N", "Number of records.", type=int, show_default="10,000; netflix: 480,189")
-@option(
-    "--items", "N", "Number of items.", type=int, show_default="2,000; netflix: as many of 17,770 as the records have"
-)
+@option("--items", "N", "Number of items.", type=int, show_default="2,000; netflix: those of 17,770 that occur")
 @option("--entries", "N", "Number of entries.", type=int, show_default="50 per record; netflix: 209 per record")
 @option("--scale", "X", "With --like netflix: X times the people of the Netflix Prize data, instead of --records.")
 @options.memory_option

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ENTRIES = {"records": "records", "items": "items", "entries before": "entries in", "entries": "out"}
 COLUMNS = {name: name for name in ("records", "columns", "cells changed", "cells emptied")}
+LIST_HELP = "Show all steps and their syntax, and exit."
 
 
 def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -41,14 +42,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 @options.data_argument
 @option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
 @option("--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True)
-@option(
-    "--list-steps",
-    "",
-    "Show all steps and their syntax, and exit.",
-    is_eager=True,
-    expose_value=False,
-    callback=_list_steps,
-)
+@option("--list-steps", "", LIST_HELP, is_eager=True, expose_value=False, callback=_list_steps)
 @option("--seed", "N", "Random seed that makes noise repeatable; keep it secret.", type=int, show_default="random")
 @option("--renumber", "", "Give records new ids, 1 to N in random order.")
 @option("--key", "FILE", "Write which record represents which person to this CSV file. It is as private as DATA.")

@@ -45,9 +45,7 @@ STRONGER = "The risk is that of the stronger attack. Both attacked the same targ
 @attack_options(ATTACKS, BOTH, ATTACK_HELP)
 @option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
 @option("--targets", "N|all", "Number of targets.", default="1000")
-@option(
-    "--precision", "SHARE", "Stop when the interval of the share identified is ± SHARE.", show_default="use all targets"
-)
+@option("--precision", "SHARE", "Stop when the share identified is known to ± SHARE.", show_default="use all targets")
 @option("--draws", "N", "Draws of known facts per target.", default=1)
 @options.budget_option
 @option("--theta", "FLOAT", "Minimum similarity to count a wrong record as similar to the target.", default=0.5)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from standout.measure.bounds import Check
     from standout.measure.unicity import UnicityGrid
 
-RESOLUTION = "Resolution of places and times"
+RESOLUTION = "Resolution of places and times (all repeatable)"
 CHARTS = (".svg", ".png", ".html")
 DELTAS, LINEUPS = (0.1, 0.25, 0.5, 0.75, 0.9), (2, 10, 100)
 VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
@@ -94,15 +94,9 @@ def sparsity(
 @option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
 @option("--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown")
 @option("--targets", "N", "Number of targets.", default=1000)
-@option(
-    "--grid grids", "DEGREES", "Items are squares of a grid, like 0.01 degrees; repeatable.", RESOLUTION, multiple=True
-)
-@option(
-    "--geohash geohashes", "LETTERS", "Items are geohashes of 1 to 12 letters; repeatable.", RESOLUTION, multiple=True
-)
-@option(
-    "--time-bin time_bins", "WIDTH", "Width of times: hour, week, 15min, 2d; repeatable.", RESOLUTION, multiple=True
-)
+@option("--grid grids", "DEGREES", "Items are squares of a grid, like 0.01 degrees.", RESOLUTION, multiple=True)
+@option("--geohash geohashes", "LETTERS", "Items are geohashes of 1 to 12 letters.", RESOLUTION, multiple=True)
+@option("--time-bin time_bins", "WIDTH", "Width of times: hour, week, 15min, 2d.", RESOLUTION, multiple=True)
 @option("--chart", "FILE", "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.")
 @options.seed_option
 @options.worker_options
@@ -135,39 +129,45 @@ def unicity(
       standout unicity ratings.csv -k 2 --within-value none --bin-days 30
       standout unicity traces.csv --grid 0.001 --grid 0.01 --time-bin hour
     """
-    if grids or geohashes:
-        if bin_days is not None:
-            raise ParameterError("--bin-days is not used with places: set --time-bin")
-        if grids and geohashes:
-            raise ParameterError("--grid and --geohash exclude each other: set one of them")
-        if chart is not None and chart.suffix not in CHARTS:
-            raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
-        if chart is not None:
-            options.output_file(chart, "--chart", [data])
-        places = {"grids": grids, "geohashes": geohashes, "time_bins": time_bins}
-        result = _grid(source, data, points=entry_counts, **places, **settings)
-        if chart is not None:
-            _write_chart(result, chart)
-        rows = [
-            {"places": cell.places, "time_bin": cell.time_bin} | _row(cell.points, cell.share, cell.too_few_points)
-            for cell in result.cells
-        ]
-        _show_unicity(rows, "place" + (", time" if time_bins else ""), result.release, as_json)
-        return
-    if len(time_bins) > 1 or chart is not None:
+    is_grid = bool(grids or geohashes)
+    if is_grid and bin_days is not None:
+        raise ParameterError("--bin-days is not used with places: set --time-bin")
+    if grids and geohashes:
+        raise ParameterError("--grid and --geohash exclude each other: set one of them")
+    if not is_grid and (len(time_bins) > 1 or chart is not None):
         given = "--chart" if chart is not None else "several --time-bin"
         raise ParameterError(f"{given} can only be used with places: add --grid or --geohash")
-    if time_bins:
-        source = source.with_settings(time_bin=time_bins[0])
+    if chart is not None:
+        if chart.suffix not in CHARTS:
+            raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {chart.name!r}")
+        options.output_file(chart, "--chart", [data])
     from standout.measure.unicity import unicity as measure_unicity
 
-    with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
-        release = source.read([data], report, purpose="unicity")
-        results = measure_unicity(release, entry_counts, value=within_value, time=bin_days, progress=report, **settings)
-    knowledge = "item" + ("" if within_value is None else f", value ± {within_value:g}" if within_value else ", value")
-    knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
-    rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
-    _show_unicity(rows, knowledge, release, as_json)
+    if is_grid:
+        places = {"grids": grids, "geohashes": geohashes, "time_bins": time_bins}
+        grid = _grid(source, data, points=entry_counts, **places, **settings)
+        if chart is not None:
+            _write_chart(grid, chart)
+        release, knowledge = grid.release, "place" + (", time" if time_bins else "")
+        rows = [
+            {"places": cell.places, "time_bin": cell.time_bin} | _row(cell.points, cell.share, cell.too_few_points)
+            for cell in grid.cells
+        ]
+    else:
+        source = source.with_settings(time_bin=time_bins[0]) if time_bins else source
+        with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
+            release = source.read([data], report, purpose="unicity")
+            results = measure_unicity(
+                release, entry_counts, value=within_value, time=bin_days, progress=report, **settings
+            )
+        accuracy = f", value ± {within_value:g}" if within_value else ", value"
+        knowledge = "item" + ("" if within_value is None else accuracy)
+        knowledge += "" if bin_days is None else f", date to {bin_days:g} days"
+        rows = [_row(each.k, each.share, each.too_few_entries) for each in results]
+    if as_json:
+        print_json({"by": knowledge, "unicity": rows}, release)
+    else:
+        _show_unicity(rows, knowledge)
 
 
 def _grid(source: Source, data: str, **settings: Any) -> "UnicityGrid":
@@ -201,10 +201,7 @@ def _row(k: int, share: Any, too_few: int) -> dict[str, Any]:
     return {"k": k, **ends, "n": share.n, "baseline": share.baseline, "too_few": too_few}
 
 
-def _show_unicity(rows: list[dict[str, Any]], knowledge: str, release: "Release", as_json: bool) -> None:
-    if as_json:
-        print_json({"by": knowledge, "unicity": rows}, release)
-        return
+def _show_unicity(rows: list[dict[str, Any]], knowledge: str) -> None:
     places = ("places", "<time") if "places" in rows[0] else ()
     cells = [
         (
