@@ -7,7 +7,7 @@ import standout as so
 from standout.attack.any_attack import attack_columns
 from standout.core.arrays import Floats
 from standout.evaluate.estimates import rate
-from standout.evaluate.targets import column_targets
+from standout.evaluate.targets import random_targets
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_rivals import found, known_facts, rivals
 
@@ -84,7 +84,7 @@ def _rival_part(table: so.Release) -> Iterator[str]:
 
 def _each_by_itself(table: so.Release, adversary: so.Adversary, targets: int, seed: int) -> Floats:
     """Success of Likelihood that does not use how many facts are wrong."""
-    rows, _ = column_targets(table, adversary, targets, seed)
+    rows = random_targets(table, adversary, seed)[:targets]
     facts = adversary.observe_all(table, rows, seed)
     return attack_columns(table, facts, so.Likelihood(adversary), counted=False).found
 

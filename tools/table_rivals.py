@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import standout as so
 from standout.core.arrays import Bools, Floats, Ints
 from standout.data.column import Column, Near, near_levels
-from standout.evaluate.targets import column_targets
+from standout.evaluate.targets import random_targets
 from standout.know.facts import KnownFacts
 
 __all__ = ["Known", "Rival", "found", "known_facts", "most_matches", "rivals"]
@@ -61,7 +61,7 @@ Rival = Callable[[Known, int], Floats]
 
 def known_facts(table: so.Release, adversary: so.Adversary, targets: int, seed: int) -> Known:
     """The targets and facts of `so.simulate` with this seed."""
-    rows, _ = column_targets(table, adversary, targets, seed)
+    rows = random_targets(table, adversary, seed)[:targets]
     near = tuple(near_levels(column, adversary.error_of(column)) for column in table.columns)
     return Known(table, adversary, rows, adversary.observe_all(table, rows, seed), near)
 

@@ -8,7 +8,7 @@ from risk_cases import table, tables
 import naive
 import standout as so
 from standout.measure import column_sets as module
-from standout.measure.column_sets import minimal_sets, row_cells
+from standout.measure.column_sets import RowCells, minimal_sets
 
 
 @given(tables(max_columns=5))
@@ -25,7 +25,7 @@ def test_shares_are_those_of_the_slow_twin(case):
 def test_a_compared_target_has_the_smallest_size_of_the_slow_twin(case):
     rows, kinds = case
     risk_table, largest = table(rows, kinds), min(3, len(kinds))
-    cells = row_cells(risk_table, risk_table.column_names)
+    cells = RowCells(risk_table, risk_table.column_names)
     smallest = [cells.smallest_size(target, largest) for target in range(len(rows))]
     assert smallest == naive.smallest_unique_sizes(rows, len(kinds), largest)
 
@@ -34,7 +34,7 @@ def test_more_than_64_columns_are_compared_too():
     rng = np.random.default_rng(5)
     rows = [tuple(row) for row in rng.integers(0, 2, (40, 70)).astype(float)]
     risk_table = table(rows, ["number"] * 70)
-    cells = row_cells(risk_table, risk_table.column_names)
+    cells = RowCells(risk_table, risk_table.column_names)
     smallest = [cells.smallest_size(target, 3) for target in range(4)]
     sets = naive.smallest_unique_sizes(rows, 70, 2, range(4))
     assert [min(size, 3) for size in smallest] == sets

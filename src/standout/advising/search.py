@@ -33,7 +33,7 @@ from standout.data.release import Release
 from standout.evaluate.compare import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate, trials_to_prove
 from standout.evaluate.simulate import target_success
-from standout.evaluate.targets import column_targets, random_targets
+from standout.evaluate.targets import random_targets
 from standout.findings.link_and_advise import Among, Stage, UnprovenCandidateFindings, UnprovenFindings
 from standout.know.adversary import Adversary
 from standout.know.sanitized import Sanitized
@@ -65,13 +65,12 @@ def identification_risk(
     would be met by chance.
     """
     attacks: dict[str, AnyAttack] = {}
+    drawn = random_targets(safer.original, adversary, seed)[:targets]
+    if not len(drawn):
+        raise ParameterError(f"no record has enough entries or cells for an adversary who knows {adversary.knows}")
     if safer.columns:
-        drawn, _ = column_targets(safer, adversary, targets, seed)
         attacks |= {name: attack_named(name, adversary) for name in COLUMN_ATTACKS} | dict(own_attacks or {})
     else:
-        drawn = random_targets(safer.original, adversary, seed)[:targets]
-        if not len(drawn):
-            raise ParameterError("no record has as many items as the adversary knows")
         attacks |= candidate_attacks(safer, adversary)
         attacks |= {name: fit_attack(attack, adversary) for name, attack in (own_attacks or {}).items()}
     found = {

@@ -21,7 +21,7 @@ from standout.core.rng import check_seed
 from standout.core.threads import run_in_slices
 from standout.data.release import Release
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.targets import Population, column_targets, revealed_items
+from standout.evaluate.targets import Population, random_targets, revealed_items
 from standout.know.adversary import Adversary
 from standout.know.facts import KnownFacts
 from standout.know.sanitized import Sanitized, original_of, representatives_of
@@ -410,7 +410,9 @@ def infer_column(
     attack = attack_named(attack, adversary)
     if hidden.starts is not None or not isinstance(attack, Likelihood):
         raise ParameterError("column must not be a set, and attack must have a posterior")
-    rows = column_targets(release, adversary, None, check_seed(seed), "inference")[0]
+    rows = random_targets(original, adversary, check_seed(seed), "inference")
+    if not len(rows):
+        raise ParameterError(f"no row has {adversary.knows} attributes that are not missing: lower knows")
     rows = rows[~hidden.is_missing[rows] & (representatives_of(release)[rows] >= 0)][:targets]
     facts = adversary.observe_all(original, rows, seed)
     facts = replace(facts, cells=facts.cells.where(facts.cells.column != original.column_position(column)))

@@ -18,7 +18,7 @@ from standout.attack.neighbours import counts_items, nearest_neighbours, shared_
 from standout.attack.queries import Queries, prepare_queries
 from standout.attack.release_counts import has_item
 from standout.core.arrays import Bools, Floats, Ints, run_starts, slices_of, take_rows
-from standout.core.errors import ParameterError, whole_number
+from standout.core.errors import whole_number
 from standout.core.progress import no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
@@ -58,18 +58,6 @@ def random_targets(original: Release, adversary: Adversary, seed: int, purpose: 
     """Everybody about whom enough can be known, in the random order in which targets are taken."""
     order = generator(seed, *((purpose,) if original.columns else ()), "targets").permutation(original.n_records)
     return np.asarray(order[adversary.eligible(original, order)])
-
-
-def column_targets(
-    release: Release, adversary: Adversary, targets: int | None, seed: int, purpose: str = "table"
-) -> tuple[Ints, int]:
-    """Random people of a release with columns whom the adversary knows enough about, and how many were left out."""
-    original = Population.of(release).original
-    eligible = random_targets(original, adversary, seed, purpose)
-    if not len(eligible):
-        raise ParameterError(f"no row has {adversary.knows} attributes that are not missing: lower knows")
-    wanted = None if targets is None else whole_number("targets", targets, 1)
-    return eligible[:wanted], original.n_records - len(eligible)
 
 
 def shuffled_entries(

@@ -160,13 +160,16 @@ def link(
     agreement = Agreement(release.check())
     model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
     search = RecordSearch(agreement, settings.dates, model, chosen, threads)
-    best_of_decoys, strengths = None, DecoyStrengths(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    strengths = DecoyStrengths(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    decoys_table = pl.DataFrame(schema={"kind": pl.String} | dict.fromkeys(MEASURES, pl.Float64))
     if settings.decoys:
         drawn = draw_decoys(profiles, settings)
         if chosen is None:
             search = learn_model(profiles, drawn, search, settings.seed, progress)
         best_of_decoys = drawn.best(search, progress)
         strengths = drawn.strengths(best_of_decoys)
+        kinds = [KINDS[kind] for kind in strengths.kind.tolist()]
+        decoys_table = pl.DataFrame({"kind": kinds} | {name: getattr(best_of_decoys, name) for name in MEASURES})
     best: list[BestRecords] = []
     done, total = 0, len(profiles)
     try:
@@ -178,7 +181,7 @@ def link(
         if not best:
             raise
     linked = concatenate(best)
-    return Links(profiles, settings, search.model, linked, best_of_decoys, strengths, known_truth, done == total)
+    return Links(profiles, settings, search.model, linked, decoys_table, strengths, known_truth, done == total)
 
 
 # One profile for each record: of the profiles that claim the same record, the strongest keeps it.
@@ -273,14 +276,15 @@ BUDGETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 class Links(ResultView, FrameExport):
     """The record that each profile was linked to, and what the claims are worth.
 
-    If linking was interrupted (`complete` is False), the first `len(links)` profiles were linked.
+    If linking was interrupted (`complete` is False), the first `len(links)` profiles were linked. `decoys` has the
+    kind, evidence and eccentricity of each decoy.
     """
 
     profiles: Profiles
     settings: LinkSettings
     model: EvidenceModel
     best: BestRecords
-    best_of_decoys: BestRecords | None
+    decoys: pl.DataFrame
     decoy_strengths: DecoyStrengths
     truth: Truth | None
     complete: bool
@@ -361,9 +365,7 @@ class Links(ResultView, FrameExport):
     @property
     def likely_false_claims(self) -> float:
         """The same for the estimated share of absent profiles only, and at most the number of claims."""
-        if not len(self.decoy_strengths):
-            return math.nan
-        return min(self.expected_false_claims * self.absent_share, float(self.claims))
+        return min(self.expected_false_claims * self.absent_share, float(self.claims))  # NaN if the first is
 
     @property
     def is_present(self) -> Bools | None:
@@ -458,13 +460,6 @@ class Links(ResultView, FrameExport):
             for row, low in enumerate(least)
         ]
         return pl.DataFrame(rows)
-
-    @cached_property
-    def decoys(self) -> pl.DataFrame:
-        """The decoys: kind, evidence, eccentricity."""
-        kinds = pl.Series([KINDS[kind] for kind in self.decoy_strengths.kind.tolist()], dtype=pl.String)
-        best = self.best_of_decoys
-        return pl.DataFrame({"kind": kinds} | {n: np.empty(0) if best is None else getattr(best, n) for n in MEASURES})
 
     @cached_property
     def table(self) -> pl.DataFrame:

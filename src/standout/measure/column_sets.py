@@ -16,9 +16,8 @@ from itertools import combinations, groupby
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress, no_progress
@@ -43,13 +42,22 @@ FIRST_ROWS, MOST_ROWS = 256, 8192
 """Rows that are compared at once: few at first, because few cover most sets."""
 
 
-class RowCells(NamedTuple):
-    """The cells of n rows and m columns."""
+class RowCells:
+    """The cells of n rows and m columns, row by row, and the rows of each value of each column.
 
-    code: NDArray[Any]  # n × m: the code of each cell
-    row: NDArray[np.int32]  # m × n: the rows ordered by their code in each column
-    first: Ints  # where the rows of each code begin in `row`, for one column after the other
-    start: Ints  # m: where the codes of each column begin in `first`
+    code     n × m: the code of each cell
+    row      the rows ordered by their code, for each column
+    first    where the rows of each code begin in `row`, for one column after the other
+    start    m: where the codes of each column begin in `first`
+    """
+
+    def __init__(self, table: Release, columns: Sequence[str]) -> None:
+        cells = [cell_codes(table.column(name)) for name in columns]
+        dtype = np.uint16 if max(n_codes for _, n_codes in cells) <= 1 << 16 else np.uint32
+        self.code = np.stack([code for code, _ in cells], axis=1, dtype=dtype, casting="unsafe")
+        self.row = [np.argsort(code, kind="stable").astype(np.int32) for code, _ in cells]
+        first = [offsets(np.bincount(code, minlength=n_codes)) for code, n_codes in cells]
+        self.first, self.start = np.concatenate(first), offsets([len(each) for each in first])[:-1]
 
     def smallest_size(self, target: int, largest: int) -> int:
         """The smallest number of columns that make the target unique; largest + 1 if no set of up to 3 does."""
@@ -61,7 +69,7 @@ class RowCells(NamedTuple):
         is_triple = largest < 3
         for position, column in enumerate(order[:-1].tolist()):
             others = order[position + 1 :]
-            rows = self.row[column, begin[column] : end[column]]
+            rows = self.row[column][begin[column] : end[column]]
             pairs, triples = np.zeros(len(others), np.bool_), np.zeros((len(others), len(others)), np.bool_)
             low, step = 0, FIRST_ROWS
             while low < len(rows) and not (pairs.all() and (is_triple or triples.all())):
@@ -123,7 +131,7 @@ def minimal_sets(
         counts = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
         return tuple(MinimalSetShare(size, exact(count / n, n), True) for size, count in enumerate(counts, 1))
     targets = np.sort(generator(seed, "minimal sets").choice(n, min(n, TARGETS), replace=False))
-    cells, smallest = row_cells(table, columns), np.empty(len(targets), np.int64)
+    cells, smallest = RowCells(table, columns), np.empty(len(targets), np.int64)
 
     def work_on(low: int, high: int, work: None) -> None:
         for i in range(low, high):
@@ -135,20 +143,6 @@ def minimal_sets(
     run_in_slices(len(targets), threads, lambda: None, work_on, report)
     counts = [int(np.count_nonzero(smallest <= size)) for size in range(1, largest + 1)]
     return tuple(MinimalSetShare(size, rate(count, len(targets)), False) for size, count in enumerate(counts, 1))
-
-
-def row_cells(table: Release, columns: Sequence[str]) -> RowCells:
-    """The cells row by row, and the rows of each value of each column."""
-    digits = [cell_codes(table.column(name)) for name in columns]
-    dtype = np.uint16 if max(n_codes for _, n_codes in digits) <= 1 << 16 else np.uint32
-    codes = np.empty((table.n_records, len(columns)), dtype)
-    rows = np.empty((len(columns), table.n_records), np.int32)
-    first = []
-    for position, (code, n_codes) in enumerate(digits):
-        codes[:, position] = code
-        rows[position] = np.argsort(code, kind="stable")
-        first.append(offsets(np.bincount(code, minlength=n_codes)))
-    return RowCells(codes, rows, np.concatenate(first), offsets([len(each) for each in first])[:-1])
 
 
 # Unique rows and classes of many sets of columns, counted by a compiled kernel on several threads.
