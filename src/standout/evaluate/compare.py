@@ -113,26 +113,12 @@ class Comparison(ResultView, TableResult):
     @cached_property
     def table(self) -> pl.DataFrame:
         """All rows; `difference` is relative to the baseline attack, `gap` is said − identified."""
-        cells = [
-            (
-                row.adversary,
-                row.facts,
-                row.attack,
-                *_numbers(row.identified),
-                row.identified.n,
-                row.said,
-                *_numbers(row.gap),
-                *_numbers(row.difference),
-                row.only_this,
-                row.only_baseline,
-                self.baseline,
-                self.seed,
-                self.fingerprint,
-                __version__,
-            )
-            for row in self.rows
-        ]
-        return pl.DataFrame(cells, schema=COLUMNS, orient="row")
+        rows, about = [], (self.baseline, self.seed, self.fingerprint, __version__)
+        for row in self.rows:
+            identified = *_numbers(row.identified), row.identified.n, row.said
+            compared = *_numbers(row.gap), *_numbers(row.difference), row.only_this, row.only_baseline
+            rows.append((row.adversary, row.facts, row.attack, *identified, *compared, *about))
+        return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
 def _numbers(estimate: Estimate) -> tuple[float, float, float]:

@@ -395,22 +395,10 @@ class Simulation(ResultView, TableResult):
 
         `setting` gives φ, θ or k. `low` and `high` are the ends of the 95 % interval, empty if there is none.
         """
-        rows = [
-            (
-                cell.adversary,
-                cell.facts,
-                measure,
-                setting,
-                estimate.value,
-                *(end if math.isfinite(end) else None for end in (estimate.low, estimate.high)),
-                estimate.n,
-                estimate.baseline,
-                cell.too_few_items,
-                self.seed,
-                self.fingerprint,
-                __version__,
-            )
-            for cell in self.cells
-            for measure, setting, estimate in self.measurements(cell)
-        ]
+        rows, about = [], (self.seed, self.fingerprint, __version__)
+        for cell in self.cells:
+            for measure, setting, estimate in self.measurements(cell):
+                low, high = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
+                numbers = estimate.value, low, high, estimate.n, estimate.baseline, cell.too_few_items
+                rows.append((cell.adversary, cell.facts, measure, setting, *numbers, *about))
         return pl.DataFrame(rows, schema=COLUMNS, orient="row")
