@@ -7,7 +7,6 @@ stand-in.
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import date
 from statistics import NormalDist
 from typing import NamedTuple
@@ -196,37 +195,30 @@ class Model(NamedTuple):
     cuts: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Histories:
-    """What people have rated, for any range of them. Every draw depends only on the seed and the person."""
+def draw_entries(
+    lengths: Ints, rank: Floats, seed: int, threads: int, progress: Progress, memory: MemoryPlan
+) -> RecordEntries:
+    """What people with these numbers of entries have rated, of items with these ranks among Netflix's films.
 
-    start: Ints
-    stream: np.uint64
-    model: Model
+    Some items may have no entry. Every draw depends only on the seed and the person.
+    """
+    start, stream = offsets(lengths), rng.key(seed, "netflix", "histories")
+    people = _draw_people(start, seed)
+    calendar = _fit_calendar(stream, people)
+    films = _fit_films(people, rank, int(start[-1]), seed)
+    model = Model(people, films, calendar, _rating_cuts(people, films, seed))
+    n, columns = len(lengths), empty_entries(start, len(rank), CLOCK.span, memory)
 
-    @classmethod
-    def draw(cls, lengths: Ints, rank: Floats, seed: int) -> "Histories":
-        """Fit the model to people with these numbers of entries, and items with these ranks among Netflix's films."""
-        start, stream = offsets(lengths), rng.key(seed, "netflix", "histories")
-        people = _draw_people(start, seed)
-        calendar = _fit_calendar(stream, people)
-        films = _fit_films(people, rank, int(start[-1]), seed)
-        return cls(start, stream, Model(people, films, calendar, _rating_cuts(people, films, seed)))
+    def fill_part(first: int) -> int:
+        last = min(first + STRIDE, n)
+        fill_entries(stream, first, last, model, columns)
+        return last
 
-    def entries(self, threads: int, progress: Progress, memory: MemoryPlan) -> RecordEntries:
-        """Entries of all people; some items may have none."""
-        n, columns = len(self.start) - 1, empty_entries(self.start, len(self.model.films.item), CLOCK.span, memory)
-
-        def fill_part(first: int) -> int:
-            last = min(first + STRIDE, n)
-            fill_entries(self.stream, first, last, self.model, columns)
-            return last
-
-        with ThreadPoolExecutor(threads) as pool:
-            for last in pool.map(fill_part, range(0, n, STRIDE)):
-                progress("making records", last, n)
-                drop_pages()
-        return columns
+    with ThreadPoolExecutor(threads) as pool:
+        for last in pool.map(fill_part, range(0, n, STRIDE)):
+            progress("making records", last, n)
+            drop_pages()
+    return columns
 
 
 def _draw_people(start: Ints, seed: int) -> PersonTraits:

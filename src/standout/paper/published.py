@@ -5,18 +5,16 @@ version, to about ± 0.003. full_size.csv and full_size.json have our own number
 docs/lab/paper.md records; `python -m tools.paper_full_size` writes them.
 """
 
-import csv
 import json
 import math
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from io import StringIO
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from standout.core.arrays import Floats, Ints
 from standout.core.elementary import exp, log
@@ -32,8 +30,10 @@ def data_file(name: str) -> str:
     return (files("standout.paper") / "data" / name).read_text(encoding="utf-8")
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
-    return csv.DictReader(StringIO(data_file(name)))
+def _table(name: str) -> pl.DataFrame:
+    """A data file; numbers that may have decimals are floats whatever the file has."""
+    floats = dict.fromkeys(("value_error", "time_error", "length_error", "paper", "similarity"), pl.Float64)
+    return pl.read_csv(data_file(name).encode(), infer_schema_length=None, schema_overrides=floats)
 
 
 @cache
@@ -60,7 +60,7 @@ def published_support() -> Floats:
     >>> len(support), round(support[0]), round(support[-1])
     (17770, 233391, 3)
     """
-    rank, records = _columns("netflix-support.csv")
+    rank, records = _table("netflix-support.csv").to_numpy().T
     support = np.minimum.accumulate(exp(np.interp(log(np.arange(1, rank[-1] + 1)), log(rank), log(records))))
     support[-1] = published()["support"]["min"]
     support.flags.writeable = False
@@ -70,11 +70,7 @@ def published_support() -> Floats:
 @cache
 def published_lengths() -> Ints:
     """Number of people with exactly 2 … 100 ratings (two rows), including those that the contest held back."""
-    return _columns("netflix-lengths.csv")
-
-
-def _columns(name: str) -> Ints:
-    return np.array([line.split(",") for line in data_file(name).splitlines()[1:]], np.int64).T
+    return _table("netflix-lengths.csv").to_numpy().T
 
 
 class Setting(NamedTuple):
@@ -139,15 +135,11 @@ def bars(figure: str) -> tuple[Bar, ...]:
     (0.436, '2', 'dates ± 14 days')
     """
     found = []
-    for row in _rows("bars.csv"):
-        if row["figure"] == figure:
-            value, time, length = (
-                float(row[n]) if row[n] else None for n in ("value_error", "time_error", "length_error")
-            )
-            right, top = int(row["right"]), int(row["outside_top"]) if row["outside_top"] else None
-            wrong: Any = row["wrong_facts"] or "values"
-            setting = Setting(right, int(row["known"] or right), value or 0.0, time, top, length, wrong)
-            found.append(Bar(figure, row["measure"], setting, float(row["paper"])))
+    for row in _table("bars.csv").filter(pl.col("figure") == figure).iter_rows(named=True):
+        known, errors = row["known"] or row["right"], (row["value_error"] or 0.0, row["time_error"])
+        wrong: Any = row["wrong_facts"] or "values"
+        setting = Setting(row["right"], known, *errors, row["outside_top"], row["length_error"], wrong)
+        found.append(Bar(figure, row["measure"], setting, row["paper"]))
     return tuple(found)
 
 
@@ -158,7 +150,7 @@ def neighbours(name: str) -> dict[float, float]:
     >>> neighbours("sets")[0.1], neighbours("ratings")[0.1]
     (0.5, 0.314)
     """
-    return {float(row["similarity"]): float(row[name]) for row in _rows("neighbours.csv") if row[name]}
+    return dict(_table("neighbours.csv").select("similarity", name).drop_nulls().iter_rows())
 
 
 @cache
@@ -175,11 +167,11 @@ def full_size_run() -> dict[str, Any]:
 @cache
 def full_size() -> dict[tuple[str, str], Estimate]:
     """Our numbers at full size by figure and name."""
-    estimates = {}
-    for row in _rows("full_size.csv"):
-        measured, low, high = (float(row[name] or row["measured"]) for name in ("measured", "low", "high"))
-        estimates[row["figure"], row["number"]] = Estimate(measured, low, high, full_size_run()["targets"])
-    return estimates
+    numbers = _table("full_size.csv").with_columns(pl.col("low", "high").fill_null(pl.col("measured")))
+    return {
+        (row["figure"], row["number"]): Estimate(row["measured"], row["low"], row["high"], full_size_run()["targets"])
+        for row in numbers.iter_rows(named=True)
+    }
 
 
 # One of these numbers compared with ours.
@@ -314,16 +306,17 @@ class ComparisonRow:
 
     def cells(self) -> dict[str, Any]:
         """The row of the table of all numbers."""
-        columns: dict[str, Any] = {name: getattr(self, name) for name in ("panel", "label", "measure", "unit", "paper")}
-        columns |= {"measured": self.measured, **dict(zip(("low", "high"), ends(self.ours), strict=True))}
-        columns["n"] = 0 if self.ours is None else self.ours.n
-        columns |= {name: getattr(self, name) for name in ("spread", "paper_targets", "too_few_items", "difference")}
-        columns |= {
-            name: getattr(self, name) for name in ("sampling_error", "within_sampling_error", "within_goal", "note")
-        }
+
+        def named(*names: str) -> dict[str, Any]:
+            return {name: getattr(self, name) for name in names}
+
+        columns = named("panel", "label", "measure", "unit", "paper", "measured")
+        columns |= dict(zip(("low", "high", "n"), (*ends(self.ours), self.ours.n if self.ours else 0), strict=True))
+        columns |= named("spread", "paper_targets", "too_few_items", "difference", "sampling_error")
+        columns |= named("within_sampling_error", "within_goal", "note")
         for name, other in (("likelihood", self.likelihood), ("full_size", self.full_size)):
-            low, high = (None, None) if other is None else (other.low, other.high)
-            columns |= {name: None if other is None else other.value, f"{name}_low": low, f"{name}_high": high}
+            numbers = (None, None, None) if other is None else (other.value, other.low, other.high)
+            columns |= dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
         return columns
 
 

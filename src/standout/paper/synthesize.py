@@ -21,7 +21,7 @@ from standout.data.store import is_index, open_index, open_index_writer, save
 from standout.paper.netflix import (
     CLOCK,
     LEVELS,
-    Histories,
+    draw_entries,
     empty_entries,
     fit_lengths,
     qualifying_entries,
@@ -341,8 +341,8 @@ def _made(
     n_records, n_items, n_entries = sizes
     threads = thread_count(threads)
     if like == "netflix":
-        histories = Histories.draw(record_lengths(*sizes, seed), _item_ranks(n_items, first_items), seed)
-        columns = histories.entries(threads, progress, memory)
+        lengths, ranks = record_lengths(*sizes, seed), _item_ranks(n_items, first_items)
+        columns = draw_entries(lengths, ranks, seed, threads, progress, memory)
     else:
         columns = (_quick_entries if like == "quick" else _flat_entries)(*sizes, seed, progress, memory)
     give_unused_items(columns, n_items, seed)
