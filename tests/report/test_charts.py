@@ -5,14 +5,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from standout.report.charts import ACCENT, GREY, Axis, Bar, Measured, Point, bars, columns, curves
+from standout.report.charts import ACCENT, GREY, PALE_ACCENT, Axis, Point
+from standout.report.share_charts import Bar, bar_chart, columns, curves
 
 pytestmark = pytest.mark.once
 
 BARS = [
-    Bar("dates ± 3 days", "2", 0.7, 0.66, 0.74, 0.686),
-    Bar("dates ± 3 days", "3 of 4", None, None, None, 0.9),
-    Bar("no dates", "2", 0.02, None, None, None),
+    Bar("dates ± 3 days", "2", 0.7, 0.66, 0.74, ACCENT, "ours"),
+    Bar("dates ± 3 days", "", 0.686, None, None, GREY, "paper"),
+    Bar("dates ± 3 days", "3 of 4", None, None, None, ACCENT, "ours"),
+    Bar("dates ± 3 days", "", 0.9, None, None, GREY, "paper"),
+    Bar("no dates", "2", 0.02, None, None, ACCENT, "ours"),
 ]
 LINES = [Point(name, x, y + x, y, y + 2 * x) for name, y in (("ours", 0.0), ("paper", 0.1)) for x in (0.1, 0.2)]
 FALLING = [
@@ -22,11 +25,13 @@ FALLING = [
     for panel in ("sets", "ratings")
 ]
 CHARTS = {
-    "bars": lambda: bars(BARS, Axis("share", 0, 1)),
-    "columns": lambda: columns([Point("people", x, 120.0 * x) for x in range(4)], Axis("entries"), Axis("people")),
-    "curves": lambda: curves(LINES, Axis("x", 0, 1), Axis("y"), quiet=["paper"]),
+    "bars": lambda: bar_chart(BARS, axis=Axis("share", 0, 1)),
+    "columns": lambda: columns(
+        {"": [(str(x), 120 * x) for x in range(4)]}, "", "entries", Axis("people"), (380, 200), "g"
+    ),
+    "curves": lambda: curves(LINES, Axis("x", 0, 1), Axis("y"), ["ours"]),
     "log": lambda: curves(LINES, Axis("x", log=True), Axis("y")),
-    "falling": lambda: curves(FALLING, Axis("x", 0, 1), Axis("y", 0, 1), quiet=["paper"]),
+    "falling": lambda: curves(FALLING, Axis("x", 0, 1), Axis("y", 0, 1), ["ours"]),
 }
 
 
@@ -52,8 +57,8 @@ def words(chart):
 
 
 def test_a_second_measurement_has_a_bar_of_its_own():
-    second = [bar._replace(second=Measured(0.9, 0.85, 0.95)) for bar in BARS[:1]]
-    texts = words(bars(second, Axis("share", 0, 1)))
+    second = [*BARS[:2], Bar("dates ± 3 days", "", 0.9, 0.85, 0.95, PALE_ACCENT, "likelihood")]
+    texts = words(bar_chart(second, axis=Axis("share", 0, 1)))
     assert {"ours 0.70", "paper 0.69", "likelihood 0.90"} < set(texts)
     assert not any("likelihood" in text for text in words(CHARTS["bars"]()))
 
@@ -75,4 +80,6 @@ def test_columns_have_their_numbers_on_top():
 
 def test_curves_have_a_chart_for_each_panel():
     texts = words(CHARTS["falling"]())
-    assert {"sets", "ratings"} <= set(texts) and texts.count("ours") == texts.count("paper") == 2
+    assert {"sets", "ratings"} <= set(texts) and texts.count("ours") == texts.count(
+        "paper"
+    ) == 2 * 2  # each with its outline

@@ -10,7 +10,8 @@ import pytest
 from report import sample_findings
 from standout.report import charts as drawing
 from standout.report.audit_page import write_report
-from standout.report.charts import Axis, Bar, DrawingError, bars, draw
+from standout.report.charts import DrawingError, draw
+from standout.report.share_charts import Bar, bar_chart
 
 pytestmark = pytest.mark.once
 
@@ -26,7 +27,7 @@ def no_earlier_failures():
 
 @pytest.fixture
 def chart():
-    return bars([Bar("panel", "label", 0.5, 0.4, 0.6, None)], Axis("share", 0, 1))
+    return bar_chart([Bar("panel", "label", 0.5, 0.4, 0.6)])
 
 
 def test_a_child_that_ended_is_replaced(chart):
@@ -57,9 +58,9 @@ def test_an_abort_of_vl_convert_loses_the_pictures_and_not_the_report(tmp_path, 
 
 LIMITED = """
 import resource
-from standout.report.charts import Axis, Bar, bars
+from standout.report.share_charts import Bar, bar_chart
 
-chart = bars([Bar("panel", "label", 0.5, 0.4, 0.6, None)], Axis("share", 0, 1))
+chart = bar_chart([Bar("panel", "label", 0.5, 0.4, 0.6)])
 resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000))
 print(chart.svg_or_note())
 """

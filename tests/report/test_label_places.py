@@ -5,7 +5,7 @@ import random
 import pytest
 
 from standout.report.charts import NARROW, WIDE, Axis, Point
-from standout.report.share_charts import Box, _Area, _crosses, _name_points, _ring_label, free_box, share_curves
+from standout.report.share_charts import Box, _Area, _crosses, _name_points, _ring_label, curves, free_box
 
 pytestmark = pytest.mark.once
 
@@ -26,14 +26,14 @@ def test_a_free_place_covers_nothing_and_stays_in_the_chart():
 
 def test_names_inside_a_chart_lie_on_no_curve():
     area = _Area(1.0, 8.0, 1.0, 500.0, 300.0)
-    curves = {
+    series = {
         "short": [Point("short", 1, 0.2), Point("short", 4, 0.6)],
         "long": [Point("long", 1, 0.1), Point("long", 4, 0.55), Point("long", 8, 0.7)],
         "other": [Point("other", 1, 0.3), Point("other", 8, 0.8)],
     }
-    names = {name.series: name for name in _name_points(curves, area)}
-    label, is_right = _ring_label(Point("70 % with 8 facts", 8, 0.7), [*curves.values()], [*names.values()], area)
-    lines = [[area.pixels(point) for point in curve] for curve in curves.values()]
+    names = {name.series: name for name in _name_points(series, area)}
+    label, is_right = _ring_label(Point("70 % with 8 facts", 8, 0.7), [*series.values()], [*names.values()], area)
+    lines = [[area.pixels(point) for point in curve] for curve in series.values()]
     box = area.name_box(names["short"])
     assert not any(_crosses(box, line) for line in lines)
     assert not is_right and label.y != 0.7
@@ -41,8 +41,8 @@ def test_names_inside_a_chart_lie_on_no_curve():
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_curve_is_dashed_where_it_covers_fewer_people(width):
-    curve = [Point("", facts, facts / 10, facts / 10 - 0.05, facts / 10 + 0.05) for facts in (1, 2, 4, 8)]
+    curve = [Point("all", facts, facts / 10, facts / 10 - 0.05, facts / 10 + 0.05) for facts in (1, 2, 4, 8)]
     axis = Axis("known facts")
-    drawn = share_curves({"all": curve}, "all", "", axis, width=width).svg()
-    dashed = share_curves({"all": curve}, "all", "", axis, width=width, dashed_from={"all": 2.0}).svg()
+    drawn = curves(curve, axis, "", width=width).svg()
+    dashed = curves(curve, axis, "", width=width, dashed_from={"all": 2.0}).svg()
     assert "stroke-dasharray" in dashed and dashed != drawn

@@ -2,7 +2,7 @@
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,15 @@ from standout.data.release import Release
 from standout.paper.figures import FIGURES, AttackRunner, Figure, FigureResult, select_figures
 from standout.paper.published import PEOPLE, ComparisonRow, data_file, ends, full_size, full_size_run, number, texts
 from standout.paper.synthesize import is_standin, qualifying_of_standin
-from standout.report.charts import Bar, Chart, Measured, Point, bars, columns, curves, remove_charts
+from standout.report.charts import ACCENT, GREY, PALE_ACCENT, Chart, Point, remove_charts
 from standout.report.page import render_page
+from standout.report.share_charts import Bar, bar_chart, columns, curves
 
 QUALIFYING_FILES = ("qualifying.txt", "qualifying.txt.gz")
 TABLE_ROWS = 40
 """A table of a curve has at most about this number of rows; the CSV file has all points."""
 DESCRIBED_ROWS = 12
+CHART_WIDTH = 600
 GAINS = {"rate": "{:+.2f} of the targets", "bits": "{:+.1f} bits"}
 TYPES = {
     **dict.fromkeys(("figure", "figure_2008", "kind", "panel", "label", "measure", "unit", "note"), pl.String),
@@ -273,15 +275,20 @@ def chart_of(figure: Figure, result: FigureResult) -> Chart:
     """The chart of a figure."""
     x = figure.axes[0]
     if figure.chart == "columns":
-        return columns(result.points, x, figure.axes[1])
+        counts = [(f"{point.x:g}", point.y) for point in result.points]
+        return columns({"": counts}, "", x.title, figure.axes[1], (CHART_WIDTH - 200, 200), ",.0f")
     if figure.chart == "curves":
-        return curves(result.points, x, figure.axes[1], figure.reference_series)
-    measured = []
+        measured_series = {point.series for point in result.points} - {*figure.reference_series}
+        return curves(result.points, x, figure.axes[1], measured_series, CHART_WIDTH)
+    measured = list[Bar]()
     for row in result.rows:
-        stronger = None if row.likelihood is None else Measured(row.likelihood.value, *ends(row.likelihood))
-        measured.append(Bar(row.panel, row.label, row.measured, *ends(row.ours), row.compared_with, stronger))
-    has_full_size = any(row.full_size is not None for row in result.rows)
-    return bars(measured, x, ("ours", "full size" if has_full_size else "paper", "likelihood"))
+        other = "paper" if row.full_size is None else "full size"
+        measured.append(Bar(row.panel, row.label, row.measured, *ends(row.ours), ACCENT, "ours"))
+        if row.compared_with is not None:
+            measured.append(Bar(row.panel, "", row.compared_with, None, None, GREY, other))
+        if row.likelihood is not None:
+            measured.append(Bar(row.panel, "", row.likelihood.value, *ends(row.likelihood), PALE_ACCENT, "likelihood"))
+    return bar_chart(measured, CHART_WIDTH, x)
 
 
 def _row_text(row: ComparisonRow) -> str:
@@ -333,25 +340,16 @@ def count_qualifying(path: Path, release: Release) -> Ints:
     The file has a line `item:` for each item, followed by a line `record,date` for each of its entries.
     """
     try:
-        counts = Counter(_record_ids(path))
+        with gzip.open(path, "rt", encoding="ascii") if path.suffix == ".gz" else path.open(encoding="ascii") as file:
+            lines = pl.Series("line", list(file), dtype=pl.String).str.strip_chars()
     except (OSError, UnicodeDecodeError, EOFError) as error:
         reason = getattr(error, "strerror", None) or "it is not a qualifying file of the Netflix Prize"
         raise SourceError(f"{path} cannot be read: {reason}") from error
-    return np.array([counts.get(release.records[i], 0) for i in range(release.n_records)], np.int64)
-
-
-def _record_ids(path: Path) -> Iterator[str]:
-    """The record id of each test entry in the file."""
-    has_item = False
-    with gzip.open(path, "rt", encoding="ascii") if path.suffix == ".gz" else path.open(encoding="ascii") as lines:
-        for number, line in enumerate(lines, 1):
-            text = line.strip()
-            if text.endswith(":"):
-                has_item = True
-            elif text:
-                record, comma, _ = text.partition(",")
-                if not (has_item and comma and record):
-                    raise SourceError(
-                        f"{path}, line {number}: expected an item followed by a colon, or a record and a date"
-                    )
-                yield record
+    is_item = lines.str.ends_with(":")
+    is_entry = ~is_item & (lines != "")
+    wrong = is_entry & ~((is_item.cum_sum() > 0) & lines.str.contains("^[^,]+,"))
+    if wrong.any():
+        line = wrong.arg_true()[0] + 1
+        raise SourceError(f"{path}, line {line}: expected an item followed by a colon, or a record and a date")
+    counts = Counter(lines.filter(is_entry).str.split(",").list.first().to_list())
+    return np.array([counts[release.records[i]] for i in range(release.n_records)], np.int64)

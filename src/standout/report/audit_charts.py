@@ -9,9 +9,21 @@ from standout.core.text import count, estimate_text, interval_text, percent
 from standout.evaluate.claims import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import AuditFindings, measure_titles
-from standout.findings.sections import AdversaryFindings, AttackFindings, ClassSize, ErrorGrid, Group, Measures
-from standout.report.charts import WIDE, Axis, Cells, Chart, Figure, Point, Table, with_interval
-from standout.report.share_charts import HeatRow, ShareBar, heat_map, share_bar, share_bars, share_curves
+from standout.findings.sections import AttackFindings, ClassSize, Group, Measures
+from standout.report.charts import (
+    ACCENT,
+    GREY,
+    WIDE,
+    Axis,
+    Cells,
+    Chart,
+    Figure,
+    Point,
+    Table,
+    points_cell,
+    with_interval,
+)
+from standout.report.share_charts import Bar, HeatRow, bar_chart, bars_figure, curves, heat_map, share_bar
 
 GRID_FIGURES = {"time_error": "date-error", "value_error": "value-error"}
 """Names of the figures of grids: facts known by date error, and by value error."""
@@ -26,11 +38,12 @@ def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
         return None
     rows = [HeatRow(row.label, [_finite(cell.identified) for cell in row.cells], row.is_own) for row in grid.rows]
     columns = [str(cell.facts) for cell in grid.rows[0].cells]
+    described = [f"{row.label}: {', '.join(estimate_text(cell.identified) for cell in row.cells)}" for row in grid.rows]
     titles = "known facts about a person", GRID_ROWS[grid.varies]
     table: list[Cells] = [(row.label, *(with_interval(cell.identified) for cell in row.cells)) for row in grid.rows]
     return Figure(
         f"Identified people, by known facts and {GRID_ROWS[grid.varies]}",
-        _grid_description(grid),
+        f"Identified people. Columns: {', '.join(columns)} known facts. {'; '.join(described)}.",
         lambda width: heat_map(rows, columns, *titles, width),
         Table((GRID_ROWS[grid.varies], *(count(int(facts), "fact", "facts") for facts in columns)), table),
     )
@@ -38,36 +51,19 @@ def error_grid_figure(varies: str, findings: AuditFindings) -> Figure | None:
 
 def grid_captions(findings: AuditFindings) -> dict[str, str]:
     """What is fixed in each grid, and how accurate its cells are, by name of the figure."""
-    grids = findings.error_grids.grids if findings.error_grids else ()
-    return {GRID_FIGURES[grid.varies]: _grid_caption(grid) for grid in grids}
-
-
-def _grid_caption(grid: ErrorGrid) -> str:
-    reach = max((max(share.value - share.low, share.high - share.value) for share in _shares(grid)), default=1.0)
-    has_own = any(row.is_own for row in grid.rows)
-    return " ".join(
-        [
-            f"Fixed in all cells: {grid.fixed}; the same {count(grid.targets, 'target', 'targets')}."
-            if grid.fixed
-            else f"The same {count(grid.targets, 'target', 'targets')} in all cells.",
-            f"The stronger the colour, the more people are identified. 95\xa0% intervals reach at most "
-            f"{100 * reach:.0f} percentage points from the numbers.",
-            "Bold: the error of this adversary. Frame: the adversary of the answer." if has_own else "",
-        ]
-    ).strip()
-
-
-def _shares(grid: ErrorGrid) -> list[Estimate]:
-    shares = [cell.identified for row in grid.rows for cell in row.cells]
-    return [share for share in shares if math.isfinite(share.value + share.low + share.high)]
-
-
-def _grid_description(grid: ErrorGrid) -> str:
-    rows = "; ".join(
-        f"{row.label}: {', '.join(estimate_text(cell.identified) for cell in row.cells)}" for row in grid.rows
-    )
-    facts = ", ".join(str(cell.facts) for cell in grid.rows[0].cells)
-    return f"Identified people. Columns: {facts} known facts. {rows}."
+    captions = {}
+    for grid in findings.error_grids.grids if findings.error_grids else ():
+        shares = [cell.identified for row in grid.rows for cell in row.cells]
+        reaches = [max(share.value - share.low, share.high - share.value) for share in shares]
+        reach = max(filter(math.isfinite, reaches), default=1.0)
+        targets = f"same {count(grid.targets, 'target', 'targets')}"
+        caption = f"Fixed in all cells: {grid.fixed}; the {targets}." if grid.fixed else f"The {targets} in all cells."
+        caption += " The stronger the colour, the more people are identified. 95\xa0% intervals reach at most "
+        caption += f"{100 * reach:.0f} percentage points from the numbers."
+        if any(row.is_own for row in grid.rows):
+            caption += " Bold: the error of this adversary. Frame: the adversary of the answer."
+        captions[GRID_FIGURES[grid.varies]] = caption
+    return captions
 
 
 ATTACK_TITLES = {"paper": "paper's attack", "likelihood": "Likelihood", "exact match": "exact matching"}
@@ -111,23 +107,17 @@ def _cells(attack: AttackFindings | None) -> Cells:
 
 MOST_TABLE_ROWS = 20
 """A table of a curve has at most this many rows."""
-MOST_DESCRIBED_GROUPS = 40
 IN_DATA, ABSENT = "in the data: right record claimed", "absent (control): a record claimed"
 STRONGEST = "strongest of these"
-
-
-class GroupKind(NamedTuple):
-    """A way to divide targets into groups: its title, and a short name for the table."""
-
-    title: str
-    short: str
+SHOWN_MEASURES = "identified", "correct_claims_at_budget"
 
 
 GROUP_KINDS = {
-    "by_length": GroupKind("By number of entries of the record", "length"),
-    "by_popularity": GroupKind("By popularity rank of the rarest known item", "popularity"),
-    "by_first_date": GroupKind("By date of the first entry", "first date"),
+    "by_length": ("By number of entries of the record", "length"),
+    "by_popularity": ("By popularity rank of the rarest known item", "popularity"),
+    "by_first_date": ("By date of the first entry", "first date"),
 }
+"""Ways to divide targets into groups: a title, and a short name for the table."""
 
 
 def audit_figures(findings: AuditFindings) -> dict[str, Figure]:
@@ -137,73 +127,49 @@ def audit_figures(findings: AuditFindings) -> dict[str, Figure]:
 
 
 def _success(findings: AuditFindings) -> Figure | None:
-    main = findings.headline
-    series = {adversary.name: _curve(adversary) for adversary in findings.adversaries if adversary.curve}
-    if main is None or main.name not in series or max(map(len, series.values())) < 2:
+    main, adversaries = findings.headline, [adversary for adversary in findings.adversaries if adversary.curve]
+    names = _distinct([adversary.name for adversary in adversaries])
+    points = [
+        Point(names[adversary.name], point.facts, point.identified.value, point.identified.low, point.identified.high)
+        for adversary in adversaries
+        for point in adversary.curve
+        if math.isfinite(point.identified.value)
+    ]
+    last = {point.series: point for point in points}
+    if main is None or main.name not in names or len(points) <= len(last):
         return None  # the answer already says a single number
-    answer = Point("", main.as_named.facts, _finite(main.as_named.identified) or 0.0)
-    ends = [f"{name}: {percent(curve[-1].y)} with {curve[-1].x:g}" for name, curve in series.items() if curve]
+    strongest = findings.envelope if len(findings.adversaries) > 1 else ()
+    envelope = [
+        Point("", point.facts, value) for point in strongest if (value := _finite(point.identified)) is not None
+    ]
+    dashed = {}  # from the last number of facts on for which more people have enough entries than at the end
+    for adversary in adversaries:
+        before = [point.facts for point in adversary.curve if point.enough_for < adversary.curve[-1].enough_for]
+        if before:
+            dashed[names[adversary.name]] = float(before[-1])
+    facts, rate = main.as_named.facts, _finite(main.as_named.identified) or 0.0
+
+    def draw(width: int) -> Chart:
+        label = percent(rate) + (f" with {count(facts, 'fact', 'facts')}" if width == WIDE else "")
+        axis, marked = Axis("known facts about a person"), Point(label, facts, rate)
+        return curves(points, axis, "Identified people", [names[main.name]], width, marked, envelope, dashed)
+
+    ends = [
+        f"{name}: {percent(last[names[name]].y)} with {last[names[name]].x:g}" for name in names if names[name] in last
+    ]
     return Figure(
         "Identified people, by number of known facts",
         f"Share of people who are identified, by number of known facts. {'; '.join(ends)}.",
-        partial(_success_chart, series, main.name, answer, _envelope(findings), _dashed_from(findings)),
+        draw,
         _success_table(findings),
     )
 
 
-def _success_chart(
-    series: dict[str, list[Point]],
-    main: str,
-    answer: Point,
-    envelope: list[Point],
-    dashed_from: dict[str, float],
-    width: int,
-) -> Chart:
-    label = percent(answer.y) + (f" with {count(int(answer.x), 'fact', 'facts')}" if width == WIDE else "")
-    names = _distinct(list(series))
-    renamed: dict[str, Sequence[Point]] = {names[name]: curve for name, curve in series.items()}
-    marked = answer._replace(series=label)
-    axis = Axis("known facts about a person")
-    dashes = {names[name]: facts for name, facts in dashed_from.items()}
-    return share_curves(renamed, names[main], "Identified people", axis, marked, width, envelope, dashes)
-
-
-def _dashed_from(findings: AuditFindings) -> dict[str, float]:
-    """The number of facts from which on a curve covers fewer people, by adversary."""
-    ends = {}
-    for adversary in findings.adversaries:
-        before = [point.facts for point in adversary.curve if point.enough_for < adversary.curve[-1].enough_for]
-        if before:
-            ends[adversary.name] = float(before[-1])
-    return ends
-
-
-def _envelope(findings: AuditFindings) -> list[Point]:
-    """The strongest adversary at each number of facts; empty if there is one adversary."""
-    if len(findings.adversaries) < 2:
-        return []
-    points = [_point("", point.facts, point.identified) for point in findings.envelope]
-    return [point for point in points if point is not None]
-
-
 def _distinct(names: list[str]) -> dict[str, str]:
     """Names that are short enough for a chart and still differ."""
-    short = {name: name if len(name) <= 20 else name[:19] + "…" for name in names}
-    repeated = {label for label in short.values() if list(short.values()).count(label) > 1}
-    return {
-        name: f"{index + 1}: {label[:16]}" if label in repeated else label
-        for index, (name, label) in enumerate(short.items())
-    }
-
-
-def _curve(adversary: AdversaryFindings) -> list[Point]:
-    points = [_point(adversary.name, point.facts, point.identified) for point in adversary.curve]
-    return [point for point in points if point is not None]
-
-
-def _point(series: str, x: float, share: Estimate) -> Point | None:
-    value = _finite(share)
-    return None if value is None else Point(series, x, value, share.low, share.high)
+    short = [name if len(name) <= 20 else name[:19] + "…" for name in names]
+    labels = (f"{number}: {label[:16]}" if short.count(label) > 1 else label for number, label in enumerate(short, 1))
+    return dict(zip(names, labels, strict=True))
 
 
 def _success_table(findings: AuditFindings) -> Table:
@@ -211,9 +177,9 @@ def _success_table(findings: AuditFindings) -> Table:
     adversaries = [adversary for adversary in findings.adversaries if adversary.curve]
     strongest = {point.facts: point.identified for point in findings.envelope}
     sizes = sorted({*strongest, *(point.facts for adversary in adversaries for point in adversary.curve)})
-    curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
+    rates = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
     cells: list[Cells] = [
-        (f"{facts:g}", *(with_interval(curve.get(facts)) for curve in (*curves, strongest))) for facts in sizes
+        (f"{facts:g}", *(with_interval(curve.get(facts)) for curve in (*rates, strongest))) for facts in sizes
     ]
     return Table(("known facts", *(adversary.name for adversary in adversaries), STRONGEST), cells)
 
@@ -222,20 +188,29 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     adversaries, main = findings.adversaries, findings.headline
     if len(adversaries) < 2 or main is None:
         return None
-    titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
-    measures = ("identified", "correct_claims_at_budget")
+    table = adversaries_table(findings)
     bars = [
-        share_bar(titles[measure], adversary.title, getattr(adversary.as_named, measure), adversary.name == main.name)
-        for measure in measures
+        share_bar(title, adversary.title, getattr(adversary.as_named, measure), adversary.name == main.name)
+        for title, measure in zip(table.heads[2:], SHOWN_MEASURES, strict=True)
         for adversary in adversaries
     ]
     shares = "; ".join(f"{each.title}: {estimate_text(each.as_named.identified)}" for each in adversaries)
+    text = f"Identified people. {shares}."
+    return Figure("What each adversary achieves", text, partial(bar_chart, bars), table)
+
+
+def adversaries_table(findings: AuditFindings) -> Table:
+    """What each adversary knows and achieves."""
+    titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
     cells: list[Cells] = [
-        (adversary.title, *(with_interval(getattr(adversary.as_named, measure)) for measure in measures))
-        for adversary in adversaries
+        (
+            each.title,
+            f"{each.as_named.facts:,}",
+            *(with_interval(getattr(each.as_named, name)) for name in SHOWN_MEASURES),
+        )
+        for each in findings.adversaries
     ]
-    table = Table(("adversary", *(titles[measure] for measure in measures)), cells)
-    return Figure("What each adversary achieves", f"Identified people. {shares}.", partial(share_bars, bars), table)
+    return Table(("adversary", "known facts", *(titles[name] for name in SHOWN_MEASURES)), cells)
 
 
 def _control(findings: AuditFindings) -> Figure | None:
@@ -243,7 +218,7 @@ def _control(findings: AuditFindings) -> Figure | None:
     controls = [(adversary, adversary.control) for adversary in findings.adversaries if adversary.control]
     if not controls:
         return None
-    bars, cells, shares = list[ShareBar](), list[Cells](), list[str]()
+    bars, cells, shares = list[Bar](), list[Cells](), list[str]()
     for adversary, control in controls:
         bars += [
             share_bar(adversary.title, IN_DATA, control.main),
@@ -252,12 +227,12 @@ def _control(findings: AuditFindings) -> Figure | None:
         main, absent = with_interval(control.main), with_interval(control.control)
         shares.append(f"{adversary.name}: {main[0]} and {absent[0]}")
         residual = with_interval(control.residual)
-        cells.append((adversary.name, main, absent, _difference(control.difference), residual))
+        cells.append((adversary.name, main, absent, points_cell(control.difference), residual))
     heads = "adversary", IN_DATA, ABSENT, "difference (percentage points)", "risk above the control"
     return Figure(
         "Claims about people in the data and about absent people",
         f"{IN_DATA} and {ABSENT}, by adversary. {'; '.join(shares)}.",
-        partial(share_bars, bars),
+        partial(bar_chart, bars),
         Table(heads, cells),
     )
 
@@ -267,7 +242,7 @@ def control_sentence(findings: AuditFindings) -> str:
     control = findings.headline.control if findings.headline else None
     if control is None or not math.isfinite(control.difference.value):
         return ""
-    points, ends = _difference(control.difference)
+    points, ends = points_cell(control.difference)
     sentence = f"The difference is {points} percentage points (95\xa0% interval: {ends})."
     residual = control.residual
     if residual is None:
@@ -278,63 +253,40 @@ def control_sentence(findings: AuditFindings) -> str:
     )
 
 
-def _difference(difference: Estimate) -> tuple[str, str]:
-    """A difference of two shares and its interval, in percentage points."""
-    value, low, high = (f"{100 * end:+.1f}" for end in (difference.value, difference.low, difference.high))
-    return value.replace("-", "−"), f"{low} to {high}".replace("-", "−")
-
-
 def _facts_needed(findings: AuditFindings) -> Figure | None:
     needed = findings.exposure.facts_needed if findings.exposure else ()
     if len(needed) < 2 or not any(_finite(row.share) for row in needed):
         return None  # a sentence says it
     bars = [share_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    cells: list[Cells] = [
-        (bar.label, percent(bar.value), interval_text(row.share)) for bar, row in zip(bars, needed, strict=True)
-    ]
-    return Figure(
-        "How few facts are enough",
-        f"Share of targets who are identified, by number of known facts. {shares}.",
-        partial(share_bars, bars),
-        Table(("known facts", "identified", "95 % interval"), cells),
-    )
+    cells = [(bar.label, percent(bar.value), interval_text(row.share)) for bar, row in zip(bars, needed, strict=True)]
+    text, heads = "Share of targets who are identified, by number of known facts.", ("identified", "95 % interval")
+    return bars_figure("How few facts are enough", text, bars, ("known facts", *heads), cells)
 
 
 def _groups(findings: AuditFindings) -> Figure | None:
     """Only kinds of groups that differ by more than sampling error; for the others a sentence says so."""
     differing = {extremes.kind for extremes in group_extremes(findings) if extremes.differ}
-    shown = [(kind, group) for kind, group in _all_groups(findings) if kind.title in differing]
-    if not shown:
+    bars = [
+        share_bar(title, group.label, group.identified)
+        for title, _, group in _all_groups(findings)
+        if title in differing
+    ]
+    if not bars:
         return None
-    bars = [share_bar(kind.title, group.label, group.identified) for kind, group in shown]
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:MOST_DESCRIBED_GROUPS])
-    return Figure(
-        "Who is identified",
-        f"Share of targets who are identified. {shares}.",
-        partial(share_bars, bars),
-        group_table(findings),
-    )
+    return bars_figure("Who is identified", "Share of targets who are identified.", bars, *group_table(findings))
 
 
 def group_table(findings: AuditFindings) -> Table:
     """All groups of all kinds."""
     cells: list[Cells] = [
-        (
-            group.label,
-            kind.short,
-            count(group.people),
-            estimate_text(group.identified),
-            interval_text(group.identified),
-            count(group.identified.n),
-        )
-        for kind, group in _all_groups(findings)
+        (group.label, by, count(group.people), *with_interval(group.identified), count(group.identified.n))
+        for _, by, group in _all_groups(findings)
     ]
     return Table(("group", "by", "people", "identified", "95 % interval", "targets"), cells)
 
 
-def _all_groups(findings: AuditFindings) -> list[tuple[GroupKind, Group]]:
-    return [(kind, group) for key, kind in GROUP_KINDS.items() for group in getattr(findings.exposure, key, ())]
+def _all_groups(findings: AuditFindings) -> list[tuple[str, str, Group]]:
+    return [(*kind, group) for key, kind in GROUP_KINDS.items() for group in getattr(findings.exposure, key, ())]
 
 
 class Extremes(NamedTuple):
@@ -349,32 +301,35 @@ class Extremes(NamedTuple):
 def group_extremes(findings: AuditFindings) -> list[Extremes]:
     """The most and the least exposed group of each kind."""
     results = []
-    for key, kind in GROUP_KINDS.items():
+    for key, (title, _) in GROUP_KINDS.items():
         groups: Sequence[Group] = getattr(findings.exposure, key, ())
         ordered = sorted(groups, key=lambda group: group.identified.value)
         if len(ordered) > 1:
             most, least = ordered[-1], ordered[0]
             # they differ beyond sampling error if their intervals do not overlap
-            results.append(Extremes(kind.title, most, least, most.identified.low > least.identified.high))
+            results.append(Extremes(title, most, least, most.identified.low > least.identified.high))
     return results
 
 
 def _sparsity(findings: AuditFindings) -> Figure | None:
     curve = findings.theory.sparsity.curve if findings.theory else ()
-    points = [point for step in curve if (point := _point("", step.epsilon, step.share)) is not None]
+    points = [
+        Point("", step.epsilon, step.share.value, step.share.low, step.share.high)
+        for step in curve
+        if math.isfinite(step.share.value)
+    ]
     if len(points) < 2:
         return None
     title = "Records with a neighbour at least this similar"
     axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
     cells: list[Cells] = [
-        (f"{step.epsilon:g}", estimate_text(step.share), interval_text(step.share))
-        for step in curve[:: -(-len(curve) // MOST_TABLE_ROWS)]
+        (f"{step.epsilon:g}", *with_interval(step.share)) for step in curve[:: -(-len(curve) // MOST_TABLE_ROWS)]
     ]
     first, last = points[0], points[-1]
     return Figure(
         "How isolated records are",
         f"{title}: {percent(first.y)} at {first.x:g}, {percent(last.y)} at {last.x:g}.",
-        lambda width: share_curves({"": points}, "", title, axis, width=width),
+        lambda width: curves(points, axis, title, width=width),
         Table(("similarity", "share of records", "95 % interval"), cells),
     )
 
@@ -384,17 +339,13 @@ def _classes(findings: AuditFindings) -> Figure | None:
     if identity is None:
         return None
     total = sum(band.rows for band in identity.sizes)
-    bars = [ShareBar("", _band(band), band.rows / total, main=band.low == 1) for band in identity.sizes if total]
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    cells: list[Cells] = [
-        (bar.label, count(band.rows), percent(bar.value)) for bar, band in zip(bars, identity.sizes, strict=True)
+    bars = [
+        Bar("", _band(band), band.rows / total, colour=ACCENT if band.low == 1 else GREY) for band in identity.sizes
     ]
-    return Figure(
-        "Rows with equal quasi-identifiers",
-        f"Share of rows by the number of rows that have the same quasi-identifiers. {shares}.",
-        partial(share_bars, bars),
-        Table(("rows with the same values", "rows", "share"), cells),
-    )
+    cells = [(bar.label, count(band.rows), percent(bar.value)) for bar, band in zip(bars, identity.sizes, strict=True)]
+    text = "Share of rows by the number of rows that have the same quasi-identifiers."
+    heads = ("rows with the same values", "rows", "share")
+    return bars_figure("Rows with equal quasi-identifiers", text, bars, heads, cells)
 
 
 def _band(band: ClassSize) -> str:
@@ -409,23 +360,15 @@ def _column_sets(findings: AuditFindings) -> Figure | None:
     sets = findings.column_sets
     if not sets:
         return None
-    bars = [ShareBar("", " + ".join(found.columns), found.unique) for found in sets]
-    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    cells: list[Cells] = [
-        (
-            " + ".join(found.columns),
-            percent(found.unique),
-            "none is better" if found.exhaustive else "best found",
-            count(found.tried),
-        )
-        for found in sets
+    bars = [Bar("", " + ".join(found.columns), found.unique) for found in sets]
+    searches = ("none is better" if found.exhaustive else "best found" for found in sets)
+    cells = [
+        (bar.label, percent(bar.value), search, count(found.tried))
+        for bar, search, found in zip(bars, searches, sets, strict=True)
     ]
-    return Figure(
-        "The smallest sets of columns that single out most people",
-        f"Share of rows that no other row equals in these columns. {shares}.",
-        partial(share_bars, bars),
-        Table(("columns", "unique rows", "search", "sets counted"), cells),
-    )
+    title = "The smallest sets of columns that single out most people"
+    text = "Share of rows that no other row equals in these columns."
+    return bars_figure(title, text, bars, ("columns", "unique rows", "search", "sets counted"), cells)
 
 
 def _finite(share: Estimate) -> float | None:

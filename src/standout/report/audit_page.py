@@ -3,10 +3,9 @@
 import math
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-
-from markupsafe import Markup
 
 from standout.core.files import make_folder, write_content
 from standout.core.text import (
@@ -33,10 +32,22 @@ from standout.report.audit_charts import (
     group_table,
     threshold_text,
 )
-from standout.report.charts import WIDE, Cells, Drawing, Figure, Table, draw_figure, remove_charts, with_interval
-from standout.report.page import ReadingTable, render_page, template_functions, template_text, threshold_status
+from standout.report.charts import (
+    ACCENT,
+    GREY,
+    WIDE,
+    Cells,
+    Drawing,
+    Figure,
+    Table,
+    draw_figure,
+    points_cell,
+    remove_charts,
+    with_interval,
+)
+from standout.report.page import render_page, template_functions, template_text, threshold_status
 from standout.report.pages import advice_section
-from standout.report.share_charts import ShareBar, share_bars
+from standout.report.share_charts import Bar, bar_chart
 
 BEFORE, AFTER = "before", "after"
 
@@ -81,9 +92,6 @@ def audit_page(findings: AuditFindings) -> str:
         population=_population_table(shown),
         disclosure=_disclosure_table(shown),
         settings=_settings(shown),
-        readings=[ReadingTable.of(reading) for reading in shown.reading],
-        failed=[check for check in shown.trust.checks if not check.passed],
-        versions=list(shown.versions.items()),
         advice_section=advice_section(shown.advice) if shown.advice else None,
         step_counts=_step_counts,
         **template_functions(),
@@ -204,11 +212,9 @@ def _settings(findings: AuditFindings) -> list[tuple[str, str]]:
 
 
 class BeforeAfterPart(NamedTuple):
-    """A chart of the rates before and after; its table, and one for the people who are still there."""
+    """A chart of the rates before and after with its table, and a table for the people who are still there."""
 
-    summary: str
     drawing: Drawing
-    table: Table
     remaining: Table | None
 
 
@@ -217,7 +223,7 @@ def before_after_part(comparison: BeforeAfter | None) -> BeforeAfterPart | None:
     if comparison is None:
         return None
     bars = [
-        ShareBar(each.name, label, rate.value, rate.low, rate.high, main=label == AFTER)
+        Bar(each.name, label, rate.value, rate.low, rate.high, ACCENT if label == AFTER else GREY)
         for each in comparison.adversaries
         for label, rate in ((BEFORE, each.before), (AFTER, each.after))
     ]
@@ -231,27 +237,17 @@ def before_after_part(comparison: BeforeAfter | None) -> BeforeAfterPart | None:
     figure = Figure(
         "People identified before and after sanitizing",
         "For each adversary, the share of targets who are identified in the original and in the release.",
-        lambda width: share_bars(bars, width=width),
+        partial(bar_chart, bars),
         Table(heads, every),
     )
     return BeforeAfterPart(
-        comparison.summary,
-        draw_figure(figure),
-        figure.table,
-        Table(heads, remaining) if comparison.some_missing and remaining else None,
+        draw_figure(figure), Table(heads, remaining) if comparison.some_missing and remaining else None
     )
 
 
 def _compared(name: str, before: Estimate, after: Estimate, difference: Estimate) -> Cells:
     is_clear = not difference.low <= 0 <= difference.high
-    change = _points(difference.value), f"{_points(difference.low)}\xa0to\xa0{_points(difference.high)}"
-    return (name, with_interval(before), with_interval(after), change, "yes" if is_clear else "no")
-
-
-def _points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign: −12.5, +0.3, 0."""
-    text = f"{100 * share:+.1f}".replace("-", "−")
-    return "0" if text[1:] == "0.0" else text
+    return name, with_interval(before), with_interval(after), points_cell(difference), "yes" if is_clear else "no"
 
 
 # The first page, for a board: the answer, a picture, an example, three cards, the next steps.
@@ -261,7 +257,6 @@ def _points(share: float) -> str:
 # All names, titles and values are invented and fixed. Only numbers of the adversary decide how many facts are
 # shown, and how precise they are: nothing comes from the data.
 
-PERSON = "Kim"
 FILMS = (
     ("The Glass Ferry", 4, "3 March"),
     ("Nine Quiet Winters", 2, "9 March"),
@@ -296,16 +291,13 @@ class ExampleFact(NamedTuple):
 class WorkedExample(NamedTuple):
     """The example in three steps.
 
-    `setting` says what the invented facts are about, `knowledge` how much is known, `further` which facts are known
-    and not shown. `lineup` has the number of fitting facts of three records, the invented person's own one first.
+    `knowledge` says how much is known, `further` which facts are known and not shown. `lineup` has the number of
+    fitting facts of three records, the invented person's own one first.
     """
 
-    person: str
-    setting: str
     knowledge: str
     facts: tuple[ExampleFact, ...]
     further: str
-    knows: int
     lineup: tuple[tuple[str, int], ...]
     result: str
 
@@ -321,7 +313,7 @@ def worked_example(adversary: AdversaryFindings, data: DataSummary) -> WorkedExa
     # wrong facts stand in the middle: the adversary does not know which ones they are
     first = (shown - shown_wrong) // 2
     facts = tuple(ExampleFact(text, first <= index < first + shown_wrong) for index, text in enumerate(texts[:shown]))
-    knowledge = f"{count(knows, 'fact', 'facts')} about {PERSON}: {known}"
+    knowledge = f"{count(knows, 'fact', 'facts')} about Kim: {known}"
     if wrong:
         knowledge += f". {count(wrong)} of them {'is' if wrong == 1 else 'are'} wrong"
     further = f"and {count(knows - shown)} more" if knows > shown else ""
@@ -335,14 +327,7 @@ def worked_example(adversary: AdversaryFindings, data: DataSummary) -> WorkedExa
             f"All three fit equally well, so the adversary guesses: Record A. One guess in three is right. {learned}."
         )
     return WorkedExample(
-        PERSON,
-        "a survey in place of your data" if data.columns else "films in place of the items of your data",
-        f"{knowledge}.",
-        facts,
-        further,
-        knows,
-        tuple(zip(("Record A", "Record B", "Record C"), fitting, strict=True)),
-        result,
+        f"{knowledge}.", facts, further, tuple(zip(("Record A", "Record B", "Record C"), fitting, strict=True)), result
     )
 
 
@@ -376,50 +361,17 @@ def _survey(adversary: AdversaryFindings) -> tuple[list[str], str]:
 
 # A picture of people: one dot for each target, coloured if the target is identified.
 
-MOST_DOTS, PITCH, DOT = 1000, 10, 7.4
+MOST_DOTS = 1000
 
 
 class PeopleDots(NamedTuple):
-    """A picture of the targets, of whom `identified` are identified, rounded: a tie of t records counts 1/t."""
+    """Dots for the targets, of whom `identified` are identified, rounded: a tie of t records counts 1/t."""
 
     dots: int
     coloured: int
     people_per_dot: int
     targets: int
     identified: int
-
-    @property
-    def title(self) -> str:
-        """The picture in one line."""
-        return f"{count(self.identified)} of {count(self.targets, 'target is', 'targets are')} identified"
-
-    @property
-    def scale(self) -> str:
-        """What one dot represents."""
-        if self.people_per_dot == 1:
-            return "Each dot is one person whom the adversary looked for."
-        return f"Each dot represents {count(self.people_per_dot)} people whom the adversary looked for."
-
-    def svg(self, columns: int) -> Markup:
-        """The picture with so many dots in a row, the coloured ones first.
-
-        A dot is a line without length and with a round end: a thousand of them take a few kilobytes.
-        """
-        columns = min(columns, self.dots)
-
-        def path(name: str, dots: range) -> Markup:
-            places = ((dot % columns * PITCH + PITCH // 2, dot // columns * PITCH + PITCH // 2) for dot in dots)
-            data = "".join(f"M{x} {y}h0" for x, y in places)
-            return Markup('<path class="{}" d="{}"/>').format(name, data) if data else Markup("")
-
-        paths = path("found", range(self.coloured)) + path("other", range(self.coloured, self.dots))
-        text = f"{self.scale} {count(self.coloured)} of {count(self.dots, 'dot is', 'dots are')} coloured."
-        height = math.ceil(self.dots / columns) * PITCH
-        return Markup(
-            '<svg class="people" role="img" viewBox="0 0 {w} {h}" width="{w}" height="{h}" '
-            'stroke-width="{dot}" stroke-linecap="round"><title>{title}</title>'
-            "<desc>{text}</desc>{paths}</svg>"
-        ).format(w=columns * PITCH, h=height, dot=DOT, title=self.title, text=text, paths=paths)
 
 
 def people_dots(rate: HasInterval, targets: int) -> PeopleDots | None:
@@ -462,7 +414,6 @@ class VerdictCard(NamedTuple):
 class FirstPage(NamedTuple):
     """What a board reads; `drawn_from` is the number of people whom the targets represent, 0 if all are targets."""
 
-    question: str
     dots: PeopleDots | None
     drawn_from: int
     example: WorkedExample | None
@@ -476,7 +427,6 @@ def first_page(findings: AuditFindings) -> FirstPage:
     main, answer = findings.headline, findings.answer
     eligible = answer.people_total - answer.too_few_items
     return FirstPage(
-        "Can somebody who knows a few facts about a person find their record in this data?",
         people_dots(answer.rate, answer.rate.n),
         eligible if answer.rate.n < eligible else 0,
         None if main is None else worked_example(main, findings.data),

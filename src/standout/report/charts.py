@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite specifications, drawn as SVG and PNG: bars next to reference values, columns, curves.
+"""Charts as Vega-Lite specifications, drawn as SVG and PNG, their figures and tables, and pieces of specifications.
 
 Measured values are in the accent colour; the rest is grey or ink, so that a print in black and white loses
 nothing. Every mark has its name next to it, so no chart needs a legend.
@@ -133,13 +133,6 @@ PALE_ACCENT = "#8fc3d9"
 """Of a second measurement next to the first."""
 WIDE, NARROW = 750, 372
 """Width of a chart on a desktop and on a phone."""
-WIDTH, HEIGHT = 300, 220
-BAR_HEIGHT = 20
-"""Height of a bar with the space around it."""
-LOW_END = 0.1
-"""Curves that end below this share of the height have their names higher up."""
-NAME_GAP = 0.06
-"""Distance between the names of curves, as a share of the height."""
 CONFIG: Spec = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "aria": False,
@@ -167,7 +160,6 @@ NOTE = (
 )
 FORBIDDEN = re.compile(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"')
 """Attributes that the policy of a page forbids."""
-DASHES = ([1, 0], [7, 3], [2, 2])
 KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
@@ -270,14 +262,16 @@ def draw_figure(figure: Figure) -> Drawing:
 
 
 def with_interval(estimate: Estimate | None, unit: str = "share") -> tuple[str, str]:
-    """A cell of a table: an estimate and its interval."""
-    return estimate_text(estimate, unit), interval_text(estimate, unit)
+    """A cell of a table: an estimate and its interval, which is omitted for a number that was counted."""
+    is_counted = estimate is not None and not estimate.low < estimate.high
+    return estimate_text(estimate, unit), "" if is_counted else interval_text(estimate, unit)
 
 
-def share_cell(share: Estimate | None) -> tuple[str, str]:
-    """A cell of a table: a share and its interval, which is omitted for a share that was counted."""
-    counted = share is not None and not share.low < share.high
-    return estimate_text(share), "" if counted else interval_text(share)
+def points_cell(difference: Estimate) -> tuple[str, str]:
+    """A cell of a table: a difference of shares and its interval, in percentage points with signs: −12.5, +0.3, 0."""
+    texts = (f"{100 * end:+.1f}".replace("-", "−") for end in (difference.value, difference.low, difference.high))
+    value, low, high = ("0" if text[1:] == "0.0" else text for text in texts)
+    return value, f"{low}\xa0to\xa0{high}"
 
 
 # Pieces of specifications.
@@ -300,26 +294,6 @@ def data(rows: Sequence[Any]) -> Spec:
     return {"values": [row if isinstance(row, dict) else row._asdict() for row in rows]}
 
 
-class Measured(NamedTuple):
-    """A measured number with its interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-class Bar(NamedTuple):
-    """A measured number with its interval, the reference it is compared with, and a second measurement."""
-
-    panel: str
-    label: str
-    value: float | None
-    low: float | None
-    high: float | None
-    other: float | None
-    second: Measured | None = None
-
-
 class Point(NamedTuple):
     """A point of a curve, with its interval if it has one."""
 
@@ -332,150 +306,20 @@ class Point(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """Title, range, scale (`log` for x only) and number format of an axis."""
+    """Title, range, scale (`log` for x only), number format and approximate number of ticks of an axis."""
 
     title: str
     low: float | None = None
     high: float | None = None
     log: bool = False
     form: str = ""
+    ticks: int = 5
 
     def channel(self, name: str) -> Spec:
         """The channel of a field with this axis."""
-        axis: Spec = {"tickCount": 5, "ticks": False, "domain": False, "labelPadding": 5}
-        scale: Spec = {"type": "log", "nice": False} if self.log else {}
+        axis: Spec = {"tickCount": self.ticks, "ticks": False, "domain": False, "labelPadding": 5}
         if self.form:
             axis["format"] = self.form
-        if self.low is not None and self.high is not None:
-            scale |= {"domain": [self.low, self.high], "nice": False}
-            if self.log:
-                axis["values"] = [10**k for k in range(-9, 10) if self.low <= 10**k <= self.high]
-        return field(f"{name}:Q", title=self.title, scale=scale, axis=axis)
-
-
-def bars(measured: Sequence[Bar], axis: Axis, names: Sequence[str] = ("ours", "paper", "likelihood")) -> Chart:
-    """A panel for each `panel`, with bars for each label: the measured value, the reference, the second."""
-    panels: dict[str, list[Bar]] = {}
-    for bar in measured:
-        panels.setdefault(bar.panel, []).append(bar)
-    charts = [
-        _bar_panel(title, panel, axis, names, is_last=title == list(panels)[-1]) for title, panel in panels.items()
-    ]
-    return Chart({"vconcat": charts, "spacing": 14, "resolve": {"scale": {"x": "shared"}}})
-
-
-def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: Sequence[str], is_last: bool) -> Spec:
-    rows, form = list[Spec](), axis.form or ".2f"
-    for bar in panel:
-        first = Measured(bar.value or 0.0, bar.low, bar.high)
-        other = None if bar.other is None else Measured(bar.other, None, None)
-        for name, found in zip(names, (first, other, bar.second), strict=True):
-            if found is not None:
-                is_missing = found is first and bar.value is None
-                number = f"{name}: not measured" if is_missing else f"{name} {found.value:{form}}"
-                end = max(found.value, found.high or found.value)
-                rows.append({"label": bar.label, "source": name, **found._asdict(), "end": end, "number": number})
-    y_axis = {"ticks": False, "domain": False, "labelPadding": 6, "labelLimit": 150}
-    x_axis = {"tickCount": 5, "domain": False, "ticks": False, "labels": is_last, "format": "~g"}
-    x = axis.channel("value") | {"title": axis.title if is_last else None, "axis": x_axis}
-    colour_scale = {"domain": list(names), "range": [ACCENT, GREY, PALE_ACCENT]}
-    layers = [
-        mark("bar", encoding={"x": x, "color": field("source:N", scale=colour_scale, legend=None)}, height=14),
-        *interval_rules("datum.low != null"),
-        mark(
-            "text", None, {"x": field("end:Q"), "text": field("number:N")}, align="left", dx=5, fontSize=12, color=INK
-        ),
-    ]
-    return {
-        "data": data(rows),
-        "encoding": {
-            "y": field("label:N", sort=[b.label for b in panel], title=None, axis=y_axis, scale={"padding": 0.1}),
-            "yOffset": field("source:N", sort=list(names)),
-        },
-        "layer": layers,
-        "title": title,
-        "width": WIDTH,
-        "height": (3 if any(bar.second for bar in panel) else 2) * BAR_HEIGHT * len(panel),
-    }
-
-
-def interval_rules(test: str, **style: Any) -> list[Spec]:
-    """A horizontal line from `low` to `high` on a wider white one, for the rows that pass a test."""
-    ends = {"x": field("low:Q"), "x2": field("high")}
-    rules = [mark("rule", None, ends, strokeWidth=w, color=c, **style) for w, c in ((4.5, "white"), (1.8, INK))]
-    return [rule | {"transform": [{"filter": test}]} for rule in rules]
-
-
-def columns(points: Sequence[Point], x: Axis, y: Axis) -> Chart:
-    """Vertical bars of one series, with their numbers on top."""
-    rows = [
-        {"x": f"{p.x:g}", "y": p.y, "number": f"{p.y:,.0f}" if p.y >= 100 or p.y == round(p.y) else f"{p.y:.3g}"}
-        for p in points
-    ]
-    axis = {"labelAngle": 0, "ticks": False, "domain": False}
-    x_channel = field("x:N", sort=[row["x"] for row in rows], title=x.title, axis=axis)
-    numbers = mark("text", None, {"text": field("number:N")}, dy=-7, fontSize=11, color=INK)
-    return Chart(
-        {
-            "data": data(rows),
-            "encoding": {"x": x_channel, "y": y.channel("y")},
-            "layer": [mark("bar", color=ACCENT, size=22), numbers],
-            "width": WIDTH + 80,
-            "height": 200,
-        }
-    )
-
-
-def curves(points: Sequence[Point], x: Axis, y: Axis, quiet: Iterable[str] = ()) -> Chart:
-    """A line for each series, with its name at its end, in a chart for each panel.
-
-    Series in `quiet` are reference values: thin and in ink. Several measured series differ by their dashes.
-    """
-    if x.log and x.low is None:
-        x = x._replace(low=min(point.x for point in points), high=max(point.x for point in points))
-    panels: dict[str, dict[str, list[Point]]] = {}
-    for point in points:
-        panels.setdefault(point.panel, {}).setdefault(point.series, []).append(point)
-    charts = [_curve_panel(panel, series, x, y, set(quiet)) for panel, series in panels.items()]
-    return Chart({"vconcat": charts, "spacing": 14})
-
-
-def _curve_panel(title: str, series: dict[str, list[Point]], x: Axis, y: Axis, quiet: set[str]) -> Spec:
-    channels, layers = {"x": x.channel("x"), "y": y.channel("y")}, list[Spec]()
-    measured = [name for name in series if name not in quiet]
-
-    def add_line(name: str, curve: list[Point]) -> None:
-        if any(point.low is not None for point in curve):
-            band = {**channels, "y": y.channel("low"), "y2": field("high")}
-            layers.append(mark("area", curve, band, opacity=0.2, color=ACCENT))
-        is_quiet = name in quiet
-        dash = [4, 2] if is_quiet else DASHES[measured.index(name) % len(DASHES)]
-        colour, width = (INK, 1.3) if is_quiet else (ACCENT, 2.2)
-        layers.append(mark("line", curve, channels, color=colour, strokeWidth=width, strokeDash=dash))
-
-    def add_name(name: str, point: Point, offset: float) -> None:
-        colour, weight = (INK, "normal") if name in quiet else (ACCENT, "bold")
-        style: Spec = {"align": "left", "dx": 7, "dy": offset, "fontSize": 12, "color": colour, "fontWeight": weight}
-        layers.append(mark("text", [point], {**channels, "text": {"value": name}}, **style))
-
-    for name, curve in series.items():
-        add_line(name, curve)
-    # names next to the ends, in the order of the curves, and moved apart if they overlap
-    heights = [point.y for curve in series.values() for point in curve]
-    low = min(0.0, *heights) if y.low is None else y.low
-    high = max(heights) if y.high is None else y.high
-    order = sorted(series, key=lambda name: sum(point.y for point in series[name]) / len(series[name]))
-    height = {name: (series[name][-1].y - low) / (high - low) if high > low else 0.5 for name in series}
-    if x.high is not None and max(height.values()) < LOW_END:  # higher up, each next to a piece of its line
-        for index, name in enumerate(reversed(order)):
-            top = (0.9 - 1.5 * NAME_GAP * index) * (y.high or max(point.y for point in series[name]))
-            piece = [Point(name, share * (x.high or 1.0), top) for share in (0.6, 0.7)]
-            add_line(name, piece)
-            add_name(name, piece[1], 0.0)
-    else:
-        places, lowest = dict[str, float](), -1.0
-        for name in order:
-            places[name] = lowest = max(height[name], lowest + NAME_GAP)
-        for name, place in places.items():
-            add_name(name, series[name][-1], HEIGHT * (height[name] - place + max(lowest - 1.0, 0.0)))
-    return {"layer": layers, "width": WIDTH + 20, "height": HEIGHT, "title": title}
+        limits = self.low is not None and self.high is not None
+        scale: Spec = {"domain": [self.low, self.high], "nice": False} if limits else {}
+        return field(f"{name}:Q", title=self.title or None, scale=scale, axis=axis)

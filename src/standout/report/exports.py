@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
@@ -59,20 +60,19 @@ def result_frames(findings: AuditFindings) -> dict[str, pl.DataFrame]:
     if findings.data.columns:
         sizes = findings.classes.sizes if findings.classes else ()
         sets = [(len(s.columns), " + ".join(s.columns), s.unique, s.exhaustive, s.tried) for s in findings.column_sets]
-        read = [
-            (c.name, c.kind, c.levels, c.missing, c.similarity, c.error, c.role) for c in findings.reading[0].attributes
-        ]
+        of_column = attrgetter("name", "kind", "levels", "missing", "similarity", "error", "role")
         frames |= {
-            "classes": _frame("smallest_size largest_size rows", ((s.low, s.high, s.rows) for s in sizes)),
+            "classes": _frame("smallest_size largest_size rows", map(attrgetter("low", "high", "rows"), sizes)),
             "column_sets": _frame("size columns unique exhaustive tried", sets),
             "disclosure": _frame(
                 f"column {ESTIMATE} control distinct_l entropy_l same_value t_closeness", _disclosure(findings)
             ),
-            "columns": _frame("column kind levels missing similarity precision role", read),
+            "columns": _frame(
+                "column kind levels missing similarity precision role", map(of_column, findings.reading[0].attributes)
+            ),
         }
     heads = "name title expected observed passed explanation"
-    checks = (tuple(getattr(check, name) for name in heads.split()) for check in findings.trust.checks)
-    return frames | {"checks": _frame(heads, checks)}
+    return frames | {"checks": _frame(heads, map(attrgetter(*heads.split()), findings.trust.checks))}
 
 
 def _frame(heads: str, rows: Iterable[Row]) -> pl.DataFrame:

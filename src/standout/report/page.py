@@ -30,7 +30,7 @@ from standout.core.text import (
 )
 from standout.data.export import inert
 from standout.findings.audit import Threshold
-from standout.findings.reading import ColumnReading, Reading, RepeatedRows, TimeReading, ValueReading
+from standout.findings.reading import Reading, RepeatedRows, TimeReading, ValueReading
 from standout.findings.sections import AdversaryFindings
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def template_functions() -> dict[str, Any]:
         "count": count,
         "decimal": decimal,
         "rarely_claimed": rarely_claimed,
+        "reading_rows": reading_rows,
+        "quasi_identifier_note": quasi_identifier_note,
     }
 
 
@@ -177,21 +179,6 @@ class ReadingRow(NamedTuple):
     title: str
     text: str
     reason: str = ""
-
-
-class ReadingTable(NamedTuple):
-    """The table of one data set in the report."""
-
-    title: str
-    rows: list[ReadingRow]
-    attributes: tuple[ColumnReading, ...]
-    note: str
-
-    @classmethod
-    def of(cls, reading: Reading) -> "ReadingTable":
-        """Return the table of a reading."""
-        title = "The release" if reading.of == "release" else "The original"
-        return cls(title, reading_rows(reading), reading.attributes, quasi_identifier_note(reading))
 
 
 def reading_sentence(reading: Reading) -> str:

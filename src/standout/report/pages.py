@@ -33,15 +33,13 @@ from standout.report.charts import (
     Point,
     Spec,
     Table,
-    curves,
-    data,
     draw_figure,
     field,
     mark,
-    share_cell,
+    with_interval,
 )
 from standout.report.page import render_page, template_text
-from standout.report.share_charts import FONT_SIZE, OUTLINE
+from standout.report.share_charts import FONT_SIZE, OUTLINE, columns, curves
 
 # The chart of an advice: candidates by the utility that they keep and the share of people identified.
 
@@ -77,68 +75,50 @@ class CandidateMark(NamedTuple):
     y_high: float
 
 
-class FrontierChart(NamedTuple):
+def frontier_chart(
+    frontier: list[CandidateMark],
+    others: list[CandidateMark],
+    recommended: list[CandidateMark],
+    untouched: list[CandidateMark],
+    limit: float,
+    width: int,
+) -> Chart:
     """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring.
 
     `untouched` is the data as they are if they are not on the frontier: the mark is grey and has a number.
     """
-
-    frontier: list[CandidateMark]
-    others: list[CandidateMark]
-    recommended: list[CandidateMark]
-    untouched: list[CandidateMark]
-    limit: float
-
-    def draw(self, width: int) -> Chart:
-        """The chart at a width in pixels."""
-        inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
-        numbered = [*self.untouched, *self.frontier]
-        largest = max(self.limit, *(mark.y_high for mark in numbered), *(mark.y for mark in self.others))
-        top = next((top for top in TOPS if HEADROOM * largest <= top), 1.0)  # small risks would lie on one line
-        axes = {
-            "x": field("x:Q", title="utility kept", **_axis(1.0)),
-            "y": field("y:Q", title="people identified", **_axis(top)),
-        }
-        rule: Spec = {"color": ACCENT, "strokeWidth": 1.6, "opacity": 0.7}
-        layers = self._limit_line(top)
-        for marks, size, opacity in ((self.others, 26, 0.9), (self.untouched, 60, 1)):
-            if marks:
-                layers.append(mark("circle", marks, axes, size=size, color=GREY, opacity=opacity))
-        line = axes | {"order": field("y:Q")}
-        layers += [
-            mark("line", self.frontier, line, color=ACCENT, strokeWidth=1, opacity=0.5),
-            mark("rule", self.frontier, axes | {"x": field("x_low:Q"), "x2": field("x_high")}, **rule),
-            mark("rule", self.frontier, axes | {"y": field("y_low:Q"), "y2": field("y_high")}, **rule),
-            mark("circle", self.frontier, axes, size=60, color=ACCENT, opacity=1),
-        ]
-        if self.recommended:
-            layers.append(mark("point", self.recommended, axes, size=190, color=INK, strokeWidth=1.8, opacity=1))
-        offsets = _label_offsets([(each.x * inner, (1 - each.y / top) * height) for each in numbered])
-        for each, (dx, dy) in zip(numbered, offsets, strict=True):
-            style: Spec = {"dx": dx, "dy": dy, "fontSize": FONT_SIZE, "fontWeight": "bold"}
-            for look in (OUTLINE, {"color": INK}):
-                layers.append(mark("text", [each], axes | {"text": field("number:N")}, **style, **look))
-        return Chart({"layer": layers, "width": inner, "height": height})
-
-    def _limit_line(self, top: float) -> list[Spec]:
-        """The limit, with its name at the end without a mark near it: the left one, unless only the right is free."""
-        marks = [*self.untouched, *self.frontier, *self.others]
-        near = [each.x for each in marks if abs(each.y - self.limit) < NEAR * top]
-        is_right = any(x < LABEL_SHARE for x in near) and max(near) < 1 - LABEL_SHARE
-        rows = [{"y": self.limit, "label": f"limit {percent(self.limit)}"}]
-        x = {"datum": 1.0 if is_right else 0.0, "type": "quantitative"}
-        text: Spec = {"align": "right" if is_right else "left", "dy": -10 if self.limit < 0.9 * top else 16}
-        return [
-            mark("rule", rows, {"y": field("y:Q")}, color=INK, strokeDash=[5, 3]),
-            mark(
-                "text",
-                rows,
-                {"y": field("y:Q"), "x": x, "text": field("label:N")},
-                **text,
-                fontSize=FONT_SIZE,
-                color=INK,
-            ),
-        ]
+    inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
+    numbered = [*untouched, *frontier]
+    largest = max(limit, *(mark.y_high for mark in numbered), *(mark.y for mark in others))
+    top = next((top for top in TOPS if HEADROOM * largest <= top), 1.0)  # small risks would lie on one line
+    axes = {
+        "x": field("x:Q", title="utility kept", **_axis(1.0)),
+        "y": field("y:Q", title="people identified", **_axis(top)),
+    }
+    # the name of the limit is at the end without a mark near it: the left one, unless only the right one is free
+    near = [each.x for each in (*numbered, *others) if abs(each.y - limit) < NEAR * top]
+    is_right = any(x < LABEL_SHARE for x in near) and max(near) < 1 - LABEL_SHARE
+    rows = [{"y": limit, "label": f"limit {percent(limit)}"}]
+    name = {"y": field("y:Q"), "x": {"datum": float(is_right), "type": "quantitative"}, "text": field("label:N")}
+    place: Spec = {"align": "right" if is_right else "left", "dy": -10 if limit < 0.9 * top else 16}
+    rule: Spec = {"color": ACCENT, "strokeWidth": 1.6, "opacity": 0.7}
+    layers = [
+        mark("rule", rows, {"y": field("y:Q")}, color=INK, strokeDash=[5, 3]),
+        mark("text", rows, name, fontSize=FONT_SIZE, color=INK, **place),
+        mark("circle", others, axes, size=26, color=GREY, opacity=0.9),
+        mark("circle", untouched, axes, size=60, color=GREY, opacity=1),
+        mark("line", frontier, axes | {"order": field("y:Q")}, color=ACCENT, strokeWidth=1, opacity=0.5),
+        mark("rule", frontier, axes | {"x": field("x_low:Q"), "x2": field("x_high")}, **rule),
+        mark("rule", frontier, axes | {"y": field("y_low:Q"), "y2": field("y_high")}, **rule),
+        mark("circle", frontier, axes, size=60, color=ACCENT, opacity=1),
+        mark("point", recommended, axes, size=190, color=INK, strokeWidth=1.8, opacity=1),
+    ]
+    offsets = _label_offsets([(each.x * inner, (1 - each.y / top) * height) for each in numbered])
+    for each, (dx, dy) in zip(numbered, offsets, strict=True):
+        style: Spec = {"dx": dx, "dy": dy, "fontSize": FONT_SIZE, "fontWeight": "bold"}
+        for look in (OUTLINE, {"color": INK}):
+            layers.append(mark("text", [each], axes | {"text": field("number:N")}, **style, **look))
+    return Chart({"layer": layers, "width": inner, "height": height})
 
 
 def _axis(top: float) -> Spec:
@@ -190,7 +170,7 @@ def advice_section(advice: AdviceFindings) -> AdviceSection:
             (
                 each.name,
                 (percent(each.rate.value, fine=True), interval_text(each.rate)),
-                share_cell(_within_0_and_1(each.kept)),
+                with_interval(_within_0_and_1(each.kept)),
                 *map(count, (each.targets, each.targets_needed, each.targets_advised)),
             )
             for each in advice.unproven.candidates
@@ -211,21 +191,23 @@ def advice_figure(advice: AdviceFindings) -> Figure:
     rows = advice.rows
     marks = [marked(str(number), candidate) for number, candidate in enumerate(rows, 1)]
     on_frontier = [candidate.frontier or candidate.stage == "fresh" for candidate in rows]
-    chart = FrontierChart(
-        frontier=list(compress(marks, on_frontier)),
-        others=[marked("", each) for each in advice.candidates if each.steps and not each.frontier],
-        recommended=[each for each, candidate in zip(marks, rows, strict=True) if candidate.stage == "fresh"],
-        untouched=[] if on_frontier[0] else marks[:1],
-        limit=advice.limit,
+    frontier = list(compress(marks, on_frontier))
+    draw = partial(
+        frontier_chart,
+        frontier,
+        [marked("", each) for each in advice.candidates if each.steps and not each.frontier],
+        [each for each, candidate in zip(marks, rows, strict=True) if candidate.stage == "fresh"],
+        [] if on_frontier[0] else marks[:1],
+        advice.limit,
     )
-    rates = [each.y for each in chart.frontier]
+    rates = [each.y for each in frontier]
     description = (
         f"{count(advice.n_candidates, 'candidate', 'candidates')} and the release as it is. {len(rates)} "
         f"of them are on the frontier, where {percent(max(rates))} down to {percent(min(rates))} of the "
         f"people are identified. The limit is {percent(advice.limit)}."
     )
     table = candidates_table(advice.candidates, numbered=False)
-    return Figure("People identified and utility kept", description, chart.draw, table)
+    return Figure("People identified and utility kept", description, draw, table)
 
 
 def _within_0_and_1(estimate: Estimate | None) -> Estimate | None:
@@ -244,13 +226,13 @@ def candidates_table(candidates: Sequence[CandidateFindings], numbered: bool) ->
 
     def cell(part: str, estimate: Estimate | None) -> tuple[str, str]:
         if part != "rmse" or estimate is None:
-            return share_cell(estimate)
+            return with_interval(estimate)
         return f"{estimate.value:.3f}", f"{estimate.low:.3f}\xa0to\xa0{estimate.high:.3f}"
 
     rows: list[Cells] = [
         (
             f"{number}. {each.name}" if numbered else each.name,
-            *map(share_cell, (each.identified, each.identified_in_release, _within_0_and_1(each.utility.kept))),
+            *map(with_interval, (each.identified, each.identified_in_release, _within_0_and_1(each.utility.kept))),
             *(cell(part, getattr(each.utility, part)) for part in parts),
             each.stage,
         )
@@ -334,23 +316,14 @@ def _edge(number: float) -> str:
 
 
 def _draw_histogram(measure: ClaimMeasure, bins: Sequence[HistogramBin], sizes: dict[str, int], width: int) -> Chart:
-    labels, panels = ["<0" if each.bin_start is None else _edge(each.bin_start) for each in bins], []
-    for name, size in sizes.items():
-        rows = [{"bin": label, "share": getattr(each, name) / size} for label, each in zip(labels, bins, strict=True)]
-        is_last = name == list(sizes)[-1]
-        horizontal: Spec = {"labels": is_last, "ticks": False, "domainColor": INK, "labelAngle": 0}
-        horizontal |= {"labelOverlap": True, "labelColor": INK}
-        vertical = {"format": "%", "tickCount": 2, "ticks": False, "domain": False, "labelPadding": 5}
-        axis_title = AXIS_TITLES[measure] if is_last else None
-        encoding = {
-            "x": field("bin:N", sort=labels, title=axis_title, axis=horizontal),
-            "y": field("share:Q", title=None, axis=vertical),
-        }
-        panel = mark("bar", None, encoding, color=ACCENT if name == "claims" else GREY, binSpacing=1)
-        title = {"text": f"{GROUPS[name]} ({size:,})", "fontWeight": "normal", "fontSize": 12.5}
-        size_of_panel = {"width": width - AXIS_WIDTH, "height": PANEL_HEIGHT}
-        panels.append({"data": data(rows), **panel, "title": title, **size_of_panel})
-    return Chart({"vconcat": panels, "spacing": 12})
+    labels = ["<0" if each.bin_start is None else _edge(each.bin_start) for each in bins]
+    titles = {name: f"{GROUPS[name]} ({size:,})" for name, size in sizes.items()}
+    panels = {
+        title: [(label, getattr(each, name) / sizes[name]) for label, each in zip(labels, bins, strict=True)]
+        for name, title in titles.items()
+    }
+    shares = Axis("", form="%", ticks=2)
+    return columns(panels, titles.get("claims", ""), AXIS_TITLES[measure], shares, (width - AXIS_WIDTH, PANEL_HEIGHT))
 
 
 def _precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure) -> Figure | None:
@@ -368,9 +341,9 @@ def _precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure) -> Figure | 
         f"{percent(last.precision)} and recall from {percent(first.recall)} to {percent(last.recall)}."
     )
     series = [Point(name, point.phi, getattr(point, name)) for name in ("precision", "recall") for point in shown]
-    chart = curves(series, Axis(f"φ: {AXIS_TITLES[by]}"), Axis("share", 0, 1), quiet=("precision",))
+    draw = partial(curves, series, Axis(f"φ: {AXIS_TITLES[by]}", form="~g"), "share", ("recall",))
     heads = ("φ", "claims", "precision", "recall", "absent people claimed")
-    return Figure("Precision and recall by φ", description, lambda width: chart, Table(heads, rows))
+    return Figure("Precision and recall by φ", description, lambda width: draw(width=width), Table(heads, rows))
 
 
 def facts_table(groups: Sequence[FactsGroup]) -> Table:

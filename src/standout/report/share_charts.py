@@ -1,10 +1,10 @@
-"""Charts of shares: curves with bands, horizontal bars with intervals, heat maps; wide, or narrow for a phone.
+"""Charts: curves with bands, horizontal bars with intervals, heat maps; wide, or narrow for a phone.
 
 The subject of a chart is in the accent colour, the rest is grey. Every mark has its name next to it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from standout.report.charts import (
     ACCENT,
     GREY,
     INK,
+    NARROW,
     WIDE,
     Axis,
     Cells,
@@ -25,7 +26,6 @@ from standout.report.charts import (
     Table,
     data,
     field,
-    interval_rules,
     mark,
 )
 
@@ -45,17 +45,21 @@ TICKS = (
 )
 """Axes of shares: from 0 to a tenth, a quarter, a half, or 1."""
 AT_START: Spec = {"value": 0}
-DASH = [5, 4]
+DASH, DASHES = [5, 4], ([1, 0], [7, 3], [2, 2])
+MOST_DOTS = 60
+"""Longer curves have no points."""
+BAR_STEP = 18
+"""Distance of two bars with the same label."""
 LEFT, RIGHT, EDGE = 44, 52, 32
 """Space for the numbers of an axis, for the number at the end of a bar, and for the padding."""
 OUTLINE: Spec = {"color": "white", "stroke": "white", "strokeWidth": 4, "strokeJoin": "round"}
 
 
-def _share_channel(name: str, shares: Sequence[float], labels: bool = True) -> Spec:
+def _share_channel(name: str, shares: Sequence[float]) -> Spec:
     """A field with the smallest axis in per cent that has space for all shares."""
     ticks = next((ticks for ticks in TICKS[:-1] if max(shares, default=0.0) < 0.9 * ticks[-1]), TICKS[-1])
     label = "format(100 * datum.value, '.0f') + '\xa0%'"
-    axis: Spec = {"values": list(ticks), "labelExpr": label, "labels": labels, "ticks": False, "domain": False}
+    axis: Spec = {"values": list(ticks), "labelExpr": label, "ticks": False, "domain": False}
     axis |= {"labelPadding": 5, "labelFlush": False}
     return field(name, title=None, scale={"domain": [0, ticks[-1]], "nice": False}, axis=axis)
 
@@ -69,64 +73,110 @@ def _outlined(encoding: Spec, colour: str, rows: Sequence[Any] | None = None, **
 # Bars.
 
 
-class ShareBar(NamedTuple):
-    """A share as a horizontal bar; `main` bars are the subject of the chart."""
+class Bar(NamedTuple):
+    """A number as a bar with its interval. A bar without a label belongs to the one above; `source` is its own name."""
 
     panel: str
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
-    main: bool = True
+    colour: str = ACCENT
+    source: str = ""
 
 
-def share_bar(panel: str, label: str, share: Estimate, main: bool = True) -> ShareBar:
-    """A share with its interval as a bar."""
+def share_bar(panel: str, label: str, share: Estimate, main: bool = True) -> Bar:
+    """A share with its interval as a bar; the subject of the chart if `main`."""
     value = share.value if math.isfinite(share.value) else None
-    return ShareBar(panel, label, value, share.low, share.high, main)
+    return Bar(panel, label, value, share.low, share.high, ACCENT if main else GREY)
 
 
-def share_bars(bars: Sequence[ShareBar], width: int = WIDE) -> Chart:
-    """A bar for each share, with its interval and its number, in a block for each panel.
+def bar_chart(bars: Sequence[Bar], width: int = WIDE, axis: Axis | None = None) -> Chart:
+    """Horizontal bars with their intervals and numbers, in a block for each panel; default: shares in per cent.
 
     Labels are left of the bars on a desktop and above them on a phone.
     """
+    bars, is_narrow = bars or [Bar("", "nothing", None)], width == NARROW
     longest = max(len(shorten(bar.label, LONGEST_LABEL)) for bar in bars)
-    label_width = min(longest * LETTER_WIDTH + 10, 300) if width == WIDE else 0
-    inner_width, offset = width - EDGE - RIGHT - label_width, 0 if label_width else 8
-    place: Spec = {"align": "right", "dx": -8} if label_width else {"align": "left", "dy": -10}
-    place["limit"] = label_width - 10 if label_width else inner_width
-    shares = [max(bar.value or 0.0, bar.high or 0.0) for bar in bars]
-    panels: dict[str, list[Spec]] = {}
-    for bar, end in zip(bars, shares, strict=True):
-        rows = panels.setdefault(bar.panel, [])
-        row = {"row": len(rows), "label": shorten(bar.label, LONGEST_LABEL), "value": bar.value or 0.0, "end": end}
-        row |= {"colour": ACCENT if bar.main else GREY}
-        rows.append(bar._asdict() | row | {"number": "not measured" if bar.value is None else percent(bar.value)})
+    label_width = 0 if is_narrow else min(longest * LETTER_WIDTH + 10, 300)
+    sources = max(len(bar.source) for bar in bars) * LETTER_WIDTH
+    inner_width, gap, above = (
+        width - EDGE - RIGHT - label_width - sources,
+        22 if is_narrow else 8,
+        3 if is_narrow else 4,
+    )
+    ends = [max(bar.value or 0.0, bar.high or 0.0) for bar in bars]
+    panels: dict[str, tuple[list[Spec], list[Spec]]] = {}
+    for bar, end in zip(bars, ends, strict=True):
+        rows, labels = panels.setdefault(bar.panel, ([], []))
+        y = BAR_STEP * (len(rows) + 0.5) + gap * (len(labels) + bool(bar.label)) - above
+        if bar.label:
+            labels.append({"label": shorten(bar.label, LONGEST_LABEL), "y": y - BAR_STEP if is_narrow else y})
+        elif not is_narrow:  # in the middle of its bars
+            labels[-1]["y"] += BAR_STEP / 2
+        number = percent(bar.value) if axis is None or bar.value is None else f"{bar.value:{axis.form or '.2f'}}"
+        text = (
+            f"{bar.source} {number}" if bar.value is not None else ": ".join([bar.source, "not measured"]).lstrip(": ")
+        )
+        rows.append(bar._asdict() | {"value": bar.value or 0.0, "end": end, "y": y, "number": text.strip()})
+    y_channel = {"y": field("y:Q", scale=None, axis=None)}
+    side: Spec = {"align": "left"} if is_narrow else {"align": "right", "dx": -8}
+    side["limit"] = inner_width if is_narrow else label_width - 10
     charts = []
-    for title, rows in panels.items():
-        x = _share_channel("value:Q", shares, labels=title == list(panels)[-1])
-        number: Spec = {"align": "left", "dx": 6, "dy": offset, "fontSize": FONT_SIZE, "color": INK}
-        colour = field("colour:N", scale=None)
+    for title, (rows, labels) in panels.items():
+        is_last = title == list(panels)[-1]
+        x = _share_channel("value:Q", ends) if axis is None else axis.channel("value")
+        x |= {"title": axis.title if axis and is_last else None, "axis": x["axis"] | {"labels": is_last}}
+        if axis is not None:
+            x["axis"]["format"] = "~g"
+        interval = {"x": field("low:Q"), "x2": field("high")}
+        has_interval: Spec = {"transform": [{"filter": "datum.low != null && datum.high != null"}]}
         layers = [
-            mark("bar", None, {"x": x, "color": colour}, height=14, yOffset=offset),
-            *interval_rules("datum.low != null && datum.high != null", yOffset=offset),
-            mark("text", None, {"x": field("end:Q"), "text": field("number:N")}, **number),
-            *_outlined({"x": AT_START, "text": field("label:N")}, INK, **place),
+            mark("rule", None, {"x": x, "x2": {"datum": 0}, "color": field("colour:N", scale=None)}, strokeWidth=14),
+            *(
+                mark("rule", None, interval, strokeWidth=w, color=c) | has_interval
+                for w, c in ((4.5, "white"), (1.8, INK))
+            ),
+            mark(
+                "text",
+                None,
+                {"x": field("end:Q"), "text": field("number:N")},
+                align="left",
+                dx=6,
+                fontSize=FONT_SIZE,
+                color=INK,
+            ),
+            *_outlined({"x": AT_START, "text": field("label:N")}, INK, labels, **side),
         ]
         head = {"title": {"text": title, "fontSize": 13, "dx": -label_width}} if title else {}
-        size = {"width": inner_width, "height": (26 if label_width else 40) * len(rows)}
-        rows_channel = {"y": field("row:O", axis=None)}
-        charts.append({"data": data(rows), "encoding": rows_channel, "layer": layers, **size, **head})
+        size = {"width": inner_width, "height": BAR_STEP * len(rows) + gap * len(labels)}
+        charts.append({"data": data(rows), "encoding": y_channel, "layer": layers, **size, **head})
     return Chart({"vconcat": charts, "spacing": 18, "resolve": {"scale": {"x": "shared"}}})
 
 
-def bars_figure(
-    title: str, text: str, bars: Sequence[ShareBar], heads: tuple[str, ...], rows: Sequence[Cells]
-) -> Figure:
+def bars_figure(title: str, text: str, bars: Sequence[Bar], heads: tuple[str, ...], rows: Sequence[Cells]) -> Figure:
     """A figure of bars, described by a text and the share of each bar."""
     shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:MOST_DESCRIBED])
-    return Figure(title, f"{text} {shares}.", partial(share_bars, bars), Table(heads, rows))
+    return Figure(title, f"{text} {shares}.", partial(bar_chart, bars), Table(heads, rows))
+
+
+def columns(
+    panels: Mapping[str, Sequence[tuple[str, float]]], main: str, x: str, y: Axis, size: tuple[int, int], form: str = ""
+) -> Chart:
+    """Vertical bars for each panel; the panel `main` is the subject. With a form, numbers are on top of the bars."""
+    charts = []
+    for title, bars in panels.items():
+        is_last = title == list(panels)[-1]
+        look: Spec = {"labels": is_last, "ticks": False, "domainColor": INK, "labelAngle": 0, "labelOverlap": True}
+        labels = field("label:N", sort=[label for label, _ in bars], title=x if is_last else None, axis=look)
+        rows = [{"label": label, "y": value, "number": format(value, form)} for label, value in bars]
+        layers = [mark("bar", None, {}, color=ACCENT if title == main else GREY, binSpacing=1)]
+        if form:
+            layers.append(mark("text", None, {"text": field("number:N")}, dy=-7, fontSize=11, color=INK))
+        head = {"text": title, "fontWeight": "normal", "fontSize": FONT_SIZE}
+        chart = {"data": data(rows), "encoding": {"x": labels, "y": y.channel("y")}, "layer": layers, "title": head}
+        charts.append({**chart, "width": size[0], "height": size[1]})
+    return Chart({"vconcat": charts, "spacing": 12})
 
 
 # Curves. A label has a place next to its point, but on no line and on no other label. In pixels, y grows downwards.
@@ -174,17 +224,18 @@ def _crosses(box: Box, line: Line) -> bool:
 
 
 class _Area(NamedTuple):
-    """The area of the curves: its range of x, its highest share, and its size in pixels."""
+    """The area of the curves: its range of x, the upper end of y, its size in pixels, and whether x is logarithmic."""
 
     left: float
     right: float
     top: float
     width: float
     height: float
+    log: bool = False
 
     def pixels(self, point: Point) -> tuple[float, float]:
-        span = self.right - self.left
-        x = (point.x - self.left) / span if span > 0 else 0.5
+        left, right, at = map(math.log, (self.left, self.right, point.x)) if self.log else (*self[:2], point.x)
+        x = (at - left) / (right - left) if right > left else 0.5
         return x * self.width, (1.0 - point.y / self.top) * self.height
 
     def at(self, point: Point, box: Box) -> Point:
@@ -198,79 +249,78 @@ class _Area(NamedTuple):
         return Box(at + 7, at + 11 + length, down - LINE_HEIGHT / 2, down + LINE_HEIGHT / 2)
 
 
-def share_curves(
-    series: Mapping[str, Sequence[Point]],
-    main: str,
-    title: str,
+def curves(
+    points: Sequence[Point],
     x: Axis,
-    marked: Point | None = None,
+    y: Axis | str,
+    main: Collection[str] | None = None,
     width: int = WIDE,
+    marked: Point | None = None,
     envelope: Sequence[Point] = (),
     dashed_from: Mapping[str, float] | None = None,
 ) -> Chart:
-    """A curve of shares for each series, with its name at its end.
+    """A curve for each series, with its name at its end, and a chart for each panel; y is an axis or a title of shares.
 
-    The series `main` has a band and points; the others are thin and grey. `marked` gets a ring and its name.
-    `envelope` is a wide pale line behind them. A curve is dashed from its x in `dashed_from` on.
+    The series in `main` (default: all) have bands, points and dashes of their own. The others are thin: grey, or
+    references above the main ones if y is an axis. `marked` gets a ring and its name, `envelope` is a wide pale line
+    behind all. A curve is dashed from its x in `dashed_from` on.
     """
-    curves = {
-        name: sorted((point._replace(series=name) for point in points), key=lambda point: point.x)
-        for name, points in series.items()
-        if points
-    }
-    height = 300 if width == WIDE else 230
-    name_width = min(max(map(len, curves)) * LETTER_WIDTH, NAME_LIMIT) + 12
+    main = {point.series for point in points} if main is None else main
+    panels: dict[str, dict[str, list[Point]]] = {}
+    for point in sorted(points, key=lambda point: point.x):
+        panels.setdefault(point.panel, {}).setdefault(point.series, []).append(point)
+    height = 230 if width == NARROW else 300
+    name_width = min(max(len(point.series) for point in points) * LETTER_WIDTH, NAME_LIMIT) + 12
     inner_width = max(width - LEFT - EDGE - name_width, width / 3)
-    every = [point for curve in curves.values() for point in curve] + ([marked] if marked else []) + [*envelope]
-    x_ticks = sorted({point.x for point in every})
-    y = _share_channel("y:Q", [max(point.y, point.high or 0.0) for point in every])
-    axes = {"x": _x(x, x_ticks, inner_width), "y": y}
-    right = x_ticks[-1] if x.high is None else x.high
-    area = _Area(x.low or x_ticks[0], right, y["scale"]["domain"][1], inner_width, height)
-    layers = list[Spec]()
-    if len(envelope) > 1:
-        wide: Spec = {"strokeWidth": 11, "strokeCap": "round", "strokeJoin": "round", "opacity": 0.5}
-        layers.append(mark("line", envelope, axes, color=PALE, **wide))
-    layers += _lines(curves, main, dashed_from or {}, axes)
-    names = _name_points(curves, area)
-    for is_main, colour, weight in ((False, SOFT, "normal"), (True, ACCENT, "bold")):
-        layers += _names([point for point in names if (point.series == main) is is_main], axes, colour, weight)
-    if marked is not None:
-        label, is_right = _ring_label(marked, [*curves.values()], names, area)
-        layers.append(mark("point", [marked], axes, size=150, color=INK, strokeWidth=1.8, opacity=1))
-        side: Spec = {"dx": 10} if is_right else {"dx": -4, "align": "right"}
-        layers += _names([label], axes, INK, "bold", **side)
-    head = {"text": title, "fontWeight": "normal", "fontSize": FONT_SIZE, "offset": 12}
-    return Chart({"layer": layers, "width": inner_width, "height": height, "title": head})
+    every = [*points, *([marked] if marked else []), *envelope]
+    x_channel = _x(x, sorted({point.x for point in every}), inner_width)
+    highest = [max(point.y, point.high or 0.0) for point in every]
+    if isinstance(y, str):
+        y_channel, head = _share_channel("y:Q", highest), {"fontWeight": "normal", "fontSize": FONT_SIZE, "offset": 12}
+    else:
+        y_channel, head = y._replace(low=0, high=y.high or 1.05 * max(highest)).channel("y"), {}
+    axes = {"x": x_channel, "y": y_channel}
+    left, right = x_channel["scale"]["domain"]
+    area = _Area(left, right, y_channel["scale"]["domain"][1], inner_width, height, x.log)
+    charts = list[Spec]()
+    for panel, series in panels.items():
+        layers = list[Spec]()
+        if len(envelope) > 1:
+            wide: Spec = {"strokeWidth": 11, "strokeCap": "round", "strokeJoin": "round", "opacity": 0.5}
+            layers.append(mark("line", envelope, axes, color=PALE, **wide))
+        layers += _lines(series, main, dashed_from or {}, axes, isinstance(y, Axis))
+        names = _name_points(series, area)
+        for is_main, colour, weight in ((False, SOFT, "normal"), (True, ACCENT, "bold")):
+            layers += _names([point for point in names if (point.series in main) is is_main], axes, colour, weight)
+        if marked is not None:
+            label, is_right = _ring_label(marked, [*series.values()], names, area)
+            layers.append(mark("point", [marked], axes, size=150, color=INK, strokeWidth=1.8, opacity=1))
+            side: Spec = {"dx": 10} if is_right else {"dx": -4, "align": "right"}
+            layers += _names([label], axes, INK, "bold", **side)
+        title = y if isinstance(y, str) else panel
+        charts.append({"layer": layers, "width": inner_width, "height": height, "title": {"text": title, **head}})
+    return Chart({"vconcat": charts, "spacing": 14})
 
 
-def _lines(curves: Mapping[str, list[Point]], main: str, dashes: Mapping[str, float], axes: Spec) -> list[Spec]:
-    """Grey lines, with a dot for a series of a single point; the main curve with its band and its points."""
-    layers, grey = list[Spec](), {"color": SOFT, "strokeWidth": 1.2}
-    others = [curve for name, curve in curves.items() if name != main]
-
-    def parts(curve: list[Point], dashed: bool) -> list[Point]:
-        start = dashes.get(curve[0].series, math.inf)
-        return [point for point in curve if (point.x >= start if dashed else point.x <= start)]
-
-    for dashed, style in ((False, {}), (True, {"strokeDash": DASH})):
-        points = [point for curve in others for point in parts(curve, dashed)]
-        if points:
-            layers.append(mark("line", points, axes | {"detail": field("series:N")}, **style, **grey))
-    single = [curve[0] for curve in others if len(curve) == 1]
-    if single:
-        layers.append(mark("circle", single, axes, size=36, color=SOFT, opacity=1))
-    curve = curves.get(main, [])
-    if not curve:
-        return layers
-    band = [point for point in curve if point.low is not None and point.high is not None]
-    if band:
-        kind, look = ("rule", {"strokeWidth": 2}) if len(band) == 1 else ("area", {"opacity": 0.2})
-        layers.append(mark(kind, band, axes | {"y": field("low:Q"), "y2": field("high")}, color=ACCENT, **look))
-    for dashed, dash in ((False, [1, 0]), (True, DASH)):
-        if len(part := parts(curve, dashed)) > 1:
-            layers.append(mark("line", part, axes, color=ACCENT, strokeWidth=2.6, strokeDash=dash))
-    return [*layers, mark("circle", curve, axes, size=40, color=ACCENT, opacity=1)]
+def _lines(
+    curves: Mapping[str, list[Point]], main: Collection[str], dashed: Mapping[str, float], axes: Spec, refer: bool
+) -> list[Spec]:
+    """The lines, those on top last, with bands and points of the main ones; a dot for another one of a single point."""
+    layers, mains = list[Spec](), [name for name in curves if name in main]
+    thin: Spec = {"color": INK if refer else SOFT, "strokeWidth": 1.2}
+    for name in sorted(curves, key=lambda name: (name in main) is not refer):
+        curve, is_main, start = curves[name], name in main, dashed.get(name, math.inf)
+        look: Spec = {"color": ACCENT, "strokeWidth": 2.6} if is_main else thin
+        band = [point for point in curve if is_main and point.low is not None and point.high is not None]
+        if band:
+            kind, style = ("rule", {"strokeWidth": 2}) if len(band) == 1 else ("area", {"opacity": 0.2})
+            layers.append(mark(kind, band, axes | {"y": field("low:Q"), "y2": field("high")}, color=ACCENT, **style))
+        solid = DASHES[mains.index(name) % len(DASHES)] if is_main else DASH if refer else DASHES[0]
+        parts = ([point for point in curve if point.x <= start], solid), ([p for p in curve if p.x >= start], DASH)
+        layers += [mark("line", part, axes, strokeDash=dash, **look) for part, dash in parts if len(part) > 1]
+        if len(curve) == 1 or (is_main and len(curve) <= MOST_DOTS):
+            layers.append(mark("circle", curve, axes, size=40, color=look["color"], opacity=1))
+    return layers
 
 
 def _names(points: list[Point], axes: Spec, colour: str, weight: str, **style: Any) -> list[Spec]:
@@ -317,11 +367,13 @@ def _name_points(curves: dict[str, list[Point]], area: _Area) -> list[Point]:
 def _x(axis: Axis, ticks: list[float], inner_width: float) -> Spec:
     low = min(ticks) if axis.low is None else axis.low
     high = max(ticks) if axis.high is None else axis.high
-    scale: Spec = {"domain": [low, high], "nice": False} if high > low else {"domain": [low - 1, high + 1]}
+    scale: Spec = {"domain": [low, high] if high > low else [low - 1, high + 1], "nice": False}
     look: Spec = {"grid": False, "ticks": False, "domain": False, "labelFlush": False}
     look |= {"labelPadding": 7, "titlePadding": 9} | ({"format": axis.form} if axis.form else {})
     is_crowded = axis.form or len(ticks) * 18 > inner_width
     look |= {"tickCount": 5} if is_crowded else {"values": ticks, "labelOverlap": False}
+    if axis.log:
+        scale["type"], look["values"] = "log", [10**k for k in range(-9, 10) if low <= 10**k <= high]
     return field("x:Q", title=axis.title, scale=scale, axis=look)
 
 
@@ -345,29 +397,24 @@ class HeatRow(NamedTuple):
 
 def heat_map(rows: Sequence[HeatRow], columns: Sequence[str], x_title: str, y_title: str, width: int = WIDE) -> Chart:
     """A cell for each row and column. The last cell of the main row has a frame."""
-    label_width = 118 if width == WIDE else 84
-    cells, layers = list[Spec](), list[Spec]()
+    label_width, cells = 118 if width == WIDE else 84, list[Spec]()
     for y_index, row in enumerate(rows):
         for x_index, share in enumerate(row.shares):
             strength = 0.0 if share is None else next((of for below, of in STRENGTHS if share < below), 1.0)
+            look = {"strength": strength, "colour": "white" if strength == 1.0 else INK}
             framed = row.main and x_index == len(columns) - 1
-            number = "–" if share is None else percent(share)
-            cells.append({"x": x_index, "y": y_index, "strength": strength, "number": number, "framed": framed})
+            cells.append({"x": x_index, "y": y_index, "number": percent(share), "framed": framed, **look})
     axis: Spec = {"orient": "top", "labelExpr": f"{[*columns]!r}[datum.value]", "labelAngle": 0, "ticks": False}
     axis |= {"domain": False, "labelPadding": 5, "titlePadding": 7, "titleAnchor": "start"}
     x = field("x:O", title=x_title, scale={"paddingInner": 0.04, "paddingOuter": 0.02}, axis=axis)
     y = field("y:O", axis=None, scale={"paddingInner": 0.07, "paddingOuter": 0.03})
-
-    def add(kind: str, test: str, encoding: Spec, **style: Any) -> None:
-        layer = mark(kind, cells, {"x": x, "y": y} | encoding, **style)
-        layers.append(layer | ({"transform": [{"filter": test}]} if test else {}))
-
-    add("rect", "", {"opacity": field("strength:Q", scale=None, legend=None)}, color=ACCENT)
-    for colour, test in (("white", "datum.strength == 1"), (INK, "datum.strength < 1")):
-        if any((cell["strength"] == 1) == (colour == "white") for cell in cells):
-            add("text", test, {"text": field("number:N")}, fontSize=FONT_SIZE, color=colour)
-    if any(cell["framed"] for cell in cells):
-        add("rect", "datum.framed", {}, filled=False, stroke=INK, strokeWidth=2.2)
+    axes, colour_channel = {"x": x, "y": y}, {"color": field("colour:N", scale=None)}
+    layers = [
+        mark("rect", cells, axes | {"opacity": field("strength:Q", scale=None, legend=None)}, color=ACCENT),
+        mark("text", cells, axes | {"text": field("number:N"), **colour_channel}, fontSize=FONT_SIZE),
+    ]
+    if framed_cells := [cell for cell in cells if cell["framed"]]:
+        layers.append(mark("rect", framed_cells, axes, filled=False, stroke=INK, strokeWidth=2.2))
     for is_main, colour, weight in ((False, INK, "normal"), (True, ACCENT, "bold")):
         names = [{"y": i, "label": shorten(row.label, 24)} for i, row in enumerate(rows) if row.main is is_main]
         if names:

@@ -8,7 +8,6 @@ import base64
 import math
 from collections.abc import Callable, Sequence
 from functools import partial, singledispatch
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,31 +15,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.verdict import PosteriorVerdict, Verdict
-from standout.core.text import (
-    count,
-    decimal,
-    estimate_line,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_lines,
-    printable_texts,
-    shorten,
-)
+from standout.core.text import count, decimal, estimate_line, interval_text, percent, printable_texts, shorten
 from standout.data.release import Release
 from standout.evaluate.compare import Comparison
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.lineup import LineupAnswer, probability_text
-from standout.evaluate.simulation import Simulation, SimulationCell
+from standout.evaluate.simulation import Simulation
 from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.link_and_advise import AdviceFindings, LinkFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity, UnicityCell, UnicityGrid
-from standout.report.audit_charts import FIGURES, common_threshold
-from standout.report.charts import WIDE, Axis, Cells, Chart, DrawingError, Figure, Point, Table, curves, share_cell
-from standout.report.page import render_part, template_text
+from standout.report.audit_charts import FIGURES, adversaries_table
+from standout.report.charts import (
+    ACCENT,
+    GREY,
+    WIDE,
+    Axis,
+    Cells,
+    Chart,
+    DrawingError,
+    Figure,
+    Point,
+    Table,
+    draw_figure,
+    points_cell,
+    with_interval,
+)
+from standout.report.page import render_page, render_part, template_text
 from standout.report.pages import advice_figure, candidates_table, link_figures
-from standout.report.share_charts import ShareBar, bars_figure, share_bar, share_bars, share_curves
+from standout.report.share_charts import Bar, bar_chart, bars_figure, curves, share_bar
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,7 +123,7 @@ def release_view(release: Release) -> View:
     return View(f"{entries} of {people} about {count(release.n_items, 'item', 'items')}", figure)
 
 
-def _length_bars(lengths: NDArray[np.int64]) -> list[ShareBar]:
+def _length_bars(lengths: NDArray[np.int64]) -> list[Bar]:
     """Shares of people in bins of their number of entries that grow by the same factor."""
     most, edges, factor = int(lengths.max(initial=0)), [0, 1], 2
     while factor**MOST_BINS <= most:
@@ -133,7 +136,7 @@ def _length_bars(lengths: NDArray[np.int64]) -> list[ShareBar]:
     labels = [
         count(low, "entry", "entries") if end - low == 1 else f"{low:,} to {end - 1:,} entries" for low, end in bins
     ]
-    return [ShareBar("", labels[i], counts[i] / total) for i in shown]
+    return [Bar("", labels[i], counts[i] / total) for i in shown]
 
 
 def _table_view(table: Release) -> View:
@@ -146,17 +149,10 @@ def _table_view(table: Release) -> View:
         else int(np.count_nonzero(column.counts[: column.missing] == 1)) / max(column.n_rows, 1)
         for column in columns
     ]
-    bars = [ShareBar("", column.name, share) for column, share in zip(columns, unique, strict=True)]
+    bars = [Bar("", column.name, share) for column, share in zip(columns, unique, strict=True)]
     rows: list[Cells] = [
-        (
-            column.name,
-            column.kind,
-            column.role,
-            count(column.n_levels),
-            count(int(column.counts[column.missing])),
-            share,
-        )
-        for column, share in zip(columns, map(percent, unique), strict=True)
+        (each.name, each.kind, each.role, count(each.n_levels), count(int(each.counts[each.missing])), share)
+        for each, share in zip(columns, map(percent, unique), strict=True)
     ]
     heads = ("column", "kind", "role", "different values", "empty cells", "singles out")
     text = "Share of rows whose value in this column no other row has."
@@ -173,23 +169,10 @@ def _table_view(table: Release) -> View:
 def audit_view(findings: AuditFindings) -> View:
     """The answer, and what each adversary achieves."""
     findings = printable_texts(findings)
-    titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
-    measures = ("identified", "correct_claims_at_budget")
-    rows: list[Cells] = [
-        (
-            adversary.title,
-            f"{adversary.as_named.facts:,}",
-            *(share_cell(getattr(adversary.as_named, measure)) for measure in measures),
-        )
-        for adversary in findings.adversaries
-    ]
-    table = Table(("adversary", "known facts", *(titles[measure] for measure in measures)), rows)
-    text = "; ".join(f"{each.title}: {estimate_text(each.as_named.identified)}" for each in findings.adversaries)
+    table = adversaries_table(findings)
     bars = [share_bar("", each.title, each.as_named.identified) for each in findings.adversaries]
-    draw = partial(share_bars, bars)
-    figure = FIGURES["success"](findings) or Figure(
-        "What each adversary achieves", f"Identified people. {text}.", draw, table
-    )
+    adversaries = bars_figure("What each adversary achieves", "Identified people.", bars, *table)
+    figure = FIGURES["success"](findings) or adversaries
     remarks = []
     if not findings.trust.trusted:
         remarks.append("The audit failed its own checks: do not trust its numbers.")
@@ -208,8 +191,8 @@ def links_view(findings: LinkFindings) -> View:
     """What was claimed, and what the claims are worth."""
     figures = link_figures(findings)
     figure = figures.get(findings.settings.by) or next(iter(figures.values()), None)
-    claimed = ShareBar("", "profiles with a claim", findings.claims / max(findings.profiles, 1))
-    figure = figure or Figure("Claims", "", partial(share_bars, [claimed]), Table((), ()))
+    claimed = Bar("", "profiles with a claim", findings.claims / max(findings.profiles, 1))
+    figure = figure or Figure("Claims", "", partial(bar_chart, [claimed]), Table((), ()))
     false = findings.likely_false_claims
     rows: list[Cells] = [
         ("Profiles", count(findings.profiles)),
@@ -220,9 +203,9 @@ def links_view(findings: LinkFindings) -> View:
     if findings.truth is not None:
         truth = findings.truth
         rows += [
-            ("Precision: claims that are correct", share_cell(truth.precision)),
-            ("Recall: people of the release who are claimed correctly", share_cell(truth.recall)),
-            ("Absent people who are claimed", share_cell(truth.absent_claims)),
+            ("Precision: claims that are correct", with_interval(truth.precision)),
+            ("Recall: people of the release who are claimed correctly", with_interval(truth.recall)),
+            ("Absent people who are claimed", with_interval(truth.absent_claims)),
         ]
     remarks = () if findings.complete else ("Linking was interrupted.",)
     headline = f"{count(findings.claims, 'claim', 'claims')} for {count(findings.profiles, 'profile', 'profiles')}"
@@ -245,7 +228,7 @@ def advice_view(advice: AdviceFindings) -> View:
     return View(headline, advice_figure(advice)._replace(table=short), (*remarks, advice.summary))
 
 
-def unicity_chart(cells: Sequence[UnicityCell]) -> Chart:
+def unicity_chart(cells: Sequence[UnicityCell], width: int = WIDE) -> Chart:
     """Share of people singled out, by number of known points: a panel for each bin of time, a curve for each grid."""
     panels = {each.time_bin: f"time by {each.time_bin}" if each.time_bin else "times unknown" for each in cells}
     points = [
@@ -254,25 +237,29 @@ def unicity_chart(cells: Sequence[UnicityCell]) -> Chart:
     ]
     sizes = [cell.points for cell in cells]
     x = Axis("known points", min(sizes), max(*sizes, min(sizes) + 1), form="d")
-    return curves(points, x, Axis("singled out", 0, 1, form=".0%"))
+    return curves(points, x, Axis("singled out", 0, 1, form=".0%"), width=width)
+
+
+def unicity_figure(cells: Sequence[UnicityCell], most_rows: int | None = None) -> Figure:
+    """The chart with its numbers."""
+    rows: list[Cells] = [
+        (each.places, each.time_bin or "unknown", *map(count, (each.points, each.share.n, each.too_few_points)), share)
+        for each in cells[:most_rows]
+        for share in [with_interval(each.share)]
+    ]
+    most = max(cells, key=lambda cell: cell.share.value)
+    return Figure(
+        "People who are singled out, by number of known points",
+        f"At most {estimate_line(most.share)}.",
+        partial(unicity_chart, cells),
+        Table(("places", "times", "known points", "targets", "too few points", "singled out"), rows),
+    )
 
 
 def unicity_page(cells: Sequence[UnicityCell]) -> str:
     """HTML page with the chart and its numbers."""
-    rows = "".join(
-        f"<tr><td>{escape(cell.places)}<td>{escape(cell.time_bin or 'unknown')}<td>{cell.points}"
-        f"<td>{percent(cell.share.value)} ({interval_text(cell.share)})<td>{cell.share.n:,}"
-        f"<td>{cell.too_few_points:,}</tr>\n"
-        for cell in cells
-    )
-    title = "Unicity by resolution"
-    head = "<th>places<th>time<th>points<th>singled out (95 % interval)<th>targets<th>too few points"
-    return printable_lines(
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f"<h1>{title}</h1>\n<p>Share of people whose known points are in no other trace. "
-        "A point is a place in a bin of time.</p>\n"
-        f"{unicity_chart(cells).svg_or_note(title)}\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</html>\n"
-    )
+    drawing = draw_figure(unicity_figure(cells))
+    return render_page(template_text("unicity.html"), template_text("audit.css"), drawing=drawing)
 
 
 SHOWN = 5
@@ -319,9 +306,7 @@ def _lineup(headline: str, verdict: Verdict, *remarks: str) -> View:
         rows.append((label, max(lineup.outside - (nobody or 0.0), 0.0), ""))
     if nobody is not None:
         rows.append(("nobody in the data", nobody, ""))
-    bars = [ShareBar("", label, share, main=label.startswith("candidate")) for label, share, _ in rows] or [
-        ShareBar("", "no candidate", 0.0)
-    ]
+    bars = [Bar("", label, share, colour=ACCENT if label.startswith("candidate") else GREY) for label, share, _ in rows]
     cells: list[Cells] = [(label, probability_text(share), score) for label, share, score in rows]
     title, heads = "Probability that the record is the target's", ("", "probability", "score")
     figure = bars_figure(title, "Probabilities.", bars, heads, cells)
@@ -338,21 +323,18 @@ def simulation_view(simulation: Simulation) -> View:
     if len(simulation.cells) > MOST_CELLS:
         remarks.append(f"The first {MOST_CELLS} of {len(simulation.cells):,} cells; `table` has all of them.")
     heads = ("adversary", "known facts", titles["identified"], titles["correct_claims"])
-    rows = [_cell_row(simulation, cell) for cell in cells]
+    rows = list[Cells]()
+    for cell in cells:
+        measured = {(measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)}
+        shares = with_interval(cell.identified), with_interval(measured["correct_claims", simulation.threshold.setting])
+        bits = decimal(measured["bits_left", ""].value)
+        rows.append((cell.adversary, f"{cell.facts:,}", *shares, bits, count(len(cell.outcomes))))
     points = [(cell.adversary, cell.facts, cell.identified) for cell in cells]
     figure = _by_facts("Identified people", points, Table((*heads, titles["bits_left"], "targets"), rows))
     rates = sorted((cell.identified for cell in simulation.cells), key=lambda rate: rate.value)
     shown = list(dict.fromkeys(map(estimate_line, (rates[0], rates[-1])))) if rates else []
     headline = f"{' to '.join(shown)} of the targets are identified" if shown else "No target was attacked"
     return View(headline, figure, tuple(remarks))
-
-
-def _cell_row(simulation: Simulation, cell: SimulationCell) -> Cells:
-    measured = {(measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)}
-    claims = measured["correct_claims", simulation.threshold.setting]
-    bits = decimal(measured["bits_left", ""].value)
-    shares = share_cell(cell.identified), share_cell(claims)
-    return (cell.adversary, f"{cell.facts:,}", *shares, bits, count(len(cell.outcomes)))
 
 
 @view_of.register
@@ -364,30 +346,19 @@ def comparison_view(comparison: Comparison) -> View:
             row.attack,
             row.adversary,
             f"{row.facts:,}",
-            share_cell(row.identified),
-            "" if row.attack == comparison.baseline else _signed(row.difference),
+            with_interval(row.identified),
+            "" if row.attack == comparison.baseline else points_cell(row.difference),
         )
         for row in shown
     ]
     bars = [
-        share_bar(
-            f"{row.adversary}; {count(row.facts, 'fact', 'facts')}",
-            row.attack,
-            row.identified,
-            row.attack != comparison.baseline,
-        )
-        for row in shown
+        share_bar(f"{row.adversary}; {count(row.facts, 'fact', 'facts')}", row.attack, row.identified, is_other)
+        for row, is_other in ((row, row.attack != comparison.baseline) for row in shown)
     ]
-    bars = bars or [ShareBar("", "no attack", None)]
-    heads = ("attack", "adversary", "known facts", "identified", f"more than {comparison.baseline}")
+    heads = ("attack", "adversary", "known facts", "identified", f"points more than {comparison.baseline}")
     figure = bars_figure("Identified people, by attack", "Share of targets identified.", bars, heads, rows)
     attacks = count(len({row.attack for row in comparison.rows}), "attack", "attacks")
     return View(f"{attacks} on the same targets, compared with {comparison.baseline}", figure)
-
-
-def _signed(difference: Estimate) -> tuple[str, str]:
-    low, high = (f"{100 * end:+.1f}" for end in (difference.low, difference.high))
-    return f"{100 * difference.value:+.1f} points", f"{low} to {high}"
 
 
 @view_of.register
@@ -397,12 +368,12 @@ def sparsity_view(sparsity: Sparsity) -> View:
     points = [Point("", x, share.value, share.low, share.high) for x, share in survival]
     title = "Records with a neighbour at least this similar"
     axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
-    rows = [(f"{point:g}", share_cell(share)) for point, share in survival[::5]]
+    rows = [(f"{point:g}", with_interval(share)) for point, share in survival[::5]]
     half = sparsity.survival(0.5)
     figure = Figure(
         title,
         f"{title}: {percent(half.value)} at 0.5.",
-        lambda width: share_curves({"": points}, "", title, axis, width=width),
+        lambda width: curves(points, axis, title, width=width),
         Table(("similarity", "records with such a neighbour"), rows),
     )
     whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined."
@@ -415,42 +386,30 @@ def unicity_view(unicity: Unicity) -> View:
     """The share of records that some entries single out."""
     label, share = count(unicity.k, "entry", "entries"), unicity.share
     headline = f"{count(unicity.k, 'entry singles', 'entries single')} out {estimate_line(share)} of the people"
-    table = Table(("known entries", "singled out", "targets"), [(label, share_cell(share), count(share.n))])
-    draw = partial(share_bars, [share_bar("", label, share)])
+    table = Table(("known entries", "singled out", "targets"), [(label, with_interval(share), count(share.n))])
+    draw = partial(bar_chart, [share_bar("", label, share)])
     return View(headline, Figure("People who are singled out", f"{headline}.", draw, table))
 
 
 @view_of.register
 def unicity_grid_view(grid: UnicityGrid) -> View:
     """The share of people singled out, by resolution and number of points."""
-    rows: list[Cells] = [
-        (cell.places, cell.time_bin or "unknown", f"{cell.points:,}", share_cell(cell.share))
-        for cell in grid.cells[:MOST_CELLS]
-    ]
     most = max(grid.cells, key=lambda cell: cell.share.value)
-    figure = Figure(
-        "People who are singled out, by number of known points",
-        f"At most {estimate_line(most.share)}.",
-        lambda width: unicity_chart(grid.cells),
-        Table(("places", "times", "known points", "singled out"), rows),
-    )
     points = count(most.points, "point singles", "points single")
-    return View(f"{points} out up to {estimate_line(most.share)} of the people", figure)
+    return View(f"{points} out up to {estimate_line(most.share)} of the people", unicity_figure(grid.cells, MOST_CELLS))
 
 
 def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: Table) -> Figure:
     """Curves by number of facts; bars if each adversary has a single number of facts."""
     finite = [(name, facts, share) for name, facts, share in measured if math.isfinite(share.value)]
-    series: dict[str, list[Point]] = {}
-    for name, facts, share in finite:
-        series.setdefault(name, []).append(Point(name, facts, share.value, share.low, share.high))
-    ends = "; ".join(f"{name}: {percent(curve[-1].y)}" for name, curve in series.items())
+    points = [Point(name, facts, share.value, share.low, share.high) for name, facts, share in finite]
+    last = {point.series: point for point in points}
+    ends = "; ".join(f"{name}: {percent(point.y)}" for name, point in last.items())
     draw: Callable[[int], Chart]
-    if max(map(len, series.values()), default=0) > 1:
-        main = max(series, key=lambda name: series[name][-1].y)
-        axis = Axis("known facts about a person")
-        draw = lambda width: share_curves(series, main, title, axis, width=width)  # noqa: E731
+    if len(points) > len(last):
+        main = max(last, key=lambda name: last[name].y)
+        draw = partial(curves, points, Axis("known facts about a person"), title, [main])
     else:
         bars = [share_bar("", f"{name}; {count(facts, 'fact', 'facts')}", share) for name, facts, share in finite]
-        draw = partial(share_bars, bars or [ShareBar("", "no target", None)])
+        draw = partial(bar_chart, bars)
     return Figure(f"{title}, by adversary", f"{title}. {ends}.", draw, table)

@@ -235,7 +235,7 @@ def _show_table(findings: "AuditFindings") -> None:
     """Print one row per adversary, with the titles and numbers that the report shows."""
     from standout.findings.audit import measure_titles
     from standout.report.audit_charts import common_threshold
-    from standout.report.charts import share_cell
+    from standout.report.charts import with_interval
 
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     tried = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
@@ -243,7 +243,7 @@ def _show_table(findings: "AuditFindings") -> None:
     rows: list[tuple[Cell, ...]] = [
         (
             adversary.name,
-            share_cell(adversary.as_named.identified),
+            with_interval(adversary.as_named.identified),
             *(estimate_text(measures.identified if (measures := adversary.by(name)) else None) for name in others),
             *(estimate_text(getattr(adversary.as_named, name), unit) for name, unit in MEASURES.items()),
         )
