@@ -93,11 +93,6 @@ def test_a_ladder_may_name_columns_and_their_errors(tmp_path):
         fit_ladder(resolve_ladder({"x": so.Adversary(columns=("height",))}), made_table(), ["age"])
 
 
-def known_to(facts, q):
-    part = slice(facts.cells.first[q], facts.cells.first[q + 1])
-    return list(zip(facts.cells.column[part].tolist(), facts.cells.code[part].tolist(), strict=True))
-
-
 def test_a_curve_knows_the_first_attributes_that_were_learned():
     table = made_table(30)
     names = {"born": "age", "income": "job"}
