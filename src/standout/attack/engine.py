@@ -192,7 +192,7 @@ def _walk(queries: Queries, part: Part, plan: Walk, threads: int | None, progres
         level=np.zeros(n, np.int64),
         unit=unit_of_sums(release),
         top=plan.top,
-        alpha=plan.alpha,
+        alpha=float(plan.alpha),
     )
     is_kept = len(rows.query) == n and plan.rounds == BEST | MASS
 

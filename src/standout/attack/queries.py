@@ -34,7 +34,7 @@ from standout.core.errors import NotFoundError, ParameterError
 from standout.core.threads import Part
 from standout.data.entries import whole
 from standout.data.labels import position_of_id
-from standout.data.release import Release
+from standout.data.release import Release, read_only
 from standout.know.facts import ANY_TIME, KnownFacts
 from standout.know.lookup_tables import Tables, Tabulation
 from standout.know.similarity import Similarity, call_user_code, check_numbers
@@ -181,7 +181,7 @@ class Queries:
         even = is_even[:, : tables.used].all(axis=1)
         lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
         dated = known.filtered and bool((known.joined != ANY_TIME).any())
-        since = first_times(release) if dated else np.full(len(lengths), -1, np.int32)
+        since = first_times(release) if dated else read_only(np.full(len(lengths), -1, np.int32))
         return KernelArrays(
             facts=FactArrays(*self.facts, self.weight, NO_NUMBERS, NO_NUMBERS),
             lookup=Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms, even),

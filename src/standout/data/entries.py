@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Bools, Ints, offsets, slices_of, take_rows
 from standout.core.threads import Part, drop_pages
-from standout.data.column import Codes
+from standout.data.column import Codes, read_only
 
 if TYPE_CHECKING:
     from standout.data.release import Release
@@ -266,7 +266,7 @@ def distinct_items(by_record: RecordEntries) -> DistinctItems:
     is_first = first_entries(by_record)
     if is_first.all():
         return DistinctItems(by_record.start, by_record.item)
-    return DistinctItems(offsets(is_first)[by_record.start], by_record.item[is_first])
+    return DistinctItems(read_only(offsets(is_first)[by_record.start]), read_only(by_record.item[is_first]))
 
 
 def distinct_positions(release: "Release", records: Ints) -> tuple[Ints, Ints]:

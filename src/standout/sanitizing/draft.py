@@ -17,7 +17,7 @@ from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.entries import DistinctItems, distinct_items, entries_at, first_entries, sort_repeats
 from standout.data.labels import Bins, Clock
-from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
+from standout.data.release import Codes, Levels, RecordEntries, Release, code_type, read_only
 from standout.know.facts import level_values
 from standout.know.sanitized import Channel, Period, Sanitized
 
@@ -152,6 +152,10 @@ class Draft:
     channels: Mapping[str, Channel] = field(default_factory=dict)
     merged: int = 0
     added: int = 0
+
+    def __post_init__(self) -> None:
+        entries = (None if codes is None else read_only(codes) for codes in self.by_record)
+        object.__setattr__(self, "by_record", RecordEntries(*entries))  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, source: Release, threads: int | None = None) -> "Draft":
