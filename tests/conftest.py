@@ -1,5 +1,6 @@
 """What the tests share: places for files, a release as a dict, small windows, the real data."""
 
+import json
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from standout.data.labels import Labels
 from standout.ingest.formats import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.read import SourceReader
+from standout.report import charts
 
 EXAMPLES = int(os.environ.get("STANDOUT_EXAMPLES", "25"))
 """Number of examples of each property; fewer where a test says so. `make test-slow` sets 200."""
@@ -46,6 +48,22 @@ def put(tmp_path_factory):
         return path
 
     return put
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pictures():
+    """A picture depends only on its specification, and takes longer than most tests: it is drawn once in a process."""
+    drawn, draw_chart = {}, charts.draw
+
+    def draw(form, spec, **options):
+        key = json.dumps([form, spec, options])
+        if key not in drawn:
+            drawn[key] = draw_chart(form, spec, **options)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "draw", draw)
+        yield
 
 
 class Outcome(NamedTuple):
@@ -117,7 +135,8 @@ def place_ids(cells, latitudes, longitudes):
     reader, status = PlaceReader(cells), np.zeros(len(latitudes), np.uint8)
     reader.checked = True  # swapped columns have their own test
     columns = [(own.data, own.offsets[:-1], own.offsets[1:]) for own in map(Labels.of, (latitudes, longitudes))]
-    names = cells.names(reader.read(*columns, status))
+    # arrays that can be written to, as a window of a file has, so that the kernels are compiled for one kind only
+    names = cells.names(reader.read(*(tuple(map(np.array, column)) for column in columns), status))
     return [None if bad else name for name, bad in zip(names, status, strict=True)]
 
 

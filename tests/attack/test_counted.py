@@ -33,7 +33,7 @@ def attributes_of(table, facts, query):
 
 def tuple_table():
     """Two of the columns are one attribute."""
-    table = made_table(50, seed=3)
+    table = made_table(30, seed=3)
     columns = [
         replace(column, attribute="work") if column.name in ("job", "grade") else column for column in table.columns
     ]
@@ -42,10 +42,10 @@ def tuple_table():
 
 @pytest.mark.parametrize("absent", [False, True])
 @pytest.mark.parametrize("wrong", [1, 2, 4])
-@pytest.mark.parametrize("make", [lambda: made_table(50, seed=3), tuple_table])
+@pytest.mark.parametrize("make", [lambda: made_table(30, seed=3), tuple_table])
 def test_all_choices_of_wrong_facts_count(wrong, absent, make):
     table, adversary = make(), Adversary(knows=4, wrong=wrong)
-    rows = np.flatnonzero(adversary.eligible(table, np.arange(50)))[:2]
+    rows = np.flatnonzero(adversary.eligible(table, np.arange(30)))[:2]
     facts = adversary.observe_all(table, rows, seed=5)
     verdicts = attack_columns(table, facts, Likelihood(adversary), absent=absent, threads=2)
     columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]

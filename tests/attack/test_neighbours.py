@@ -109,7 +109,7 @@ def test_the_nearest_neighbour_equals_the_slow_twin(rows, similarity, over):
 @pytest.mark.parametrize(("missing", "over"), [(0.0, "union"), (0.1, "union"), (0.1, "first")])
 @pytest.mark.parametrize("similarity", FEW, ids=str)
 def test_tiles_columns_and_batches_of_any_size_equal_dense_arrays(similarity, missing, over):
-    records = 900 if COMPILED else 265
+    records = 530 if COMPILED else 265
     release = read_rows(random_rows(records, 40, SEED, missing=missing, length=6 if COMPILED else 1))
     expected = by_dense_arrays(release, similarity, over)
     with with_constants(**TINY):

@@ -186,13 +186,17 @@ def counted_probabilities(columns, facts, n_wrong, coverage=0.98, without=None):
     """
     wrong, found = n_wrong / len(facts), []
     for row in range(len(columns[0]["cells"])):
-        total = []
-        for chosen in combinations(range(len(facts)), n_wrong):
-            factors = [
-                chances(columns[c], known, columns[c]["cells"][row], wrong, coverage, without, i in chosen)
-                for i, attribute in enumerate(facts)
-                for c, known in attribute
+        factors = [  # of each attribute, if it is right and if it is wrong
+            [
+                math.prod(
+                    chances(columns[c], known, columns[c]["cells"][row], wrong, coverage, without, is_wrong)
+                    for c, known in attribute
+                )
+                for is_wrong in (False, True)
             ]
-            total.append(math.prod(factors))
+            for attribute in facts
+        ]
+        choices = combinations(range(len(facts)), n_wrong)
+        total = [math.prod(pair[i in chosen] for i, pair in enumerate(factors)) for chosen in choices]
         found.append(0.0 if row == without else math.fsum(total) / len(total))
     return found

@@ -19,7 +19,8 @@ MISSING = "This picture is missing: it could not be drawn."
 
 
 @pytest.fixture(autouse=True)
-def no_earlier_failures():
+def no_earlier_failures(monkeypatch):
+    monkeypatch.setattr(drawing, "draw", draw)  # also what other tests have drawn is drawn again
     drawing._failures.clear()
     yield
     drawing._failures.clear()
