@@ -40,13 +40,13 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     """Text to columns of codes, as far as Polars goes when it reads: no orientation is built."""
     from standout.core.progress import no_progress
     from standout.ingest.collector import Collector
-    from standout.ingest.delimited import read_netflix
+    from standout.ingest.delimited import netflix_roles, read_netflix
     from standout.ingest.formats import Options
     from standout.ingest.report import RejectLog
     from standout.ingest.sources import open_stream
 
     def work(source: str = path) -> object:
-        collector = Collector(Options(), RejectLog(), has_value=True, has_time=True)
+        collector = Collector(Options(), RejectLog(), netflix_roles(Options()))
         with open_stream(Path(source)) as stream:
             read_netflix(stream, collector, no_progress)
         return sum(map(len, collector.blocks))

@@ -23,26 +23,27 @@ from standout.data.column import Codes, code_dtype
 from standout.data.release import Levels
 from standout.ingest.report import Reason
 
+BETWEEN_MEMBERS = "\x1f"
+
 
 @dataclass(frozen=True, eq=False)
 class DistinctCells:
     """The distinct cells of a column, ascending: texts, numbers, dates or booleans.
 
     `codes` has for each row the position of its cell in `values`; len(values) is an empty cell. Texts have no
-    spaces around them, and an empty text is an empty cell. If cells are lists, `values` are their distinct
-    members, and row r has codes[starts[r] : starts[r + 1]].
+    spaces around them, and an empty text is an empty cell. Cells that are lists are texts with BETWEEN_MEMBERS.
     """
 
     values: pl.Series
     codes: Codes
-    starts: Ints | None = None
+    is_list: bool = False
     has_clock: bool = False
     """Whether times of day were left out."""
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.codes) if self.starts is None else len(self.starts) - 1
+        return len(self.codes)
 
     @property
     def empty(self) -> int:
@@ -57,10 +58,7 @@ class DistinctCells:
     @cached_property
     def counts(self) -> Ints:
         """Number of rows of each distinct cell, and at the end of empty cells."""
-        counts: Ints = np.bincount(self.codes, minlength=self.empty + 1).astype(np.int64)
-        if self.starts is not None:
-            counts[self.empty] = np.count_nonzero(np.diff(self.starts) == 0)
-        return counts
+        return np.bincount(self.codes, minlength=self.empty + 1).astype(np.int64)
 
     @property
     def filled(self) -> int:
@@ -91,7 +89,8 @@ def distinct_cells(column: pl.Series) -> DistinctCells:
     """Find the distinct cells of a column of any type."""
     kind = column.dtype
     if isinstance(kind, pl.List):
-        return _of_lists(column)
+        members = column.list.unique().list.drop_nulls().cast(pl.List(pl.String)).list.sort()
+        return replace(distinct_cells(members.list.join(BETWEEN_MEMBERS)), is_list=True)
     if kind in (pl.Categorical, pl.Enum, pl.Time, pl.Null):
         column = column.cast(pl.String)
     elif kind == pl.Duration:
@@ -132,17 +131,6 @@ def _of_values(column: pl.Series) -> DistinctCells:
     known = column.is_not_null().to_numpy()
     codes[known] = np.searchsorted(values.to_physical().to_numpy(), column.drop_nulls().to_physical().to_numpy())
     return DistinctCells(values, codes)
-
-
-def _of_lists(column: pl.Series) -> DistinctCells:
-    """Cells that are lists: the distinct members; a member counts once in a row."""
-    lists = column.list.unique().list.drop_nulls()
-    counts = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
-    members = distinct_cells(lists.filter(counts > 0).explode().cast(pl.String).alias(column.name))
-    owner, keep = np.repeat(np.arange(len(column)), counts), members.codes != members.empty
-    order = np.lexsort((members.codes[keep], owner[keep]))
-    starts = np.append(0, np.cumsum(np.bincount(owner[keep], minlength=len(column))))
-    return DistinctCells(members.values, members.codes[keep][order], starts.astype(np.int64))
 
 
 # Texts that are numbers: with a decimal point or comma, thousands, a currency or a percent sign.

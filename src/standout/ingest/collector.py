@@ -17,6 +17,7 @@ from standout.ingest.cells import MOST_VALUES, too_many_values, value_levels
 from standout.ingest.formats import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.report import Reason, RejectLog, check_rejects
+from standout.ingest.roles import Roles
 from standout.ingest.tokens import Interner
 
 RECORD, ITEM, VALUE, TIME = range(4)
@@ -82,18 +83,12 @@ class Collector:
     """Codes the usable rows of batches and counts the others."""
 
     def __init__(
-        self,
-        options: Options,
-        rejects: RejectLog,
-        has_value: bool,
-        has_time: bool,
-        unit: str = "line",
-        memory: MemoryPlan | None = None,
+        self, options: Options, rejects: RejectLog, roles: Roles, unit: str = "line", memory: MemoryPlan | None = None
     ) -> None:
-        self.options, self.rejects, self.unit = options, rejects, unit
+        self.options, self.rejects, self.roles, self.unit = options, rejects, roles, unit
         self.records, self.items = Interner(), Interner()
-        self.values = Interner() if has_value else None
-        self.times = options.time_reader() if has_time else None
+        self.values = None if roles.value is None else Interner()
+        self.times = None if roles.time is None else options.time_reader()
         self.places = None if options.places is None else PlaceReader(options.places)
         self.sources: list[str] = []
         self.lines = LineMap()
@@ -118,15 +113,7 @@ class Collector:
         records, items = self.records.codes(*batch.record, status), self.items.codes(*item, status)
         self.add_codes(batch.line, status, records, items, values, times)
 
-    def add_codes(
-        self,
-        line: NDArray[np.int64],
-        status: NDArray[np.uint8],
-        records: Array,
-        items: Array,
-        values: Array,
-        times: Array,
-    ) -> None:
+    def add_codes(self, line: Array, status: Array, records: Array, items: Array, values: Array, times: Array) -> None:
         """Add rows that are already coded; rows with a status other than 0 are only counted."""
         if self.options.bin is not None and not (self.times is not None and self.times.coded):
             times = self.options.bin.round_codes(times)
@@ -206,7 +193,7 @@ class Collector:
 
     def fresh(self) -> "Collector":
         """A collector with the same settings, also of times, that has read nothing."""
-        new = Collector(self.options, RejectLog(), self.values is not None, self.times is not None, self.unit)
+        new = Collector(self.options, RejectLog(), self.roles, self.unit)
         if self.times is not None:
             new.times = copy(self.times)
             new.times.texts = Interner()

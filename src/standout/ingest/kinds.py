@@ -15,6 +15,7 @@ from standout.core.errors import ColumnError, ParameterError
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Levels, code_dtype
 from standout.ingest.cells import (
     ALWAYS,
+    BETWEEN_MEMBERS,
     WITH_NUMBERS,
     DistinctCells,
     evident_order,
@@ -70,7 +71,7 @@ def levels_of(name: str, cells: DistinctCells, schema: ColumnSchema) -> CellLeve
     kind = schema.kind or next((kind for kind, key in kinds.items() if key is not None), None)
     kind = "category" if kind is None and schema.hierarchy == PREFIX else kind
     reader = _Reader(name, cells, schema)
-    if kind is not None and cells.starts is not None and kind != "set":
+    if kind is not None and cells.is_list and kind != "set":
         raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
     levels: CellLevels = reader.infer() if kind is None else getattr(reader, f"as_{kind}")("the schema says so")
     return levels
@@ -86,7 +87,7 @@ class _Reader:
 
     def infer(self) -> CellLevels:
         """The most telling kind that fits all cells."""
-        if self.cells.starts is not None:
+        if self.cells.is_list:
             return self.as_set("its cells are lists")
         if self.cells.is_text:
             return self._infer_text()
@@ -221,16 +222,18 @@ class _Reader:
 
     def as_set(self, reason: str) -> CellLevels:
         """Levels are the members of the sets."""
-        if self.cells.starts is not None:
-            levels = tuple(self.cells.values.to_list())
-            return CellLevels("set", levels, np.arange(len(levels)), reason)
         missing, texts = self._missing(ALWAYS), self.cells.texts
         kept = texts.filter(pl.Series(~missing))
-        separator = self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
+        is_list = self.cells.is_list
+        separator = (
+            BETWEEN_MEMBERS
+            if is_list
+            else self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
+        )
         if separator is None:
             raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
         members, starts, codes = sets_in(texts.set(pl.Series(missing), ""), separator)
-        reason = f"{reason}, separated by {separator}"
+        separator, reason = ("", reason) if is_list else (separator, f"{reason}, separated by {separator}")
         return CellLevels("set", members, codes, reason, self._markers(missing), starts, separator)
 
     def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str, **more: Any) -> CellLevels:
@@ -241,9 +244,9 @@ class _Reader:
 
     def _missing(self, usual: frozenset[str]) -> Bools:
         """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
-        if self.schema.missing is not None:
+        if self.schema.missing is not None and not self.cells.is_list:
             return self.cells.texts.is_in([marker.strip() for marker in self.schema.missing]).to_numpy()
-        if not self.cells.is_text:
+        if not self.cells.is_text or self.cells.is_list:
             return np.zeros(len(self.cells.values), np.bool_)
         return missing_in(self.cells.values, usual).to_numpy()
 
@@ -283,7 +286,7 @@ def make_column(
     name: str, cells: DistinctCells, levels: CellLevels, schema: ColumnSchema = INFERRED, folder: Path = Path()
 ) -> Column:
     """Give each row its level, and the column its hierarchy, similarity, error, role and attribute."""
-    n_levels, starts = len(levels.levels), cells.starts
+    n_levels, starts = len(levels.levels), None
     kind = code_dtype(n_levels)
     if levels.starts is not None:  # a set: put together the members of each row; an empty cell has none
         first = np.append(levels.starts, levels.starts[-1])
@@ -291,8 +294,6 @@ def make_column(
         counts = np.diff(first)[rows]
         starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         codes = levels.codes[np.arange(starts[-1]) + np.repeat(first[rows] - starts[:-1], counts)].astype(kind)
-    elif starts is not None:
-        codes = cells.codes.astype(kind)
     else:
         codes = np.append(np.where(levels.codes < 0, n_levels, levels.codes), n_levels).astype(kind)[cells.codes]
     column = Column(name, levels.kind, levels.levels, codes, starts)
@@ -394,7 +395,9 @@ class Doubt(NamedTuple):
 
 def direct_identifier(name: str, cells: DistinctCells) -> str:
     """What a column looks like that names people directly; "" if it does not."""
-    texts = cells.values.head(SAMPLE).to_list() if cells.is_text else []
+    sample = cells.values.head(SAMPLE)
+    sample = sample.str.split(BETWEEN_MEMBERS).explode() if cells.is_list else sample
+    texts = sample.to_list() if cells.is_text else []
     for form, looks in ((EMAIL, "an e-mail address"), (PHONE, "a telephone number")):
         if texts and sum(form.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
             return looks

@@ -39,7 +39,7 @@ from standout.ingest.formats import (
     record_ids,
 )
 from standout.ingest.report import RejectLog, reading_warnings, waive_columns
-from standout.ingest.roles import Roles, check_people, resolve_roles
+from standout.ingest.roles import check_people, resolve_roles
 from standout.ingest.schema import Schema
 from standout.ingest.sources import RemotePath, expand_paths, file_size, open_stream, tar_members
 from standout.ingest.tables import LARGEST, TablePlan, TableReading, join_history, table_plan
@@ -220,15 +220,14 @@ class Further(NamedTuple):
 
     kind: Format
     first: str
-    roles: Roles
     layout: Layout | None
 
     def read(self, file: SourceFile, record: str, collector: Collector, progress: Progress) -> None:
         """Pass every row of a file to a collector."""
         with open_part(self.kind, file, collector.options, self.layout) as part:
-            if sorted(part.names) != sorted(self.roles.names):
+            if sorted(part.names) != sorted(collector.roles.names):
                 raise SourceError(f"{file.path} has other columns than {self.first}: read them one by one")
-            part.read(self.roles.reordered(part.names), record, collector, progress)
+            part.read(collector.roles.reordered(part.names), record, collector, progress)
 
 
 def read_part(further: Further, file: SourceFile, record: str, collector: Collector) -> Collector:
@@ -381,8 +380,7 @@ class SourceReader:
         records, layout = record_ids(files, options.record_from_name), first.layout if kind in TEXT else None
         meter = ProgressMeter("reading", max(len(files), 1), self.progress)
         roles = resolve_roles(first.names, options, layout is None or layout.header, first.sample, kind)
-        has_value, has_time = roles.value is not None, roles.time is not None
-        collector = Collector(options, self.rejects, has_value, has_time, first.unit, self.memory)
+        collector = Collector(options, self.rejects, roles, first.unit, self.memory)
         with meter.part(1):
             first.read(roles, records[0], collector, meter)
         number, pool, paths = 1, current_pool(), [file.path for file in files[1:]]
@@ -391,7 +389,7 @@ class SourceReader:
         elif pool is not None and paths and max(map(file_size, paths)) > MOST_BYTES:
             pool = None  # the codes of a file are in a worker's memory
         while number < len(files):
-            further = Further(kind, str(files[0].path), roles, layout)
+            further = Further(kind, str(files[0].path), layout)
             if pool is not None:
                 tasks = ((further, files[i], records[i], collector.fresh()) for i in range(number, len(files)))
                 for part in pool.map(read_part, tasks):
@@ -404,16 +402,14 @@ class SourceReader:
                 with meter.part(1):
                     further.read(files[number], records[number], collector, meter)
                 number += 1
-        return self._finish(source, collector, roles, {} if layout is None else layout.settings())
+        return self._finish(source, collector, {} if layout is None else layout.settings())
 
     def _netflix(self, source: RecognisedSource) -> Release:
         if self.options.kind == "table":
             path = source.files[0].path
             raise SourceError(f"{path} has Netflix Prize files, which are a history: leave out kind='table'")
         roles, titles = netflix_roles(self.options), None
-        collector = Collector(
-            self.options, self.rejects, roles.value is not None, roles.time is not None, memory=self.memory
-        )
+        collector = Collector(self.options, self.rejects, roles, memory=self.memory)
         for file in source.files:
             if file.tar:
                 for base, stream in tar_members(file.path):
@@ -426,13 +422,12 @@ class SourceReader:
                     read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{source.files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
-        release = self._finish(source, collector, roles, {})
+        release = self._finish(source, collector, {})
         return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
-    def _finish(
-        self, source: RecognisedSource, collector: Collector, roles: Roles, layout: Mapping[str, str]
-    ) -> Release:
+    def _finish(self, source: RecognisedSource, collector: Collector, layout: Mapping[str, str]) -> Release:
         """Build a history, with a provenance that says how the source was read."""
+        roles = collector.roles
         files = tuple(dict.fromkeys(_printable(file.path.name) for file in source.files))
         files = files if len(files) <= 8 else (files[0], f"… {len(files):,} files")
         settings = self.rejects.settings() | dict(layout)

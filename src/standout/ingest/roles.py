@@ -299,7 +299,7 @@ def list_names(names: Sequence[str]) -> str:
 def resolve_roles(names: Sequence[str], options: Options, header: bool, sample: Sample, kind: Format) -> Roles:
     """Decide the role of each column, and what the other columns look like."""
     by_order = kind == "MovieLens" and not (header or options.names_people or options.items) and len(names) == 4
-    columns = _Columns(tuple(names), options, header, tuple(sample), kind not in TEXT, by_order)
+    columns = _Columns(tuple(names), options, header, sample, kind not in TEXT, by_order)
     roles = columns.choose_in_order() if by_order else columns.choose()
     if both := sorted({*roles.wanted} & columns.ignored):
         raise ColumnError(
@@ -323,7 +323,7 @@ class _Columns:
     names: tuple[str, ...]
     options: Options
     header: bool
-    sample: tuple[Sequence[str], ...]
+    sample: Sample
     declared: bool
     by_order: bool
 

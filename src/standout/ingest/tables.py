@@ -79,7 +79,7 @@ def table_plan(names: Sequence[str], options: Options, size: int) -> TablePlan |
 
 def _id_reason(position: int, name: str, cells: DistinctCells) -> str:
     """Why a column may have the ids: its name, or row numbers or codes in the first column; "" if it may not."""
-    if cells.starts is not None or not cells.all_differ:
+    if cells.is_list or not cells.all_differ:
         return ""
     if has_id_name(name):
         return BY_NAME
