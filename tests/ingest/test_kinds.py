@@ -126,3 +126,8 @@ def test_lists_of_a_frame_are_sets():
     column = so.read(frame, kind="table").column("tags")
     assert column.kind == "set" and column.levels == ("a", "b", "c")
     assert np.diff(column.starts).tolist() == [2, 0, 0, 1] and column.codes.tolist() == [0, 1, 2]
+
+
+def test_lists_of_lists_are_refused():
+    with pytest.raises(so.ColumnError, match="'c' has nested or binary data"):
+        distinct_cells(pl.Series("c", [[[1], [2]], [[3]]]))

@@ -88,7 +88,7 @@ class DistinctCells:
 def distinct_cells(column: pl.Series) -> DistinctCells:
     """Find the distinct cells of a column of any type."""
     kind = column.dtype
-    if isinstance(kind, pl.List):
+    if isinstance(kind, pl.List) and not isinstance(kind.inner, pl.List):
         members = column.list.unique().list.drop_nulls().cast(pl.List(pl.String)).list.sort()
         return replace(distinct_cells(members.list.join(BETWEEN_MEMBERS)), is_list=True)
     if kind in (pl.Categorical, pl.Enum, pl.Time, pl.Null):
