@@ -116,11 +116,13 @@ def open_frame(source: Any) -> FrameSource:
     return _arrow_source(source)
 
 
-def open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:
-    """Open a file with named columns; `stack` removes what must be removed after reading."""
-    with polars_errors(str(file.path)):
-        opened = _open_file(kind, file, options, stack)
-        return replace(opened, name=str(file.path), is_columnar=kind in ("Parquet", "Arrow"))
+@contextmanager
+def open_file(kind: Format, file: SourceFile, options: Options) -> Iterator[FrameSource]:
+    """Open a file with named columns."""
+    with ExitStack() as stack:
+        with polars_errors(str(file.path)):
+            opened = _open_file(kind, file, options, stack)
+        yield replace(opened, name=str(file.path), is_columnar=kind in ("Parquet", "Arrow"))
 
 
 def _open_file(kind: Format, file: SourceFile, options: Options, stack: ExitStack) -> FrameSource:

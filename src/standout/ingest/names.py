@@ -10,18 +10,18 @@ ROLES = ("record", "item", "value", "time")
 PLACE_ROLES = ("latitude", "longitude")
 
 
-def _words(*lines: str) -> list[str]:
-    return [word for line in lines for word in line.split()]
+def _words(words: str) -> list[str]:
+    return words.split()
 
 
-def _set(*lines: str) -> frozenset[str]:
-    return frozenset(_words(*lines))
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 RECORDS = _words(
-    "user customer member person subscriber client patient subject reviewer rater viewer reader listener "
-    "passenger driver rider player participant employee student "
-    "kunde kundin nutzer benutzer teilnehmer mitglied utilisateur cliente usuario"
+    "user customer member person subscriber client patient subject reviewer rater viewer reader listener passenger "
+    "driver rider player participant employee student kunde kundin nutzer benutzer teilnehmer mitglied utilisateur "
+    "cliente usuario"
 )
 NUMBERED_RECORDS = _words(
     "kundennummer kundennr kundenid mitgliedsnummer mitgliedsnr patientennummer patientennr patientenid"
@@ -34,13 +34,12 @@ ITEMS = _words(
 NUMBERED_ITEMS = _words("artikelnummer artikelnr produktnummer produktnr")
 OTHER_ITEMS = _words("location page")
 VALUES = _words(
-    "rating ratings score stars value quantity qty amount overall grade vote weight bookrating userrating "
-    "movierating ratingvalue ratingscore reviewscore playcount "
-    "bewertung menge anzahl quantité quantite cantidad"
+    "rating ratings score stars value quantity qty amount overall grade vote weight bookrating userrating movierating "
+    "ratingvalue ratingscore reviewscore playcount bewertung menge anzahl quantité quantite cantidad"
 )
 TIMES = _words(
-    "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime reviewtime "
-    "watchedat purchasedate orderdate checkintime datum zeitstempel zeitpunkt fecha"
+    "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime reviewtime watchedat "
+    "purchasedate orderdate checkintime datum zeitstempel zeitpunkt fecha"
 )
 EXACT: dict[str, list[list[str]]] = {
     "record": [
@@ -72,67 +71,64 @@ TIME_WORDS = _set("time date datetime timestamp ts day at datum fecha")
 TIME_ENDS = ("time", "date", "timestamp", "datum")
 FIRST_TIME_WORDS = _set("date datetime timestamp time")
 OTHER_DATES = _set(
-    "birth release released expiry expires expiration valid due until end update updated modified",
-    "registration registered signup joined join published zone",
+    "birth release released expiry expires expiration valid due until end update updated modified registration "
+    "registered signup joined join published zone"
 )
 """Dates with such a word are about a person or an item, not about an entry: they are never guessed."""
 PERSONAL = {*RECORDS, *_words("first last full family given middle sur nick display real")}
 ID_SUFFIXES = _set("id ids no nr number num code key")
 ID_WORDS = ID_SUFFIXES | _set(
-    "uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei",
-    "mac index surname firstname lastname fullname username address street vorname nachname adresse",
-    "strasse straße nombre apellido prénom prenom",
+    "uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei mac index "
+    "surname firstname lastname fullname username address street vorname nachname adresse strasse straße nombre "
+    "apellido prénom prenom"
 )
 COORDINATES = _set(
-    "lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord",
-    "coords coordinate coordinates easting northing",
+    "lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord coords "
+    "coordinate coordinates easting northing"
 )
 PLACE_STARTS = {"latitude": ("lat", "breit"), "longitude": ("lon", "lng", "läng", "laeng")}
 """How a word of the name of a latitude or longitude begins."""
 QUASI = _set(
-    "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband",
-    "alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob",
-    "dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation",
-    "profession job jobtitle beruf profesión profesion employer ethnicity ethnic race nationality",
-    "nationalität staatsangehörigkeit nationalité nacionalidad citizenship religion marital",
-    "maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree",
-    "bildung country land pays país pais city town stadt ort wohnort ville ciudad county district",
-    "province region municipality gemeinde commune municipio language disability children kinder",
-    "diagnosis",
+    "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband alter edad âge "
+    "sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob dateofbirth yearofbirth born "
+    "geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation profession job jobtitle beruf profesión "
+    "profesion employer ethnicity ethnic race nationality nationalität staatsangehörigkeit nationalité nacionalidad "
+    "citizenship religion marital maritalstatus familienstand income salary wage einkommen revenu salaire ingresos "
+    "education degree bildung country land pays país pais city town stadt ort wohnort ville ciudad county district "
+    "province region municipality gemeinde commune municipio language disability children kinder diagnosis"
 )
 CODES = _set(
-    "zip zipcode postcode postalcode postal plz postleitzahl codepostal code codes icd icd9 icd10 fips nuts",
-    "isco sic naics soc ssn phone tel telephone mobile id ids key uuid barcode iban",
+    "zip zipcode postcode postalcode postal plz postleitzahl codepostal code codes icd icd9 icd10 fips nuts isco sic "
+    "naics soc ssn phone tel telephone mobile id ids key uuid barcode iban"
 )
 """Their digits are no number: 10115 and 10116 need not be neighbours."""
 CATEGORIES = _set(
-    "sex gender geschlecht sexe sexo race ethnicity ethnic marital maritalstatus familienstand religion",
-    "nationality citizenship country state region province county district city occupation industry",
-    "language relationship workclass status type class category group",
+    "sex gender geschlecht sexe sexo race ethnicity ethnic marital maritalstatus familienstand religion nationality "
+    "citizenship country state region province county district city occupation industry language relationship "
+    "workclass status type class category group"
 )
 """Their numbers may be codes, such as 1 and 2 for sex."""
 IDS = _set(
-    "id rowid recordid rid pid uid uuid guid caseid sampleid respondent respondentid personid subjectid",
-    "index row rownumber record recordnumber caseno case seqn serial nr lfdnr laufendenummer",
+    "id rowid recordid rid pid uid uuid guid caseid sampleid respondent respondentid personid subjectid index row "
+    "rownumber record recordnumber caseno case seqn serial nr lfdnr laufendenummer"
 )
 """They name a row."""
 PEOPLE = _set(
-    "name fullname firstname lastname surname forename username nickname vorname nachname familyname",
-    "givenname nombre apellido prenom prénom",
+    "name fullname firstname lastname surname forename username nickname vorname nachname familyname givenname nombre "
+    "apellido prenom prénom"
 )
 """They name a person."""
 CONTACTS = _set(
-    "email mail phone telephone tel mobile address street adresse strasse straße ssn iban passport",
-    "licence license imei mac ip url website signature",
+    "email mail phone telephone tel mobile address street adresse strasse straße ssn iban passport licence license "
+    "imei mac ip url website signature"
 )
 """They lead to a person directly."""
 SENSITIVE = _set(
-    "diagnosis diagnoses diagnose disease illness sickness condition icd icd9 icd10 symptom symptoms",
-    "medication drug drugs treatment therapy hiv aids cancer depression mental psychiatric disability",
-    "addiction alcohol abortion pregnancy pregnant genetic income salary wage wages earnings pay",
-    "einkommen gehalt lohn revenu salaire ingresos debt debts loan loans credit wealth religion religious",
-    "belief glaube political politics party vote union sexual orientation sexuality crime criminal",
-    "conviction offence offense arrest",
+    "diagnosis diagnoses diagnose disease illness sickness condition icd icd9 icd10 symptom symptoms medication drug "
+    "drugs treatment therapy hiv aids cancer depression mental psychiatric disability addiction alcohol abortion "
+    "pregnancy pregnant genetic income salary wage wages earnings pay einkommen gehalt lohn revenu salaire ingresos "
+    "debt debts loan loans credit wealth religion religious belief glaube political politics party vote union sexual "
+    "orientation sexuality crime criminal conviction offence offense arrest"
 )
 """What must not be learned about a person."""
 QUASI_IDENTIFIERS = _set("workclass relationship household birthplace native immigrant veteran height")

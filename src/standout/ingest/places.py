@@ -57,9 +57,7 @@ class Grid:
 
     def cell_numbers(self, ids: Iterable[str], coarser: "PlaceCells") -> NDArray[np.int64]:
         """Number of the square of a coarser grid that each square of this grid lies in."""
-        corners = self.corners(ids)
-        assert isinstance(coarser, Grid)
-        return np.asarray(corners[:, 0] // coarser.units * ROW + corners[:, 1] // coarser.units)
+        return coarser.numbers(*self.corners(ids).T)
 
     def corners(self, ids: Iterable[str]) -> NDArray[np.int64]:
         """Latitude and longitude of the south-west corner of each square, in whole units."""

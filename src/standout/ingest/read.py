@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -202,17 +202,15 @@ def as_schema(schema: Schema | str | Path | Mapping[str, Any] | None) -> Schema:
     return Schema.of_dict(schema) if isinstance(schema, Mapping) else Schema.read(schema)
 
 
-@contextmanager
-def open_part(kind: Format, file: SourceFile, options: Options, like: Layout | None = None) -> Iterator[Any]:
+def open_part(
+    kind: Format, file: SourceFile, options: Options, like: Layout | None = None
+) -> AbstractContextManager[Any]:
     """Open a file; a further file of delimited text has the layout of the first."""
     if kind in TEXT:
-        with open_text(file, options, like) as part:
-            yield part
-    else:
-        from standout.ingest.frames import open_file
+        return open_text(file, options, like)
+    from standout.ingest.frames import open_file
 
-        with ExitStack() as stack:
-            yield open_file(kind, file, options, stack)
+    return open_file(kind, file, options)
 
 
 class Further(NamedTuple):
