@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,10 @@ CURVE_SHARE = 0.5
 """A curve ends at the largest number of facts for which this share of the records has enough entries or cells."""
 CURVE_WORK, FEWEST = 400_000_000, 30
 """A curve of columns has fewer targets if targets · rows would exceed this, but at least so many."""
+
+
+WITHOUT_ABSENT: dict[str, Any] = {"absent": False, "population": None}
+"""Options of a simulation without absent targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,34 +56,17 @@ class AuditPlan:
         """The people among whom targets are drawn."""
         return Population.of(self.release)
 
-    def simulate(
-        self,
-        attack: AnyAttack,
-        adversary: Adversary,
-        facts: Sequence[int],
-        progress: Progress,
-        absent: bool = True,
-        targets: Sequence[str] | None = None,
-    ) -> Simulation:
-        """Attacks of the adversary with these numbers of facts, also on absent targets as a control."""
+    @property
+    def options(self) -> dict[str, Any]:
+        """What all simulations of the audit have in common."""
         settings = self.settings
-        return simulate(
-            self.release,
-            {"adversary": adversary},
-            attack=attack,
-            facts=list(facts),
-            targets=settings.targets if targets is None else targets,
-            phi=settings.phi,
-            posterior=settings.posterior,
-            budget=settings.budget,
-            top=settings.top,
-            absent=absent,
-            population=settings.population if absent else None,
-            seed=self.seed,
-            threads=self.threads,
-            progress=progress,
-            save=None if self.work is None else self.work / "attack",
-        )
+        names = ("targets", "phi", "posterior", "budget", "top", "population")
+        work = None if self.work is None else self.work / "attack"
+        return {name: getattr(settings, name) for name in names} | {
+            "seed": self.seed,
+            "threads": self.threads,
+            "save": work,
+        }
 
 
 def built_in_attacks(release: Release) -> tuple[AttackName, ...]:
@@ -148,31 +135,28 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress, with_curve: b
     def shown(stage: str, done: int, total: int) -> None:
         progress(stage, finished * total + done, total_runs * total)
 
-    on_same_targets, curve_targets = not original.columns, None
-    if not on_same_targets:
-        rows = random_targets(original, longest, plan.seed, "curve")[
-            : max(CURVE_WORK // plan.release.n_records, FEWEST)
-        ]
-        curve_targets = [original.records[row] for row in rows[: plan.settings.targets].tolist()]
+    of_curve, one_run = plan.options, not original.columns and with_curve and longest == adversary
+    facts = [*sizes] if one_run else [size for size in plan.settings.facts if longest.knows < size < adversary.knows]
+    if original.columns:  # the curve has other targets, because there may be fewer of them
+        rows = random_targets(original, longest, plan.seed, "curve")
+        few = rows[: min(max(CURVE_WORK // plan.release.n_records, FEWEST), plan.settings.targets)]
+        of_curve |= WITHOUT_ABSENT | {"targets": [original.records[row] for row in few.tolist()]}
+        facts = []
+    facts = sorted({*facts, adversary.knows})
     for name, attack in attacks.items():
-        if on_same_targets and with_curve and longest == adversary:  # one run has both
-            both = plan.simulate(attack, adversary, sorted({*sizes, adversary.knows}), shown)
-            curve = tuple(cell for cell in both.cells if cell.facts in sizes)
-            own = next((cell for cell in both.cells if cell.facts == adversary.knows), None)
-            parts.append(AttackRun(name, attack, both, own, curve, (), both.complete))
-        else:
-            beyond = [
-                size for size in plan.settings.facts if longest.knows < size < adversary.knows and on_same_targets
-            ]
-            named = plan.simulate(attack, adversary, [*beyond, adversary.knows], shown)
-            own = next((cell for cell in named.cells if cell.facts == adversary.knows), None)
-            part = AttackRun(name, attack, named, own, complete=named.complete)
-            if named.complete and with_curve:
-                finished += 1
-                curves = plan.simulate(attack, longest, sizes, shown, on_same_targets, curve_targets)
-                further = tuple(cell for cell in named.cells if cell.facts > longest.knows and on_same_targets)
-                part = replace(part, curve=curves.cells, further=further, complete=curves.complete)
-            parts.append(part)
+        one = {"adversary": adversary}
+        named = simulate(plan.release, one, attack=attack, facts=facts, progress=shown, **plan.options)
+        own = next((cell for cell in named.cells if cell.facts == adversary.knows), None)
+        part = AttackRun(name, attack, named, own, complete=named.complete)
+        if one_run:
+            part = replace(part, curve=tuple(cell for cell in named.cells if cell.facts in sizes))
+        elif named.complete and with_curve:
+            finished += 1
+            one = {"adversary": longest}
+            curve = simulate(plan.release, one, attack=attack, facts=[*sizes], progress=shown, **of_curve)
+            further = tuple(cell for cell in named.cells if cell.facts > longest.knows and not original.columns)
+            part = replace(part, curve=curve.cells, further=further, complete=curve.complete)
+        parts.append(part)
         if not parts[-1].complete:
             break
         finished = 2 * len(parts)
@@ -206,7 +190,9 @@ def attack_original(plan: AuditPlan, run: AdversaryRun, progress: Progress) -> A
     assert after is not None
     before_plan = replace(plan, release=plan.people.original)
     name, attack = next(iter(strongest_first(before_plan, adversary).items()))
-    simulation = before_plan.simulate(attack, adversary, [adversary.knows], progress, absent=False)
+    options = before_plan.options | WITHOUT_ABSENT
+    one, facts = {"adversary": adversary}, [adversary.knows]
+    simulation = simulate(before_plan.release, one, attack=attack, facts=facts, progress=progress, **options)
     if not simulation.complete:
         raise KeyboardInterrupt
     before = simulation.cells[0]

@@ -158,7 +158,7 @@ class Release(ResultView, FrameExport):
     @property
     def n_records(self) -> int:
         """Number of records, N."""
-        return len(self.records)
+        return len(self.by_record.start) - 1
 
     @property
     def n_items(self) -> int:
