@@ -77,9 +77,10 @@ def identification_risk(
         name: target_success(safer, attack, adversary, drawn, (adversary.knows,), seed, threads)[:, 0]
         for name, attack in attacks.items()
     }
-    name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
-    success = found[name]
-    if not safer.columns:
+    if safer.columns:
+        name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
+        success = found[name]
+    else:
         strongest = cross_fit(found)
         name, success = strongest.name, strongest.success
     is_present, baseline = safer.mapping.representatives[drawn] >= 0, 1 / safer.n_records
@@ -186,8 +187,7 @@ class CandidateRunner:
 
     def __post_init__(self) -> None:
         if self.work is not None:
-            parse = lambda content: dict(json.loads(content))  # noqa: E731
-            self.measured = read_checkpoint(self.work / CHECKPOINT, ABOUT, parse) or {}
+            self.measured = read_checkpoint(self.work / CHECKPOINT, ABOUT, json.loads) or {}
 
     def measure(self, stage: Stage, steps: Steps) -> Candidate:
         """Measure a candidate, or return what the checkpoint has.

@@ -19,7 +19,7 @@ from standout.data.entries import DistinctItems, distinct_items, entries_at, fir
 from standout.data.labels import Bins, Clock
 from standout.data.release import Codes, Levels, RecordEntries, Release, code_type, read_only
 from standout.know.facts import level_values
-from standout.know.sanitized import Channel, Period, Sanitized
+from standout.know.sanitized import Channel, Sanitized
 
 PIECE = 1 << 18
 """Entries that a thread works on at a time."""
@@ -132,7 +132,6 @@ class Draft:
     source_records    for each record its index in the source, and so `source_items`; ascending until the last step
     representatives   for each record of the first original, the index of the record that represents it; -1: none
     released_values   for each level of the first original, its value now; None: values are removed
-    rounding_periods  periods that times were rounded down to, one after the other
     columns           the columns that are left, with all levels of the steps so far, even if no cell has them
     merged, added     entries so far that another of the record and item represents, and false ones; the others are
                       removed: entries before = entries + removed + merged - added
@@ -146,7 +145,6 @@ class Draft:
     source_items: Ints
     representatives: Ints
     released_values: ReleasedValues
-    rounding_periods: tuple[Period, ...]
     threads: int
     columns: tuple[Column, ...] = ()
     channels: Mapping[str, Channel] = field(default_factory=dict)
@@ -171,7 +169,6 @@ class Draft:
             source_items=np.arange(source.n_items),
             representatives=records if mapping is None else mapping.representatives,
             released_values=level_values(source) if mapping is None else mapping.released_values,
-            rounding_periods=() if mapping is None else mapping.rounding_periods,
             threads=thread_count(threads),
             columns=source.columns,
         )
@@ -288,10 +285,9 @@ class Draft:
         changed = replace(self, released_values=(None,) * len(released) if levels is None else released)
         return changed._tighten(self.by_record._replace(value=value), levels, self.clock, self.has_repeats)
 
-    def with_times(self, time: NDArray[Any] | None, clock: Clock | None, *periods: Period) -> "Draft":
-        """Replace the times; `periods` is what they were rounded down to, if they were."""
-        changed = replace(self, rounding_periods=(*self.rounding_periods, *periods))
-        return changed._tighten(self.by_record._replace(time=time), self.levels, clock, self.has_repeats)
+    def with_times(self, time: NDArray[Any] | None, clock: Clock | None) -> "Draft":
+        """Replace the times, or remove them."""
+        return self._tighten(self.by_record._replace(time=time), self.levels, clock, self.has_repeats)
 
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
         """Replace all entries, without values, times and repeats; `added` of them are false."""

@@ -40,8 +40,8 @@ from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized, si
 from standout.sanitizing.draft import ReleasedValues, compact
 from standout.sanitizing.k_steps import ClusterRecords
 from standout.sanitizing.step import Step
-from standout.sanitizing.steps import finish, level_draft, parse_steps
-from standout.sanitizing.value_steps import RandomizedResponse, RoundTime
+from standout.sanitizing.steps import finish, level_draft, parse_steps, rounding_periods
+from standout.sanitizing.value_steps import RandomizedResponse
 
 FORMAT, VERSION = "standout sanitized", 3
 NOTE = {True: "records have new ids: the original's ids are not in it", False: "records have the original's ids"}
@@ -439,7 +439,6 @@ class _Output:
         except (KeyError, TypeError, ZeroDivisionError, ParameterError):
             raise damaged_sidecar(sidecar_path(path)) from None
         same = {field.name: getattr(release, field.name) for field in fields(Release)} | {"titles": titles}
-        periods = [step.period for step in self.steps if isinstance(step, RoundTime)]
         return Sanitized(
             **same,
             original=original,
@@ -447,7 +446,7 @@ class _Output:
                 read_only(representatives),
                 read_only(item_codes),
                 self._released_values(release),
-                tuple(period for period in periods if period is not None),
+                rounding_periods(noise),
             ),
             step_reports=sidecar.steps,
             noise=noise,

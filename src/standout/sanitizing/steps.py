@@ -15,7 +15,7 @@ from standout.data.build import pack_by_item, select_labels
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
 from standout.data.release import Release, read_only
-from standout.know.sanitized import Channel, OriginalMapping, ReleaseNoise, Sanitized
+from standout.know.sanitized import Channel, OriginalMapping, Period, ReleaseNoise, Sanitized
 from standout.sanitizing.column_steps import (
     DropColumn,
     DropRows,
@@ -279,13 +279,18 @@ def finish(draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, r
         has_ids=source.has_ids,
         original=source if earlier is None else earlier.original,
         mapping=OriginalMapping(
-            read_only(draft.representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
+            read_only(draft.representatives), read_only(item_codes), draft.released_values, rounding_periods(noise)
         ),
         step_reports=reports,
         noise=noise,
         renumbered=new_ids or (earlier is not None and earlier.renumbered),
         channels=channels,
     )
+
+
+def rounding_periods(noise: ReleaseNoise) -> tuple[Period, ...]:
+    """Periods that times were rounded down to, one after the other."""
+    return tuple(period for period in noise.times if isinstance(period, Period))
 
 
 def _released_columns(draft: Draft, reports: tuple[StepReport, ...]) -> tuple[tuple[Column, ...], dict[str, Channel]]:

@@ -293,7 +293,7 @@ class RoundTime(Step):
         new_code = np.append(days[:-2] - origin, span)
         daily = _check_calendar(self, Clock("day", origin, span, clock.zone))
         return StepResult(
-            draft.with_times(new_code[place], daily, period),
+            draft.with_times(new_code[place], daily),
             {"times changed": changed, "share changed": changed / max(known, 1)},
         )
 
