@@ -26,6 +26,7 @@ from standout.ingest.read import as_release
 from standout.know.adversary import Adversary, check_checkpoint_key
 from standout.know.sanitized import Sanitized
 from standout.linking.links import link
+from standout.sanitizing.draft import entry_counts
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import parse_steps, sanitize
 
@@ -292,19 +293,8 @@ def _shown_shares(releases: list[Sanitized], people: Ints) -> Floats:
 
     Two releases may show different entries of an item or the same: the larger share counts.
     """
-
-    def items_of(release: Release, record: int) -> Ints:
-        start = release.by_record.start
-        return release.by_record.item[start[record] : start[record + 1]].astype(np.int64)
-
-    shares = []
-    for person in people.tolist():
-        items, entries = np.unique(items_of(releases[0].original, person), return_counts=True)
-        shown = np.zeros(len(items), np.int64)
-        for release in releases:
-            record = int(release.mapping.representatives[person])
-            released = np.bincount(items_of(release, record), minlength=release.n_items)
-            codes = release.mapping.item_codes[items]
-            shown += np.where(codes >= 0, released[codes], 0)
-        shares.append(float(np.minimum(entries, shown).sum() / entries.sum()))
-    return np.array(shares)
+    original = releases[0].original
+    entries = entry_counts(original, people, np.arange(original.n_items))
+    mappings = [(release, release.mapping) for release in releases]
+    shown = sum(entry_counts(release, to.representatives[people], to.item_codes) for release, to in mappings)
+    return np.asarray(entries.minimum(shown).sum(axis=1) / entries.sum(axis=1))

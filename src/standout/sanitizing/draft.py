@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.errors import ParameterError, did_you_mean
@@ -382,6 +383,16 @@ class Draft:
     def _with_column(self, column: Column, channel: Channel) -> "Draft":
         columns = tuple(column if old.name == column.name else old for old in self.columns)
         return replace(self, columns=columns, channels={**self.channels, column.name: channel})
+
+
+def entry_counts(release: Release, records: Ints, item_codes: Ints) -> csr_array:
+    """Records × items of the original: the number of entries, given the code in the release of each item (-1: none)."""
+    original_item = np.argsort(item_codes, kind="stable")[len(item_codes) - release.n_items :]
+    start, entry = take_rows(release.by_record.start, records)
+    item = original_item[release.by_record.item[entry]].astype(np.int32)
+    counts = csr_array((np.ones(len(item), np.int32), item, start), shape=(len(records), len(item_codes)))
+    counts.sum_duplicates()
+    return counts
 
 
 def compose_indices(first: Ints, second: Ints) -> Ints:

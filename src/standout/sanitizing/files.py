@@ -17,10 +17,9 @@ from typing import Any, cast
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
 
 from standout._version import __version__
-from standout.core.arrays import Ints, slices_of, take_rows
+from standout.core.arrays import Ints, slices_of
 from standout.core.errors import ParameterError, SourceError, StandoutError
 from standout.core.files import Part, check_csv_name, check_output_file, publish, sweep, work_folder, write_atomically
 from standout.core.json_files import dump_with_checksum, is_intact
@@ -37,7 +36,7 @@ from standout.ingest.cells import ValueType
 from standout.ingest.read import read
 from standout.know.facts import level_values
 from standout.know.sanitized import OriginalMapping, ReleaseNoise, Sanitized, sidecar_path
-from standout.sanitizing.draft import ReleasedValues, compact
+from standout.sanitizing.draft import ReleasedValues, compact, entry_counts
 from standout.sanitizing.k_steps import ClusterRecords
 from standout.sanitizing.step import Step
 from standout.sanitizing.steps import finish, level_draft, parse_steps, rounding_periods
@@ -568,18 +567,10 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:
     """Whether each record has, of each item, at most as many entries as some person whom it represents."""
-
-    def entry_counts(of: Release, records: Ints, codes: Ints) -> csr_array:
-        start, entry = take_rows(of.by_record.start, records)
-        item = codes[of.by_record.item[entry]].astype(np.int32)
-        counts = csr_array((np.ones(len(item), np.int32), item, start), shape=(len(records), release.n_items + 1))
-        counts.sum_duplicates()
-        return counts
-
-    released, removed = np.arange(release.n_items), np.where(item_codes < 0, release.n_items, item_codes)
+    own_codes = np.arange(original.n_items)
     agrees, people = np.zeros(release.n_records, np.bool_), np.flatnonzero(representatives >= 0)
     for some in (people[part] for part in slices_of(original.lengths[people], PIECE)):
         records = representatives[some]
-        has_more = entry_counts(release, records, released) > entry_counts(original, some, removed)
+        has_more = entry_counts(release, records, item_codes) > entry_counts(original, some, own_codes)
         agrees[records[has_more.sum(axis=1) == 0]] = True
     return bool(agrees.all())
