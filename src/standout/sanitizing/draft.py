@@ -1,7 +1,6 @@
 """A release between two steps: its columns and entries, and how the original maps to them so far."""
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,6 @@ from scipy.sparse import csr_array
 
 from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.errors import ParameterError, did_you_mean
-from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
@@ -22,8 +20,6 @@ from standout.data.release import Codes, Levels, RecordEntries, Release, code_ty
 from standout.know.facts import level_values
 from standout.know.sanitized import Channel, Sanitized
 
-PIECE = 1 << 18
-"""Entries that a thread works on at a time."""
 ReleasedValues = tuple[float | str | None, ...]
 
 
@@ -312,20 +308,6 @@ class Draft:
             representatives=compose_indices(self.representatives, np.argsort(order)),
             columns=tuple(column.rows(order) for column in self.columns),
         )
-
-    def run_by_records(self, work: Callable[[int, int], None]) -> None:
-        """Call work(low, high) for ranges of records with about PIECE entries each, on threads."""
-        cuts = np.searchsorted(self.by_record.start, np.arange(PIECE, self.n_entries, PIECE))
-        ends = np.unique(np.concatenate([[0], cuts, [self.n_records]])).tolist()
-        self.run_on_threads(lambda piece: work(ends[piece], ends[piece + 1]), len(ends) - 1)
-
-    def run_on_threads(
-        self, work: Callable[[int], None], count: int, stage: str = "", progress: Progress = no_progress
-    ) -> None:
-        """Call work(0) … work(count - 1) on threads."""
-        with ThreadPoolExecutor(self.threads) as pool:
-            for number, _ in enumerate(pool.map(work, range(count))):
-                progress(stage, number, count)
 
     def _tighten(
         self, entries: RecordEntries, levels: Levels | None, clock: Clock | None, sort: bool = False

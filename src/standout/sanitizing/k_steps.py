@@ -11,6 +11,7 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
 from standout.core.progress import Progress
 from standout.core.rng import uniform
+from standout.core.threads import map_on_threads
 from standout.data.build import count_codes
 from standout.data.labels import StepReport
 from standout.know.sanitized import ReleaseNoise
@@ -94,12 +95,12 @@ class ClusterRecords(Step):
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
         has = _item_matrix(draft, np.float32)
 
-        def cluster_block(block: int) -> None:
-            members = blocks[block]
+        def cluster_block(members: Ints) -> None:
             chosen, similarity[members] = form_clusters(has[members], self.k)
             representatives[members] = members[chosen]
 
-        draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
+        for done, _ in enumerate(map_on_threads(cluster_block, zip(blocks), draft.threads)):
+            progress("clustering", done, len(blocks))
         is_representative = representatives == np.arange(n)
         sizes = np.bincount(representatives, minlength=n)[is_representative]
         counts = {

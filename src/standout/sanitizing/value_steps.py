@@ -12,11 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from standout.core.arrays import Floats, Ints, codes_in_use, offsets
+from standout.core.arrays import Floats, Ints, codes_in_use, offsets, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, Real, kernel
 from standout.core.progress import Progress
 from standout.core.rng import mix, uniform
+from standout.core.threads import map_on_threads
 from standout.data.build import count_codes
 from standout.data.labels import SECONDS, Bins, Clock, StepReport
 from standout.data.release import code_type
@@ -37,6 +38,8 @@ from standout.sanitizing.step import (
     word_or_number,
 )
 
+PIECE = 1 << 18
+"""Entries that a thread works on at a time."""
 ZERO, TWO = np.uint64(0), np.uint64(2)
 NO_VALUES, NO_TIMES = "the release has no values", "the release has no times"
 
@@ -51,7 +54,8 @@ def draw_entries(draft: Draft, noise: StepNoise, work: Callable[[slice, Floats],
         _draw(start, item, noise.record_keys, noise.item_keys, low, high, out)
         work(entries, out)
 
-    draft.run_by_records(run)
+    pieces = ((part.start, part.stop) for part in slices_of(draft.lengths, PIECE))
+    list(map_on_threads(run, pieces, draft.threads))
 
 
 @kernel
