@@ -33,13 +33,13 @@ from standout.attack.neighbour_kernels import (
     search_by_ranges,
 )
 from standout.attack.queries import QueryFacts
-from standout.core.arrays import Floats, Ints, slices_of
+from standout.core.arrays import Floats, Ints, read_only, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 from standout.core.progress import Progress
 from standout.core.threads import current_pool, map_on_threads
 from standout.data.entries import Postings, distinct_positions
-from standout.data.release import Levels, Release, read_only
+from standout.data.release import Levels, Release
 from standout.data.store import SharedIndex
 from standout.know.facts import facts_from_entries
 from standout.know.lookup_tables import Tables, Tabulation, time_similarity

@@ -29,12 +29,12 @@ from standout.attack.engine_kernels import (
 )
 from standout.attack.release_counts import Pairs, first_times, has_item, similarity_terms
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets, read_only
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.threads import Part
 from standout.data.entries import whole
 from standout.data.labels import position_of_id
-from standout.data.release import Release, read_only
+from standout.data.release import Release
 from standout.know.facts import ANY_TIME, KnownFacts
 from standout.know.lookup_tables import Tables, Tabulation
 from standout.know.similarity import Similarity, call_user_code, check_numbers

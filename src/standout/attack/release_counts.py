@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets, read_only
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.threads import Part, even_parts, executor_of, thread_count
 from standout.data.build import count_codes
 from standout.data.entries import block_count, record_range
 from standout.data.labels import SECONDS
-from standout.data.release import INVALID_CODE, Release, read_only
+from standout.data.release import INVALID_CODE, Release
 from standout.know.lookup_tables import Tables, time_similarity
 
 NO_CODES = read_only(np.empty(0, np.uint8))

@@ -21,12 +21,12 @@ from standout.attack.scoreboard import ExactMatch, ScoreboardRH
 from standout.auditing.ladder import Rung, fit_rung
 from standout.auditing.recomputed import Recomputation, Reported, can_recompute, has_reference
 from standout.auditing.runs import AdversaryRun, AttackRun, AuditPlan, built_in_attacks
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, offsets, read_only
 from standout.core.rng import generator
 from standout.core.threads import map_on_threads
 from standout.data.build import subset
 from standout.data.labels import SECONDS
-from standout.data.release import RecordEntries, Release, read_only
+from standout.data.release import RecordEntries, Release
 from standout.evaluate.estimates import beta_binomial_tail, binomial_tail, percent
 from standout.evaluate.simulate import success_rates
 from standout.evaluate.targets import Population, pair_similarities, sample_release

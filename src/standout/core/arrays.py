@@ -13,6 +13,16 @@ FEW_CODES = 1 << 20
 """A table of this many codes is small, whether they are in use or not."""
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view.
+
+    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def offsets(counts: ArrayLike) -> Ints:
     """CSR offsets of a ragged array: where each row begins, and where the last one ends.
 

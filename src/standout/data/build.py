@@ -15,13 +15,13 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from standout.core.arrays import Ints, offsets, slices_of, take_rows
+from standout.core.arrays import Ints, offsets, read_only, slices_of, take_rows
 from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import drop_pages, file_array, size_text
 from standout.data import build_kernels
-from standout.data.column import Codes, Levels, read_only
+from standout.data.column import Codes, Levels
 from standout.data.entries import (
     KEPT_FROM,
     NO_NUMBERS,

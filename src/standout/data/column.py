@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, run_starts, take_rows
+from standout.core.arrays import Floats, Ints, read_only, run_starts, take_rows
 from standout.core.errors import ParameterError, not_one_of
 
 if TYPE_CHECKING:
@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view.
-
-    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
-    """
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 # Sim of two values of one column  [the paper's Sim on attributes, section 3], from 0 to 1.

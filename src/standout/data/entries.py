@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Ints, offsets, slices_of, take_rows
+from standout.core.arrays import Bools, Ints, offsets, read_only, slices_of, take_rows
 from standout.core.threads import Part, drop_pages
-from standout.data.column import Codes, read_only
+from standout.data.column import Codes
 
 if TYPE_CHECKING:
     from standout.data.release import Release

@@ -10,10 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import offsets
+from standout.core.arrays import offsets, read_only
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.json_files import JsonObject
-from standout.data.column import read_only
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import read_only
 from standout.core.errors import NotFoundError, ParameterError, StoreError, did_you_mean
-from standout.data.column import Codes, Column, Levels, read_only
+from standout.data.column import Codes, Column, Levels
 from standout.data.entries import Postings, RecordEntries, code_type, unpack_item
 from standout.data.export import FrameExport, ResultView, to_frame
 from standout.data.labels import Clock, Entry, Item, Labels, Provenance, Record, position_of_id

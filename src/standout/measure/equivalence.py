@@ -12,12 +12,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, read_only
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, kernel
 from standout.core.rng import mix
 from standout.data.column import Column
-from standout.data.release import Release, read_only
+from standout.data.release import Release
 from standout.evaluate.estimates import Estimate
 
 # Compiled hash tables that number and count 64-bit keys.

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
+from standout.core.arrays import Bools, Floats, Ints, offsets, read_only, take_rows
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.threads import thread_count
 from standout.data.build import count_codes, drop_unused_codes
 from standout.data.column import Column, ColumnKind, ColumnSimilarity, Hierarchy, code_dtype
 from standout.data.entries import DistinctItems, distinct_items, entries_at, first_entries, sort_repeats
 from standout.data.labels import Bins, Clock
-from standout.data.release import Codes, Levels, RecordEntries, Release, code_type, read_only
+from standout.data.release import Codes, Levels, RecordEntries, Release, code_type
 from standout.know.facts import level_values
 from standout.know.sanitized import Channel, Sanitized
 

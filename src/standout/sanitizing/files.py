@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from standout._version import __version__
-from standout.core.arrays import Ints, slices_of
+from standout.core.arrays import Ints, read_only, slices_of
 from standout.core.errors import ParameterError, SourceError, StandoutError
 from standout.core.files import Part, check_csv_name, check_output_file, publish, sweep, work_folder, write_atomically
 from standout.core.json_files import dump_with_checksum, is_intact
@@ -30,7 +30,7 @@ from standout.data.export import exact, inert_text, write_table
 from standout.data.export import inert as inert_cells
 from standout.data.labels import SECONDS, Bins, Labels, StepReport, TimeUnit
 from standout.data.manifest import MANIFEST
-from standout.data.release import Release, read_only
+from standout.data.release import Release
 from standout.data.store import is_index, open_index, save
 from standout.ingest.cells import ValueType
 from standout.ingest.read import read

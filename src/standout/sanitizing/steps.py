@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.core.arrays import Bools
+from standout.core.arrays import Bools, read_only
 from standout.core.errors import ParameterError, did_you_mean
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.data.build import pack_by_item, select_labels
 from standout.data.column import Column
 from standout.data.labels import Labels, Provenance, StepReport
-from standout.data.release import Release, read_only
+from standout.data.release import Release
 from standout.know.sanitized import Channel, OriginalMapping, Period, ReleaseNoise, Sanitized
 from standout.sanitizing.column_steps import (
     DropColumn,
