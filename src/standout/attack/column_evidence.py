@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.engine_kernels import ABOVE_ZERO, CELL_STEP, NARROW_TABLE, CellArrays
+from standout.attack.engine_kernels import ABOVE_ZERO, CELL, CELL_STEP, NARROW_TABLE, CellArrays
 from standout.attack.error_model import COVERAGE, GUESSED_WRONG
 from standout.attack.likelihood import Likelihood
 from standout.attack.queries import KnownCells
@@ -216,35 +216,29 @@ class ColumnEvidence:
 
 
 class _Table(NamedTuple):
-    """What one fact adds, by code; if it may be right or wrong, both. The last number of a window is for all others."""
+    """What one fact adds, by code (see `CellArrays`): one row of numbers, or one if it is right and one if wrong."""
 
     place: tuple[int, int]
     low: int
     length: int
     missing: int
-    empty: tuple[float, ...]
-    numbers: tuple[Floats, ...]
+    numbers: Floats
     least: float
     most: float
 
     @classmethod
     def of(cls, place: tuple[int, int], windows: tuple[Window, ...], missing: int, counted: bool) -> "_Table":
         """The windows on the grid of scores, or divided by the highest number if the fact is right."""
-        low, right, empty, numbers = windows[0].low, windows[0].numbers, [], []
-        highest = max(float(right.max(initial=-math.inf)), windows[0].outside, windows[0].empty)
-        for window in windows:
-            table = np.full(len(right) + 1 if place[0] else NARROW_TABLE, window.outside)
-            begin = 0 if place[0] else low
-            table[begin : begin + len(right)] = window.numbers
-            if not place[0]:
-                table[missing] = window.empty
-            both = np.append(table, window.empty)
-            both = both / highest if counted else np.rint(both / CELL_STEP) * CELL_STEP
-            numbers.append(both[:-1])
-            empty.append(float(both[-1]))
-        least = min(float(numbers[0].min()), empty[0])
-        most = highest if counted else max(float(numbers[0].max()), empty[0])
-        return cls(place, low, len(right), missing, tuple(empty), tuple(numbers), least, most)
+        low, length = windows[0].low, len(windows[0].numbers)
+        numbers = np.stack([np.append(window.numbers, [window.outside, window.empty]) for window in windows])
+        highest = float(numbers[0].max())
+        numbers = numbers / highest if counted else np.rint(numbers / CELL_STEP) * CELL_STEP
+        if not place[0]:  # one number for each code of a byte
+            by_window, numbers = numbers, np.repeat(numbers[:, -2:-1], NARROW_TABLE, axis=1)
+            numbers[:, low : low + length] = by_window[:, :-2]
+            numbers[:, missing] = by_window[:, -1]
+        most = highest if counted else float(numbers[0].max())
+        return cls(place, low, length, missing, numbers, float(numbers[0].min()), most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,15 +285,14 @@ class CellTabulation:
             cell = np.arange(cells.first[targets.start], cells.first[targets.stop])
             cell = cell[usable[cell]]
             n, query = targets.stop - targets.start, np.searchsorted(cells.first, cell, side="right") - 1
-            matrices, place = dense_columns(self.release)
-            members = _Members(self.release, len(matrices[0]))
             own = cells.target[query].tolist() if self.absent else [-1] * len(query)
             parts = zip(cells.column[cell].tolist(), cells.code[cell].tolist(), own, strict=True)
-            tables = [self._table(*part, place, members) for part in parts]
-            narrow = np.vstack([matrices[0], *members.columns]) if members.columns else matrices[0]
+            rows: dict[tuple[str, int | None], int] = {}
+            tables = [self._table(*part, rows) for part in parts]
+            narrow, medium, wide = dense_columns(self.release)[0]
+            narrow = np.vstack([narrow, *(_set_sizes(self.release, *key) for key in rows)]) if rows else narrow
             query -= targets.start
             ends, share = self._wrong_shares(cells.column[cell], query, n)
-            arrays = _join((narrow, *matrices[1:]), np.bincount(query, minlength=n), tables, ends, share)
             most, lowest, offset = (np.zeros(n) for _ in range(3))
             if self.counted:
                 np.add.at(lowest, query, elementary.log(np.array([table.most for table in tables])))
@@ -310,7 +303,8 @@ class CellTabulation:
                 np.add.at(most, query, np.array([table.most for table in tables]))
                 np.add.at(lowest, query, np.array([table.least for table in tables]))
                 lowest, most, offset = lowest - CELL_STEP, most - lowest + CELL_STEP, CELL_STEP - lowest
-            arrays = arrays._replace(offset=offset)
+            first, (known_cells, numbers) = offsets(np.bincount(query, minlength=n)), _join(tables, ends, self.counted)
+            arrays = CellArrays(narrow, medium, wide, first, known_cells, numbers, share, offset, np.zeros(n))
             yield targets, KnownCells(known, cell, arrays, lowest, most)
 
     def _slices(self, known: KnownFacts, usable: Bools) -> Iterator[slice]:
@@ -331,14 +325,15 @@ class CellTabulation:
         used = np.maximum(size * usable, is_member * (NUMBERS // max(MEMBERS // max(self.release.n_records, 1), 16)))
         yield from slices_of(np.diff(offsets(used)[cells.first]), NUMBERS)
 
-    def _table(
-        self, column: int, code: int, target: int, place: dict[str, tuple[int, int]], members: "_Members"
-    ) -> _Table:
+    def _table(self, column: int, code: int, target: int, rows: dict[tuple[str, int | None], int]) -> _Table:
+        """The table of a fact; `rows` numbers the members of sets, whose dense columns follow those of the release."""
         evidence, attack, counted = self.evidence[column], self.attack, self.counted
+        matrices, place = dense_columns(self.release)
         released, starts = evidence.released, evidence.original.starts
         if starts is not None:
             became = code if evidence.channel is None else int(evidence.channel.released[code])
-            at = 0, members.row(released, None if became == released.missing else became)
+            member = released.name, None if became == released.missing else became
+            at = 0, len(matrices[0]) + rows.setdefault(member, len(rows))
             if became == released.missing:  # the member is nowhere in the release, and the fact says nothing
                 neutral = float(counted or isinstance(attack, Scoreboard))
                 nothing = Window(0, np.full(1, neutral), neutral, neutral)
@@ -373,7 +368,7 @@ class CellTabulation:
         Of the attributes that the adversary knows, some may not be in the release; wrong ones may be among those.
         """
         if not self.counted:
-            return np.empty(0, np.bool_), np.empty((0, 0))
+            return np.zeros(len(column), np.bool_), np.empty((0, 0))
         assert isinstance(self.attack, Likelihood) and self.attack.adversary is not None
         names = [each.attribute for each in original_of(self.release).columns]
         attribute = np.array([names.index(name) for name in names])[column]
@@ -405,28 +400,11 @@ def dense_columns(release: Release) -> tuple[tuple[NDArray[Any], ...], dict[str,
     return dense
 
 
-class _Members:
-    """Sets as dense columns: for a category, the size of each record's set that has it, else 0."""
-
-    def __init__(self, release: Release, after: int) -> None:
-        self.release, self.after = release, after
-        self.rows: dict[tuple[str, int | None], int] = {}
-        self.columns: list[NDArray[np.uint8]] = []
-
-    def row(self, column: Column, code: int | None) -> int:
-        """The row of the matrix for a category of a set column; None: a category that no record has."""
-        key = column.name, code
-        if key not in self.rows:
-            self.rows[key] = self.after + len(self.columns)
-            kept: dict[tuple[str, int | None], NDArray[np.uint8]] = vars(self.release).setdefault("_member_sizes", {})
-            sizes = kept[key] if key in kept else _set_sizes(column, code)
-            if (len(kept) + 1) * len(sizes) <= MEMBERS:
-                kept[key] = sizes
-            self.columns.append(sizes)
-        return self.rows[key]
-
-
-def _set_sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
+def _set_sizes(release: Release, name: str, code: int | None) -> NDArray[np.uint8]:
+    """A category of a column of sets as a dense column: the size of each set that has it, else 0; None: no set has."""
+    column, kept = release.column(name), vars(release).setdefault("_member_sizes", {})
+    if (name, code) in kept:
+        return np.asarray(kept[name, code])
     assert column.starts is not None
     sizes = np.diff(column.starts)
     found = np.zeros(column.n_rows, np.uint8)
@@ -434,41 +412,18 @@ def _set_sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
         owner = np.searchsorted(column.starts, np.flatnonzero(column.codes == code), side="right") - 1
         found[owner] = np.minimum(sizes[owner], LARGEST_SET)
     found[sizes == 0] = EMPTY_SET
+    if (len(kept) + 1) * len(sizes) <= MEMBERS:
+        kept[name, code] = found
     return found
 
 
-def _join(
-    matrices: tuple[NDArray[Any], ...], counts: Ints, tables: list[_Table], ends: Bools, share: Floats
-) -> CellArrays:
-    """All tables in one; those that are shared are stored once."""
-    stored = {id(table.numbers): table for table in tables}
-    sizes = [table.length + 1 if table.place[0] else NARROW_TABLE for table in stored.values()]
-    start = dict(zip(stored, offsets(sizes).tolist(), strict=False))
-    counted, total = len(share) > 0, sum(sizes)
-    number, wrong = np.empty(total), np.empty(total if counted else 0)
-    for (key, table), size in zip(stored.items(), sizes, strict=True):
-        place = slice(start[key], start[key] + size)
-        number[place] = table.numbers[0]
-        if counted:
-            wrong[place] = table.numbers[1]
-    narrow, medium, wide = matrices
-    return CellArrays(
-        narrow=narrow,
-        medium=medium,
-        wide=wide,
-        first=offsets(counts),
-        width=np.array([table.place[0] for table in tables], np.int8),
-        matrix=np.array([table.place[1] for table in tables], np.int64),
-        start=np.array([start[id(table.numbers)] for table in tables], np.int64),
-        low=np.array([table.low for table in tables], np.uint32),
-        length=np.array([table.length for table in tables], np.uint32),
-        missing=np.array([table.missing for table in tables], np.uint32),
-        empty=np.array([table.empty[0] for table in tables]),
-        empty_wrong=np.array([table.empty[-1] for table in tables]),
-        number=number,
-        wrong=wrong,
-        ends=ends,
-        share=share,
-        offset=np.zeros(len(counts)),
-        lacking=np.zeros(len(counts)),
-    )
+def _join(tables: list[_Table], ends: Bools, counted: bool) -> tuple[NDArray[Any], Floats]:
+    """All tables in one, and the cells that are looked up in it; tables that are shared are stored once."""
+    distinct = {id(table): table for table in tables}
+    numbers = [np.empty((1 + counted, 0)), *(table.numbers for table in distinct.values())]
+    start = dict(zip(distinct, offsets([part.shape[1] for part in numbers[1:]]).tolist(), strict=False))
+    cells = [
+        (*table.place, start[id(table)], table.low, table.length, table.missing, end)
+        for table, end in zip(tables, ends.tolist(), strict=True)
+    ]
+    return np.array(cells, CELL), np.concatenate(numbers, axis=1)

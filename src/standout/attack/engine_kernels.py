@@ -16,7 +16,7 @@ number of wrong cells is known, a record has several accumulators (`_count_wrong
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,37 +71,35 @@ ABOVE_ZERO = 700.0
 LEAST = 1e-300
 
 
+CELL = np.dtype([
+    ("width", np.int8), ("row", np.int64), ("start", np.int64), ("low", np.uint32), ("length", np.uint32),
+    ("missing", np.uint32), ("ends", np.bool_),
+])  # fmt: skip
+"""A known cell: where the codes of its column are, and where its numbers are (see `CellArrays`)."""
+
+
 class CellArrays(NamedTuple):
     """Known cells of columns, and what each adds to the score of a record, by the record's code.
 
-    The codes are rows of three matrices, by width. Query q owns the cells first[q] … first[q + 1]. Cell f is
-    about row matrix[f] of the matrix of width[f] (0: narrow). A narrow code is looked up at number[start[f] +
-    code]. Others are looked up at number[start[f] + code - low[f]] for `length[f]` codes; the next number is
-    that of all other codes, and a missing cell, whose code is missing[f], adds empty[f].
+    The codes are rows of three matrices, by width. Query q owns the cells first[q] … first[q + 1]. A cell is
+    about one row of the matrix of its width (0: narrow). A narrow code is looked up at numbers[0, start + code].
+    Others are looked up at start + code - low for `length` codes; the next number is that of all other codes,
+    and the one after it that of a missing cell, whose code is `missing`.
 
     All scores are raised by `offset`, so that they are above 0. `lacking` is what known entries add to a record
     that has none of them.
 
-    Where the number of wrong facts is known, numbers are probabilities if the fact is right, and `wrong` and
-    `empty_wrong` if it is wrong. ends[f] says that cell f is the last one of its attribute, and share[q, j] is
-    the probability that j of the known attributes which the release has are wrong, over the number of choices.
+    Where the number of wrong facts is known, numbers are probabilities: numbers[0] if the fact is right, and
+    numbers[1] if it is wrong. A cell that `ends` is the last one of its attribute, and share[q, j] is the
+    probability that j of the known attributes which the release has are wrong, over the number of choices.
     """
 
     narrow: NDArray[np.uint8]
     medium: NDArray[np.uint16]
     wide: NDArray[np.uint32]
     first: NDArray[np.int64]
-    width: NDArray[np.int8]
-    matrix: NDArray[np.int64]
-    start: NDArray[np.int64]
-    low: NDArray[np.uint32]
-    length: NDArray[np.uint32]
-    missing: NDArray[np.uint32]
-    empty: NDArray[np.float64]
-    empty_wrong: NDArray[np.float64]
-    number: NDArray[np.float64]
-    wrong: NDArray[np.float64]
-    ends: NDArray[np.bool_]
+    cell: NDArray[Any]
+    numbers: NDArray[np.float64]
     share: NDArray[np.float64]
     offset: NDArray[np.float64]
     lacking: NDArray[np.float64]
@@ -575,33 +573,27 @@ def _add_cells(
         _count_wrong(cells, q, record, size, state, scores)
         return
     for f in range(cells.first[q], cells.first[q + 1]):
-        row, start = cells.matrix[f], cells.start[f]
-        if cells.width[f] == 0:
-            _add_by_byte(cells.narrow[row, record : record + size], cells.number[start:], mode == MINIMUM, scores)
-        elif cells.width[f] == 1:
-            _add_by_window(cells.medium[row, record : record + size], cells, f, mode == MINIMUM, scores)
+        cell, numbers, stop = cells.cell[f], cells.numbers[0], record + size
+        if cell["width"] == 0:
+            _add_numbers(cells.narrow[cell["row"], record:stop], cell, numbers, mode == MINIMUM, scores)
+        elif cell["width"] == 1:
+            _add_numbers(cells.medium[cell["row"], record:stop], cell, numbers, mode == MINIMUM, scores)
         else:
-            _add_by_window(cells.wide[row, record : record + size], cells, f, mode == MINIMUM, scores)
+            _add_numbers(cells.wide[cell["row"], record:stop], cell, numbers, mode == MINIMUM, scores)
 
 
 @subroutine
-def _add_by_byte(codes: Array, table: Array, least: Flag, scores: Array) -> None:
-    if least:
+def _add_numbers(codes: Array, cell: Any, numbers: Array, least: Flag, scores: Array) -> None:
+    low, length, missing, start = cell["low"], cell["length"], cell["missing"], U(cell["start"])
+    if cell["width"] == 0:
         for i in range(U(len(codes))):
-            scores[i] = min(scores[i], table[U(codes[i])])
+            number = numbers[start + U(codes[i])]
+            scores[i] = min(scores[i], number) if least else scores[i] + number
     else:
         for i in range(U(len(codes))):
-            scores[i] += table[U(codes[i])]
-
-
-@subroutine
-def _add_by_window(codes: Array, cells: CellArrays, f: Int, least: Flag, scores: Array) -> None:
-    low, length, missing, empty = cells.low[f], cells.length[f], cells.missing[f], cells.empty[f]
-    table = cells.number[cells.start[f] :]
-    for i in range(U(len(codes))):
-        place: Int = min(np.uint32(codes[i]) - low, length)
-        number = empty if np.uint32(codes[i]) == missing else table[U(place)]
-        scores[i] = min(scores[i], number) if least else scores[i] + number
+            code = np.uint32(codes[i])
+            number = numbers[start + U(length + np.uint32(1) if code == missing else min(code - low, length))]
+            scores[i] = min(scores[i], number) if least else scores[i] + number
 
 
 # If w of k attributes are wrong, and all choices of them are equally likely,
@@ -625,32 +617,20 @@ def _count_wrong(cells: CellArrays, q: Int, record: Int, size: Int, state: Array
     state[0, :n] = 1.0
     is_first = True
     for f in range(cells.first[q], cells.first[q + 1]):
-        row, start, is_narrow = cells.matrix[f], cells.start[f], cells.width[f] == 0
-        if is_first and cells.ends[f] and is_narrow and 2 <= n_states <= 3:  # the usual case, in one pass
-            codes = cells.narrow[row, record : record + size]
-            if n_states == 2:
-                _advance_one(codes, cells.number[start:], cells.wrong[start:], state[0], state[1])
-            else:
-                _advance_two(codes, cells.number[start:], cells.wrong[start:], state[0], state[1], state[2])
-            continue
+        cell, stop = cells.cell[f], record + size
         if is_first:
             right[:n] = 1.0
             wrong[:n] = 1.0
-        if is_narrow:
-            codes = cells.narrow[row, record : record + size]
-            for i in range(n):
-                right[i] *= cells.number[U(start) + U(codes[i])]
-                wrong[i] *= cells.wrong[U(start) + U(codes[i])]
-        elif cells.width[f] == 1:
-            _look_up_window(cells.medium[row, record : record + size], cells, f, right, wrong)
+        if cell["width"] == 0:
+            _multiply(cells.narrow[cell["row"], record:stop], cell, cells.numbers, right, wrong)
+        elif cell["width"] == 1:
+            _multiply(cells.medium[cell["row"], record:stop], cell, cells.numbers, right, wrong)
         else:
-            _look_up_window(cells.wide[row, record : record + size], cells, f, right, wrong)
-        is_first = cells.ends[f]
+            _multiply(cells.wide[cell["row"], record:stop], cell, cells.numbers, right, wrong)
+        is_first = cell["ends"]
         if is_first:
             for j in range(n_states - 1, 0, -1):
-                _advance(state[j], state[j - 1], right, wrong, n)
-            for i in range(n):
-                state[0, i] *= right[i]
+                _advance(state[j, :n], state[j - 1, :n], right[:n], wrong[:n], j == 1)
     right[:n] = 0.0
     for j in range(n_states):
         if cells.share[q, j] > 0.0:
@@ -659,39 +639,27 @@ def _count_wrong(cells: CellArrays, q: Int, record: Int, size: Int, state: Array
 
 
 @subroutine
-def _look_up_window(codes: Array, cells: CellArrays, f: Int, right: Array, wrong: Array) -> None:
-    start, low, length, missing = U(cells.start[f]), cells.low[f], cells.length[f], cells.missing[f]
-    for i in range(U(len(codes))):
-        if np.uint32(codes[i]) == missing:
-            right[i] *= cells.empty[f]
-            wrong[i] *= cells.empty_wrong[f]
-        else:
-            place: Int = start + U(min(np.uint32(codes[i]) - low, length))
-            right[i] *= cells.number[place]
-            wrong[i] *= cells.wrong[place]
+def _multiply(codes: Array, cell: Any, numbers: Array, right: Array, wrong: Array) -> None:
+    low, length, missing, start = cell["low"], cell["length"], cell["missing"], U(cell["start"])
+    if_right, if_wrong = numbers[0], numbers[1]
+    if cell["width"] == 0:
+        for i in range(U(len(codes))):
+            right[i] *= if_right[start + U(codes[i])]
+            wrong[i] *= if_wrong[start + U(codes[i])]
+    else:
+        for i in range(U(len(codes))):
+            code = np.uint32(codes[i])
+            place = start + U(length + np.uint32(1) if code == missing else min(code - low, length))
+            right[i] *= if_right[place]
+            wrong[i] *= if_wrong[place]
 
 
 @subroutine
-def _advance_one(codes: Array, right: Array, wrong: Array, none: Array, one: Array) -> None:
-    for i in range(U(len(codes))):
-        code = U(codes[i])
-        one[i] = one[i] * right[code] + none[i] * wrong[code]
-        none[i] *= right[code]
-
-
-@subroutine
-def _advance_two(codes: Array, right: Array, wrong: Array, none: Array, one: Array, two: Array) -> None:
-    for i in range(U(len(codes))):
-        code = U(codes[i])
-        two[i] = two[i] * right[code] + one[i] * wrong[code]
-        one[i] = one[i] * right[code] + none[i] * wrong[code]
-        none[i] *= right[code]
-
-
-@subroutine
-def _advance(state: Array, before: Array, right: Array, wrong: Array, n: Int) -> None:
-    for i in range(n):
+def _advance(state: Array, before: Array, right: Array, wrong: Array, is_last: Flag) -> None:
+    for i in range(U(len(right))):
         state[i] = state[i] * right[i] + before[i] * wrong[i]
+        if is_last:
+            before[i] *= right[i]
 
 
 @subroutine
@@ -719,12 +687,12 @@ def cell_scores(
 
 def cell_addends(cells: CellArrays, record: int) -> NDArray[np.float64]:
     """What each known cell adds to the score of a record."""
-    matrices = cells.narrow, cells.medium, cells.wide
-    added = np.empty(len(cells.width))
-    for f, (width, row) in enumerate(zip(cells.width.tolist(), cells.matrix.tolist(), strict=True)):
-        code, low, length = int(matrices[width][row, record]), int(cells.low[f]), int(cells.length[f])
-        place = code if width == 0 else code - low if low <= code < low + length else length
-        added[f] = cells.empty[f] if code == cells.missing[f] else cells.number[cells.start[f] + place]
+    added = np.empty(len(cells.cell))
+    for f, (width, row, start, low, length, missing, _) in enumerate(cells.cell.tolist()):
+        place = code = int((cells.narrow, cells.medium, cells.wide)[width][row, record])
+        if width:
+            place = length + 1 if code == missing else min(code - low, length) if code >= low else length
+        added[f] = cells.numbers[0, start + place]
     return added
 
 

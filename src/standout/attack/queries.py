@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.engine_kernels import (
+    CELL,
     CELL_STEP,
     COUNTED_STEP,
     LIKELIHOOD,
@@ -42,12 +43,10 @@ from standout.know.similarity import Similarity, call_user_code, check_numbers
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0)
 NO_SIZES = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
-NO_PLACES, NO_CODES, NO_BYTES = np.empty(0, np.int64), np.empty(0, np.uint32), np.empty((0, 0), np.uint8)
+NO_BYTES = np.empty((0, 0), np.uint8)
 NO_CELLS = CellArrays(
-    narrow=NO_BYTES, medium=NO_BYTES.astype(np.uint16), wide=NO_BYTES.astype(np.uint32), first=NO_PLACES,
-    width=NO_PLACES.astype(np.int8), matrix=NO_PLACES, start=NO_PLACES, low=NO_CODES, length=NO_CODES,
-    missing=NO_CODES, empty=NO_NUMBERS, empty_wrong=NO_NUMBERS, number=NO_NUMBERS, wrong=NO_NUMBERS,
-    ends=np.empty(0, np.bool_), share=np.empty((0, 0)), offset=NO_NUMBERS, lacking=NO_NUMBERS,
+    NO_BYTES, NO_BYTES.astype(np.uint16), NO_BYTES.astype(np.uint32), np.empty(0, np.int64), np.empty(0, CELL),
+    NO_NUMBERS.reshape(1, 0), NO_NUMBERS.reshape(0, 0), NO_NUMBERS, NO_NUMBERS,
 )  # fmt: skip
 COARSER = 2.0**9
 """Ratio of the grid of likelihoods and the grid of their parts: ln a + ln b is ln ab only up to rounding."""
