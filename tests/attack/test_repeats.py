@@ -27,10 +27,10 @@ from attack_cases import (
     someone,
 )
 from standout.attack import likelihood_reference, reference
+from standout.attack.engine_kernels import MINIMUM
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.attack.reference_arrays import errors_of, known_facts_of_query, known_items_of_query, release_entries
 from standout.attack.release_counts import entry_ranges
-from standout.attack.scoreboard import MatchingQueries
 from standout.know.facts import encode_auxes
 
 CHOICES = ["any", "rarest", so.outside_top(1), so.outside_top(3), "popular"]
@@ -134,7 +134,7 @@ def test_every_number_of_algorithm_1a_takes_the_best_entry_of_each_item(drawn, a
     expected = naive.minima(made.entries, facts_of(made, auxes), twin)
     known_facts = joined(release, auxes)
     left_out = excluded_records(release, exclude, 1)
-    queries = MatchingQueries.of(prepare_queries(release, known_facts, similarity, "one", left_out))
+    queries = prepare_queries(release, known_facts, similarity, "one", left_out, MINIMUM)
     assert scores_by_id(queries) == {record: exact(score) for record, score in expected.items()}
     [verdict] = so.Scoreboard(similarity, alpha).attacks(release, known_facts, exclude=exclude)
     among = {record: score for record, score in expected.items() if record != exclude}

@@ -283,8 +283,8 @@ def walk(
             for number in range(first_block, last_block):
                 base = (number - first_block) * BLOCK if keeps else 0
                 record, size = number * BLOCK, min(n_records - number * BLOCK, BLOCK)
-                adds, is_touched, done = turn != MASS or not keeps or rounds & BEST == 0, False, 0
-                if adds and keeps:
+                adds, is_touched, done = turn != MASS or not keeps or rounds & BEST == 0, has_cells, 0
+                if adds and (keeps or has_cells):
                     _clear(scores, base, agreed, mode)
                 for row in range(first_row, last_row):
                     for j in range(done, rows.facts[row]):
@@ -312,10 +312,6 @@ def walk(
                                 constant[f + j] if mode == LIKELIHOOD else 0.0, j, agreed, scores[base : base + BLOCK],
                             )  # fmt: skip
                     done = rows.facts[row]
-                    if has_cells and not is_touched:
-                        is_touched = True
-                        if adds and not keeps:
-                            _clear(scores, base, agreed, mode)
                     if not is_touched:
                         continue
                     if adds:

@@ -10,16 +10,15 @@ and y are the released value and time, and the noise of the steps is part of all
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from standout.attack.error_tables import ValueChannel, ValueErrors, add_shifts, round_errors, whole_days
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, occurrence, offsets
 from standout.data.labels import SECONDS
 from standout.data.release import Release
 from standout.know.adversary import Adversary
@@ -71,7 +70,7 @@ class ErrorModel:
     `wrong` is the share of facts whose value and date are not those of the entry, `coverage` the chance that
     the record which represents the target has a known item, `present` that there is such a record. `channel`
     is what the publisher did to values. A share `stray` of the facts is about another person's entry of the
-    same item, because a record represents several people. `kept` is for tables by known value.
+    same item, because a record represents several people.
     """
 
     values: ValueErrors
@@ -82,7 +81,6 @@ class ErrorModel:
     stray: float = 0.0
     channel: ValueChannel | None = None
     shares: Floats | None = None
-    kept: dict[float | str | None, object] = field(default_factory=dict)
 
     @property
     def has_noise(self) -> bool:
@@ -125,7 +123,7 @@ def error_model(
             times = _time_errors(release, float(errors.time_error))
         if errors.doubt is not None:
             wrong = 1.0 - (1.0 - errors.doubt) * noise.own
-        model = replace(model, values=values, times=times, wrong=wrong, kept={})
+        model = replace(model, values=values, times=times, wrong=wrong)
     else:
         counts, wrong, covered = ReleaseCounts.of(release), GUESSED_WRONG, COVERAGE
         has_channel = isinstance(release, Sanitized) and noise.values
@@ -285,19 +283,21 @@ class DistanceClasses:
 
         2^n is the number of a target's facts of that day, rounded to a power of two.
         """
-        clock = self.release.clock
-        if clock is None or not len(known.item):
+        if self.release.clock is None:
             return np.zeros(len(known.item), np.int64)
-        person = np.repeat(np.arange(len(known)), np.diff(known.first))
-        day = (known.time + clock.origin) // self.day
-        order = np.lexsort((day, person))
-        is_new = np.ones(len(order), np.bool_)
-        is_new[1:] = (np.diff(person[order]) != 0) | (np.diff(day[order]) != 0)
-        session = np.empty(len(order), np.int64)
-        session[order] = np.cumsum(is_new) - 1
+        session = _sessions(self.release, known)
         counts = np.bincount(session, known.timed, minlength=1)[session]
         mantissa, exponent = np.frexp(np.clip(counts, 1, MOST_PER_DAY))
         return np.asarray(exponent.astype(np.int64) - (mantissa < np.sqrt(0.5)))
+
+
+def _sessions(release: Release, known: KnownFacts) -> Ints:
+    """The same number for facts about one target and of one day."""
+    clock, person = release.clock, np.repeat(np.arange(len(known)), np.diff(known.first))
+    assert clock is not None
+    day = (known.time + clock.origin) // (SECONDS["day"] // SECONDS[clock.unit])
+    day -= day.min(initial=0)
+    return np.unique(person * (day.max(initial=0) + 1) + day, return_inverse=True)[1].reshape(-1)
 
 
 # P(v, t) of known facts: how likely each would be about any entry of the release.
@@ -371,8 +371,10 @@ class AverageProbabilities:
             share = self.counts.within(time - times.reach, time + times.reach, without) / timed
         else:
             share = self._weighted(time, without, times) / timed
-        session = self.counts.session_shares(without)
-        share = np.where(self._is_repeated_day()[fact[at]], session + (1.0 - session) * share, share)
+        session, timed_facts = self.counts.session_shares(without), np.flatnonzero(known.timed)
+        is_repeated = np.zeros(len(known.timed), np.bool_)  # an earlier fact about the target is of the same day
+        is_repeated[timed_facts] = occurrence(_sessions(self.counts.release, known)[timed_facts]) > 0
+        share = np.where(is_repeated[fact[at]], session + (1.0 - session) * share, share)
         right[at] = times.highest * share
         wrong[at] = times.elsewhere * (1.0 - share if times.is_flat else 1.0)
         return right, wrong
@@ -393,18 +395,6 @@ class AverageProbabilities:
             total[at] = height @ self.counts.within(time[at] + nearest, time[at] + farthest, without)
         return total
 
-    def _is_repeated_day(self) -> Bools:
-        """Whether an earlier fact about the same target is of the same day."""
-        known, clock = self.known, self.counts.release.clock
-        assert clock is not None
-        query = np.repeat(np.arange(len(known)), np.diff(known.first))
-        day = (known.time + clock.origin) // (SECONDS["day"] // SECONDS[clock.unit])
-        repeated = np.zeros(len(query), np.bool_)
-        order = np.lexsort((np.arange(len(query)), day, query, ~known.timed))
-        same = (np.diff(query[order]) == 0) & (np.diff(day[order]) == 0)
-        repeated[order[1:]] = same & known.timed[order[1:]]
-        return repeated
-
 
 # ln P(v, t | x, y) as tables, for facts of one error model or of several.
 
@@ -412,8 +402,6 @@ class AverageProbabilities:
 LOWEST = -60.0
 """Instead of ln 0: low enough that no record gains from such a fact."""
 LEAST = math.exp(LOWEST)
-MOST_VALUES = 1024
-"""Known values whose rows are kept with a model."""
 
 
 def tabulate_logarithms(
@@ -461,14 +449,6 @@ def _join(tables: Sequence[Tables], facts: Sequence[Ints]) -> Tables:
     )
 
 
-class _ValueRows(NamedTuple):
-    """Logarithms of P(v, t | x, y) for a known value and each level: date not known, near, or far."""
-
-    untimed: Floats
-    near: Floats
-    far: Floats
-
-
 class _LogTabulation(Tabulation):
     """ln P(v, t | x, y) as tables: a[kind] + b[kind] · c[distance of times]."""
 
@@ -482,40 +462,27 @@ class _LogTabulation(Tabulation):
         return 0 if self.model.times is None else self.model.times.reach
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
-        times, rows = self.model.times, self._rows(shape)
+        w, times = self.model.wrong, self.model.times
         bank, second = slice(0, self.n_levels + 1), slice(self.n_levels + 1, 2 * self.n_levels + 2)
+        right = wrong = np.ones(self.n_levels + 1)  # the last one is of an entry without a value
+        if shape.value is not None and self.n_levels:
+            shares = ReleaseCounts.of(self.release).level_shares(np.array([-1]))[0]
+            right, wrong = (np.append(part, shares @ part) for part in self.model.by_level(shape.value))
+        untimed = log((1.0 - w) * right + w * wrong)
         if not shape.timed or times is None or self.span == 0:
-            a[bank] = rows.untimed
-            a[second] = rows.untimed[: len(a[second])]
+            a[bank] = untimed
+            a[second] = untimed[: len(a[second])]
             return 1, False
         off[:] = self._time_row(shape, times)
         anywhere = math.log(self.span) if times.is_flat else -math.log(times.elsewhere)
-        any_time = np.maximum(rows.untimed - anywhere, LOWEST)  # if the entry has none
+        any_time = np.maximum(untimed - anywhere, LOWEST)  # if the entry has none
         a[second] = any_time[: len(a[second])]
         if times.is_flat:
-            a[bank], b[bank] = rows.far, rows.near - rows.far
+            near, far = log((1.0 - w) * right * times.highest), log(w * wrong * times.elsewhere)
+            a[bank], b[bank] = far, near - far
         else:
-            a[bank], b[bank] = rows.untimed, 1.0
+            a[bank], b[bank] = untimed, 1.0
         return 2, True
-
-    def _rows(self, shape: FactShape) -> "_ValueRows":
-        """The logarithms for a known value, kept with the model: later batches have the same values."""
-        kept, w, times = self.model.kept, self.model.wrong, self.model.times
-        rows = kept.get(shape.value)
-        if rows is None:
-            right = wrong = np.ones(self.n_levels + 1)  # the last one is of an entry without a value
-            if shape.value is not None and self.n_levels:
-                share = ReleaseCounts.of(self.release).level_shares(np.array([-1]))[0]
-                right, wrong = (np.append(part, share @ part) for part in self.model.by_level(shape.value))
-            untimed = log((1.0 - w) * right + w * wrong)
-            near = far = untimed
-            if times is not None and times.is_flat:
-                near, far = log((1.0 - w) * right * times.highest), log(w * wrong * times.elsewhere)
-            if len(kept) >= MOST_VALUES:
-                kept.clear()
-            rows = kept[shape.value] = _ValueRows(untimed, near, far)
-        assert isinstance(rows, _ValueRows)
-        return rows
 
     def _time_row(self, shape: FactShape, times: TimeErrors) -> int:
         """Where the row of c begins, moved so that time − known time is added to it."""

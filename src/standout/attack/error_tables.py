@@ -241,11 +241,15 @@ def round_errors(shares: Floats, steps: Sequence[TimeSpread | Period], clock: Cl
 
     `shares` are those of the adversary's errors in days, `clock` is that of the original.
     """
-    days_from, days_to = _days_of(clock)
+    per_day = SECONDS["day"] // SECONDS[clock.unit]
+    days_from, days_to = clock.origin // per_day, (clock.origin + max(clock.span, 1) - 1) // per_day
     reach = len(shares) // 2
     facts = _Chain([shares, *(step for step in steps if isinstance(step, Period))])
     entries = _Chain(_parts(steps, clock))
-    anchors = _anchors(days_from, days_to, facts, entries)
+    middle = (days_from + days_to) // 2
+    pairs = len(facts.follow(middle)[0]) * len(entries.follow(middle)[0])
+    count = min(max(WORK // pairs, 16), ANCHORS, days_to - days_from + 1)
+    anchors = np.unique(np.linspace(days_from, days_to, count).astype(np.int64)).tolist()
     known, released = [facts.follow(day) for day in anchors], [entries.follow(day) for day in anchors]
     low, high = (f(int(f([*t[0], *y[0]])) for t, y in zip(known, released, strict=True)) for f in (min, max))
     most = max(int(abs(t[0][:, None] - y[0]).max()) for t, y in zip(known, released, strict=True))
@@ -304,17 +308,3 @@ def _parts(steps: Sequence[TimeSpread | Period], clock: Clock) -> list[Floats | 
             shares[len(shares) // 2] += 1.0 - step.probability
             parts.append(shares)
     return parts
-
-
-def _anchors(first: int, last: int, facts: _Chain, entries: _Chain) -> list[int]:
-    """Days of the original, evenly spread."""
-    middle = (first + last) // 2
-    pairs = len(facts.follow(middle)[0]) * len(entries.follow(middle)[0])
-    count = min(max(WORK // pairs, 16), ANCHORS, last - first + 1)
-    return [int(day) for day in np.unique(np.linspace(first, last, count).astype(np.int64))]
-
-
-def _days_of(clock: Clock) -> tuple[int, int]:
-    """First and last day of a clock."""
-    per_day = SECONDS["day"] // SECONDS[clock.unit]
-    return clock.origin // per_day, (clock.origin + max(clock.span, 1) - 1) // per_day

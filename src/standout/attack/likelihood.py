@@ -1,10 +1,10 @@
 """A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,34 +52,22 @@ CLASSES_PER_E = 256
 """Sums of supports are rounded to this many classes per factor of e: by at most 0.2 %."""
 
 
-@dataclass(frozen=True, eq=False)
-class ChoiceModel:
-    """chosen[code[r]] is size(r), 0 if nothing in r is chosen; `entries` is its sum over all records.
+class ChoiceModel(NamedTuple):
+    """chosen[sizes.code[r]] is size(r), 0 if nothing in r is chosen; `entries` is its sum over all records.
 
     weight(i) / anywhere(i) = entries / e(i) in all three cases, where `entries` are the release's entries,
     those outside the most popular items, or Σ |supp| over all entries. Without an excluded record, its own
-    size is subtracted from it. `choice` is how the adversary chooses.
+    size is subtracted from it. `sizes` are at least 1: a fact may be about an item that is never chosen.
     """
 
-    code: Ints
+    sizes: RecordSizes
     chosen: Floats
     entries: float
-    choice: Choice
-
-    @cached_property
-    def size(self) -> Floats:
-        """The distinct sizes, at least 1: a fact may be about an item that is never chosen."""
-        return np.maximum(self.chosen, 1.0)
-
-    @cached_property
-    def for_kernels(self) -> RecordSizes:
-        """The sizes, for the kernels."""
-        return RecordSizes(self.code.astype(np.uint16), self.size)
 
 
-def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
+def choice_model(release: Release, choice: Choice) -> ChoiceModel:
     """The sizes of all records for adversaries who choose items in this way; kept with the release."""
-    name, top = (choice.name, choice.top) if isinstance(choice, Choice) else (choice, 0)
+    name, top = choice
     key = f"_sizes {name} {top}" if name in ("popular", "outside_top") else "_sizes"
     kept: ChoiceModel | None = vars(release).get(key)
     if kept is not None:
@@ -98,7 +86,7 @@ def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
         occurs = np.bincount(release.lengths) > 0  # counts instead of sorting millions of lengths
         chosen = np.flatnonzero(occurs).astype(np.float64)
         code = np.append(0, np.cumsum(occurs))[release.lengths]
-    kept = ChoiceModel(code.astype(np.int64), chosen, entries, Choice(name, top))
+    kept = ChoiceModel(RecordSizes(code.astype(np.uint16), np.maximum(chosen, 1.0)), chosen, entries)
     vars(release)[key] = kept
     return kept
 
@@ -115,24 +103,30 @@ def _sum_weights(start: Array, item: Array, weight: Array, total: Array) -> None
 class LikelihoodQueries(Queries):
     """Queries whose scores are log-likelihood ratios.
 
-    `odds` is c/(1 − c) · entries/(entries of item i) by fact, `constant` is −ln P(v, t). `present` is the
-    prior probability that the target is in the release. Tables have no number above `highest_ratio`.
+    `odds` is c/(1 − c) · entries/(entries of item i) by fact, `constant` is −ln P(v, t). `choice` is how the
+    adversary chooses items, `present` the prior probability that the target is in the release. Tables have no
+    number above `highest_ratio`.
     """
 
     odds: Floats
     constant: Floats
-    sizes: ChoiceModel
+    choice: Choice
     coverage: float
     present: float
     highest_ratio: float = 0.0
 
     mode: int = field(default=LIKELIHOOD, kw_only=True)
 
+    @property
+    def sizes(self) -> RecordSizes:
+        """The sizes of all records."""
+        return choice_model(self.release, self.choice).sizes
+
     @cached_property
     def arrays(self) -> KernelArrays:
         """As in `Queries`."""
         facts = FactArrays(*self.facts, self.weight, self.odds, self.constant)
-        return super().arrays._replace(facts=facts, sizes=self.sizes.for_kernels)
+        return super().arrays._replace(facts=facts, sizes=self.sizes)
 
     def peaks(self) -> Floats:
         """As in `Queries`."""
@@ -158,17 +152,8 @@ class LikelihoodQueries(Queries):
         odds = self.odds[fact]
         if self.release.has_repeats:
             odds = odds * entry_ranges(self.release, record, self.facts.item[fact]).number
-        return np.asarray(odds / self.sizes.size[self.sizes.code[record]])
-
-    def detached(self) -> "LikelihoodQueries":
-        """As in `Queries`."""
-        sizes = replace(self.sizes, code=np.empty(0, np.int64))  # found again by how the adversary chooses
-        return replace(cast(LikelihoodQueries, super().detached()), sizes=sizes)
-
-    def attached(self, release: Release) -> "LikelihoodQueries":
-        """As in `Queries`."""
-        sizes = choice_model(release, self.sizes.choice)
-        return replace(cast(LikelihoodQueries, super().attached(release)), sizes=sizes)
+        sizes = self.sizes
+        return np.asarray(odds / sizes.size[sizes.code[record]])
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""
@@ -187,7 +172,7 @@ class LikelihoodQueries(Queries):
 
 
 def prepare_likelihood_queries(
-    release: Release, known: KnownFacts, models: Sequence[ErrorModel], sizes: ChoiceModel, present: float, exclude: Ints
+    release: Release, known: KnownFacts, models: Sequence[ErrorModel], choice: Choice, present: float, exclude: Ints
 ) -> LikelihoodQueries:
     """The queries, with the odds and averages of the release without their excluded records.
 
@@ -207,18 +192,17 @@ def prepare_likelihood_queries(
     value, timed = original.value.copy(), original.timed.copy()
     value[impossible], timed[impossible] = -1, False
     possible = replace(original, value=value, timed=timed)
-    constant = -log(np.where(average > 0, average, 1.0))
     queries = queries_from_tables(
         release,
         known,
         tables=tabulate_logarithms(release, possible, models, known.error),
-        constant=lambda fact, excluded: constant,
+        constant=-log(np.where(average > 0, average, 1.0)),
         coverage=models[0].coverage,
-        sizes=sizes,
+        choice=choice,
         present=present,
         exclude=exclude,
     )
-    prepare = partial(prepare_likelihood_queries, release, models=models, sizes=sizes, present=present)
+    prepare = partial(prepare_likelihood_queries, release, models=models, choice=choice, present=present)
     return replace(queries, prepare=prepare)
 
 
@@ -227,20 +211,21 @@ def queries_from_tables(
     known: KnownFacts,
     *,
     tables: Tables,
-    constant: Callable[[Ints, Ints], Floats],
     coverage: float,
-    sizes: ChoiceModel,
+    choice: Choice,
     present: float,
     exclude: Ints,
+    constant: Floats | float = 0.0,
     highest_ratio: float = 0.0,
 ) -> LikelihoodQueries:
-    """The queries of any error model; `constant` is given facts and the excluded record of each."""
+    """The queries of any error model; `constant` is by fact that names an item of the release, or the same for all."""
     origin = np.flatnonzero(known.item >= 0)
     first, item = np.searchsorted(origin, known.first), known.item[origin]
     query = np.repeat(np.arange(len(known)), np.diff(first))
     of_item = release.item_entries[item] - entry_ranges(release, exclude[query], item).number
-    excluded = np.where(exclude >= 0, sizes.chosen[sizes.code[np.maximum(exclude, 0)]], 0.0)
-    entries = np.maximum(sizes.entries - excluded, 1.0)[query]
+    model = choice_model(release, choice)
+    excluded = np.where(exclude >= 0, model.chosen[model.sizes.code[np.maximum(exclude, 0)]], 0.0)
+    entries = np.maximum(model.entries - excluded, 1.0)[query]
     facts = QueryFacts(first, item, tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
         release=release,
@@ -251,8 +236,8 @@ def queries_from_tables(
         tables=tables,
         exclude=exclude,
         odds=coverage / (1.0 - coverage) * entries / np.maximum(of_item, 1),
-        constant=constant(origin, exclude[query]),
-        sizes=sizes,
+        constant=np.broadcast_to(constant, len(item)).astype(np.float64),
+        choice=choice,
         coverage=coverage,
         present=present,
         highest_ratio=highest_ratio,
@@ -328,9 +313,8 @@ class Likelihood(QueryAttack[PosteriorVerdict]):
 
     def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> LikelihoodQueries:
         models = [error_model(release, self.adversary, self.coverage, errors) for errors in known.errors]
-        sizes = choice_model(release, "any" if self.adversary is None else self.adversary.items)
-        present = self.present * models[0].present
-        return prepare_likelihood_queries(release, known, models=models, sizes=sizes, present=present, exclude=exclude)
+        choice: Any = Choice("any") if self.adversary is None else self.adversary.items
+        return prepare_likelihood_queries(release, known, models, choice, self.present * models[0].present, exclude)
 
 
 # An error model that was learned: how much likelier distances are within one person's data than between two.
@@ -353,9 +337,8 @@ class LearnedErrors:
             release,
             known,
             tables=_RatioTabulation(self, known).tabulate(),
-            constant=lambda fact, _: np.zeros(len(fact)),
             coverage=self.coverage,
-            sizes=choice_model(release, "any"),
+            choice=Choice("any"),
             present=present,
             exclude=exclude,
             highest_ratio=max(highest, 0.0),

@@ -90,7 +90,8 @@ class QueryAttack(Generic[V]):
         Verdicts
             One verdict for each aux, in the same order.
         """
-        return self._verdicts(release, auxes, exclude, None, top, with_z, threads, progress)
+        known, excluded = _checked(release, auxes, exclude, (), top)
+        return self._answers(release, known, excluded, None, top, with_z=with_z, threads=threads, progress=progress)
 
     def nested(
         self,
@@ -105,35 +106,26 @@ class QueryAttack(Generic[V]):
         progress: Progress = no_progress,
     ) -> Verdicts:
         """Attack with only the first facts of each aux, for several sizes at once."""
-        return self._verdicts(release, auxes, exclude, sizes, top, with_z, threads, progress)
-
-    def _verdicts(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        exclude: Exclude,
-        sizes: Sequence[int] | None,
-        top: int,
-        with_z: bool,
-        threads: int | None,
-        progress: Progress,
-    ) -> Verdicts:
         known, excluded = _checked(release, auxes, exclude, sizes, top)
-        queries, alpha = self._queries(release, known, excluded), getattr(self, "alpha", None)
-        scored = score(queries, top, sizes, with_z=with_z, alpha=alpha or 0.0, threads=threads, progress=progress)
-        return Verdicts(*scored, alpha)
+        return self._answers(release, known, excluded, sizes, top, with_z=with_z, threads=threads, progress=progress)
+
+    def _answers(
+        self, release: Release, known: KnownFacts, exclude: Ints, sizes: Sequence[int] | None, top: int, **options: Any
+    ) -> Verdicts:
+        queries, alpha = self._queries(release, known, exclude), getattr(self, "alpha", None)
+        return Verdicts(*score(queries, top, sizes, alpha=alpha or 0.0, **options), alpha)
 
     def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
         raise NotImplementedError
 
 
 def _checked(
-    release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude, sizes: Sequence[int] | None, top: int
+    release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude, sizes: Sequence[int], top: int
 ) -> tuple[KnownFacts, Ints]:
     """The facts in codes of the release, and the record that each target leaves out, or -1."""
     if isinstance(top, bool) or not isinstance(top, int) or not 2 <= top <= 1000:
         raise ParameterError(f"top must be a whole number from 2 to 1,000, got {top!r}")
-    if not all(isinstance(size, int) and size >= 1 for size in sizes or ()):
+    if not all(isinstance(size, int) and size >= 1 for size in sizes):
         raise ParameterError("sizes must be whole numbers ≥ 1")
     known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
     return known, excluded_records(release, exclude, len(known))
@@ -388,31 +380,18 @@ class Attack(QueryAttack[Verdict]):
         """Text that identifies this attack and its parameters in checkpoints: override it to use them."""
         return ""
 
-    def _verdicts(
-        self,
-        release: Release,
-        auxes: Iterable[Aux] | KnownFacts,
-        exclude: Exclude,
-        sizes: Sequence[int] | None,
-        top: int,
-        with_z: bool,
-        threads: int | None,
-        progress: Progress,
-    ) -> Verdicts:
-        if sizes is not None:
-            return nested_with_attacks(
-                self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
-            )
-        return self._answers(release, *_checked(release, auxes, exclude, None, top), top, progress)
+    nested = nested_with_attacks
 
-    def _answers(self, release: Release, known: KnownFacts, exclude: Ints, top: int, progress: Progress) -> Verdicts:
+    def _answers(
+        self, release: Release, known: KnownFacts, exclude: Ints, sizes: Sequence[int] | None, top: int, **options: Any
+    ) -> Verdicts:
         plain = prepare_queries(release, known, Present(), "one", exclude)
         columns = {column.name: getattr(plain, column.name) for column in fields(Queries)}
         queries = OwnQueries(**columns, function=self._scores, source=f"{type(self).__name__}.scores()")
         parts = []
         for low in range(0, len(queries), queries.block_size):
             parts.append(_block_columns(queries.block(low // queries.block_size), top, self.log_likelihood))
-            progress("attacking", min(low + queries.block_size, len(queries)), len(queries))
+            options["progress"]("attacking", min(low + queries.block_size, len(queries)), len(queries))
         nothing = np.empty((0, release.n_records))
         return Verdicts(queries, VerdictColumns.joined(parts or [_block_columns(nothing, top, self.log_likelihood)]))
 
@@ -420,7 +399,7 @@ class Attack(QueryAttack[Verdict]):
         self, release: Release, known: KnownFacts, exclude: Ints, own: Ints, progress: Progress
     ) -> Verdicts:
         """The verdicts on many targets whose own records are known; -1: none."""
-        verdicts = self._answers(release, known, exclude, 2, progress)
+        verdicts = self._answers(release, known, exclude, None, 2, progress=progress)
         score, above, level = np.full(len(own), np.nan), np.zeros(len(own), np.int64), np.zeros(len(own), np.int64)
         for q in np.flatnonzero(own >= 0).tolist():
             scores = verdicts.queries.scores(q)

@@ -246,8 +246,11 @@ class Queries:
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record: weight · Sim, each term on the query's grid.
 
-        Terms are rounded before they are added, so that it does not matter which fact a term belongs to.
+        Terms are rounded before they are added, so that it does not matter which fact a term belongs to. In
+        Algorithm 1A it is the mean of the terms, between 0 and 1.
         """
+        if self.mode == MINIMUM:
+            return np.asarray(np.fmax(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
         step = self.step[query]
         scaled = np.rint(self.weight[fact] * np.fmax(terms, 0.0) / step) * step
         return np.asarray(scaled[0] + scaled[1])
@@ -280,6 +283,11 @@ class Queries:
     def _entry_scores(self, query: Ints, record: Ints) -> Floats:
         pair, fact, terms = self.pairs(query, record)
         parts = self.parts(query[pair], fact, record[pair], terms)
+        if self.mode == MINIMUM:  # 0 if an item is not in the release
+            lowest = np.full(len(query), np.inf)
+            np.minimum.at(lowest, pair, parts)
+            has_all = np.diff(self.facts.first)[query] == np.diff(self.known.first)[query]
+            return np.where(has_all & (lowest < np.inf), lowest, 0.0)
         return np.bincount(pair, parts, len(query)).astype(np.float64)
 
     @cached_property
@@ -339,7 +347,7 @@ def _ranges(first: Ints, counts: Ints) -> Ints:
 
 
 def prepare_queries(
-    release: Release, known: KnownFacts, similarity: Similarity, weights: Weights, exclude: Ints
+    release: Release, known: KnownFacts, similarity: Similarity, weights: Weights, exclude: Ints, mode: int = SUM
 ) -> Queries:
     """The queries, with the weights of the release without their excluded records."""
     tables = Tabulation(release, known, similarity).tabulate()
@@ -358,7 +366,8 @@ def prepare_queries(
         weight=weight,
         tables=tables,
         exclude=exclude,
-        prepare=partial(prepare_queries, release, similarity=similarity, weights=weights),
+        prepare=partial(prepare_queries, release, similarity=similarity, weights=weights, mode=mode),
+        mode=mode,
     )
 
 

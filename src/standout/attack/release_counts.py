@@ -73,21 +73,16 @@ def first_times(release: Release) -> NDArray[np.int32]:
     """The earliest time of every record, -1 where it has none; kept with the release."""
     kept = vars(release).get("_first_times")
     if kept is None:
-        kept = np.full(release.n_records, -1, np.int32)
-        if release.by_record.time is not None and release.clock is not None:
-            _begins(release.by_record.start, release.by_record.time, release.clock.span, kept)
+        kept, time, used = (
+            np.full(release.n_records, -1, np.int32),
+            release.by_record.time,
+            np.flatnonzero(release.lengths),
+        )
+        if time is not None and len(used):
+            first = np.minimum.reduceat(time, release.by_record.start[used]).astype(np.int64)
+            kept[used] = np.where(first < release.span, first, -1)
         vars(release)["_first_times"] = kept = read_only(kept)
-    assert isinstance(kept, np.ndarray)
-    return kept
-
-
-@kernel
-def _begins(start: Array, time: Array, missing: Int, first: Array) -> None:
-    for record in range(len(start) - 1):
-        for i in range(start[record], start[record + 1]):
-            code = np.int64(time[i])
-            if code < missing and (first[record] < 0 or code < first[record]):
-                first[record] = code
+    return np.asarray(kept)
 
 
 @kernel

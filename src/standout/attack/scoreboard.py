@@ -1,52 +1,16 @@
 """The paper's two algorithms: aux in, verdict out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from functools import partial
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from standout.attack.engine_kernels import MINIMUM
 from standout.attack.own_attack import QueryAttack
 from standout.attack.queries import Queries, Weights, prepare_queries, weight_function
 from standout.attack.verdict import MatchingVerdict, Verdict
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, check_share
 from standout.data.release import Release
 from standout.know.facts import KnownFacts
 from standout.know.similarity import Decay, Similarity, Within, check_similarity
-
-# Queries of Algorithm 1A: a record's score is that of its least similar attribute.
-
-
-@dataclass(frozen=True, eq=False)
-class MatchingQueries(Queries):
-    """Queries with the scores of Algorithm 1A; a sum of terms counts as their mean."""
-
-    mode: int = field(default=MINIMUM, kw_only=True)
-
-    @classmethod
-    def of(cls, queries: Queries) -> "MatchingQueries":
-        """The same queries with other scores."""
-        columns = {column.name: getattr(queries, column.name) for column in fields(Queries)}
-        prepare = None if queries.prepare is None else partial(_prepare, queries.prepare)
-        return cls(**columns | {"prepare": prepare, "mode": MINIMUM})
-
-    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
-        """The similarity of each fact, between 0 and 1."""
-        return np.asarray(np.fmax(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
-
-    def _entry_scores(self, query: Ints, record: Ints) -> Floats:
-        """0 if an item is not in the release."""
-        pair, fact, terms = self.pairs(query, record)
-        lowest = np.full(len(query), np.inf)
-        np.minimum.at(lowest, pair, self.parts(query[pair], fact, record[pair], terms))
-        has_all = np.diff(self.facts.first)[query] == np.diff(self.known.first)[query]
-        return np.where(has_all & (lowest < np.inf), lowest, 0.0)
-
-
-def _prepare(prepare: Callable[..., Queries], known: KnownFacts, exclude: Ints) -> MatchingQueries:
-    return MatchingQueries.of(prepare(known=known, exclude=exclude))
 
 
 @dataclass(frozen=True)
@@ -86,7 +50,7 @@ class Scoreboard(QueryAttack[MatchingVerdict]):
         check_share("alpha", self.alpha)
 
     def _queries(self, release: Release, known: KnownFacts, exclude: Ints) -> Queries:
-        return MatchingQueries.of(prepare_queries(release, known, self.similarity, "one", exclude))
+        return prepare_queries(release, known, self.similarity, "one", exclude, MINIMUM)
 
 
 @dataclass(frozen=True)

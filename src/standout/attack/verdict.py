@@ -11,8 +11,8 @@ import numpy as np
 from standout.attack.engine_kernels import LIKELIHOOD, cell_addends
 from standout.attack.queries import Queries, attribute_parts
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints, offsets
-from standout.core.errors import ParameterError, check_share, whole_number
+from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
+from standout.core.errors import check_share, finite_number, whole_number
 from standout.data.export import FrameExport, ResultView
 from standout.data.labels import position_of_id
 from standout.know.facts import Fact
@@ -61,8 +61,7 @@ class VerdictColumns:
 
     def select(self, rows: Ints) -> "VerdictColumns":
         """These rows, in this order."""
-        first = offsets(np.diff(self.first)[rows])
-        at = np.arange(first[-1]) + np.repeat(self.first[rows] - first[:-1], np.diff(first))
+        first, at = take_rows(self.first, rows)
         numbers = {name: getattr(self, name)[rows] for name in BY_VERDICT}
         return replace(self, **numbers, first=first, record=self.record[at], score=self.score[at])
 
@@ -90,13 +89,6 @@ class Match(NamedTuple):
     record: str
     score: float
     eccentricity: float
-
-
-def check_phi(phi: float) -> float:
-    """Return φ as a float if it is a finite number ≥ 0."""
-    if isinstance(phi, bool) or not isinstance(phi, (int, float)) or not math.isfinite(phi) or phi < 0:
-        raise ParameterError(f"phi must be a finite number ≥ 0, got {phi!r}")
-    return float(phi)
 
 
 class Candidate(NamedTuple):
@@ -265,7 +257,7 @@ class Verdict(ResultView, FrameExport):
         A tie is no match. Nor is a single candidate, because there is no second-best score.
         """
         eccentric = self.eccentricity
-        if eccentric < check_phi(phi) or self.ties != 1 or self.sigma == 0.0 or self.candidates < 2:
+        if eccentric < finite_number("phi", phi) or self.ties != 1 or self.sigma == 0.0 or self.candidates < 2:
             return None
         assert self.best is not None
         return Match(self.best, self.highest, eccentric)
@@ -480,7 +472,7 @@ class MatchingVerdict(Verdict):
         With φ > 0 the best record must also stand out, as in Algorithm 1B.
         """
         eccentric = self.eccentricity
-        if not self.matching or eccentric < check_phi(phi) or (phi > 0 and self.ties != 1):
+        if not self.matching or eccentric < finite_number("phi", phi) or (phi > 0 and self.ties != 1):
             return None
         assert self.best is not None
         return Match(self.best, self.highest, eccentric)

@@ -11,7 +11,6 @@ import polars as pl
 from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict import check_phi
 from standout.auditing.assemble_findings import AuditResults, assemble_findings
 from standout.auditing.data_measures import measure_columns
 from standout.auditing.exposure import read_sensitive_list, risk_table
@@ -27,7 +26,7 @@ from standout.auditing.runs import (
 from standout.auditing.selfcheck import check_attack as check_attack_on_sample
 from standout.auditing.selfcheck import check_runs
 from standout.cluster.workers import on_client
-from standout.core.errors import ParameterError, check_share, did_you_mean, not_one_of, whole_number
+from standout.core.errors import ParameterError, check_share, did_you_mean, finite_number, not_one_of, whole_number
 from standout.core.files import make_folder, write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
@@ -333,7 +332,7 @@ def audit(
     settings = Settings(
         targets=min(targets, QUICK_TARGETS) if quick else targets,
         facts=_fact_counts(facts, quick, MOST_KNOWN if columns else FACTS),
-        phi=check_phi(phi),
+        phi=finite_number("phi", phi),
         posterior=check_share("posterior", posterior),
         budget=budget,
         top=TOP,

@@ -216,6 +216,17 @@ def check_share(name: str, share: Any, *, zero: bool = False, one: bool = True) 
     return float(share)
 
 
+def finite_number(name: str, number: Any, *, zero: bool = True, optional: bool = False) -> Any:
+    """Check that `number` is finite and at least 0, or above 0 unless `zero` is allowed; None if it is `optional`."""
+    if number is None and optional:
+        return None
+    fits = isinstance(number, Real) and not isinstance(number, bool) and math.isfinite(number)
+    if not fits or number < 0 or (number == 0 and not zero):
+        none = ", or None" if optional else ""
+        raise ParameterError(f"{name} must be a finite number {'≥' if zero else '>'} 0{none}, got {number!r}")
+    return float(number) + 0.0
+
+
 def fact_value(value: Any) -> float | str | None:
     """Check that `value` is a finite number, text or None. A number of Python keeps its type."""
     if value is None or isinstance(value, str):

@@ -23,9 +23,9 @@ import polars as pl
 from standout.attack.any_attack import AnyAttack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import Scoreboard
-from standout.attack.verdict import STRONGEST, check_phi
+from standout.attack.verdict import STRONGEST
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError, check_share
+from standout.core.errors import ParameterError, check_share, finite_number
 from standout.evaluate.estimates import Estimate, Z, rate_by_target
 from standout.evaluate.outcomes import Outcomes
 
@@ -55,7 +55,7 @@ class ClaimThreshold(NamedTuple):
 
         Records that pass Algorithm 1A are equally probable, which in a release with columns is a posterior.
         """
-        phi, posterior = check_phi(phi), check_share("posterior", posterior)
+        phi, posterior = finite_number("phi", phi), check_share("posterior", posterior)
         by_posterior = isinstance(attack, (Likelihood, Scoreboard) if columns else Likelihood)
         return cls("posterior", posterior) if by_posterior else cls("phi", phi)
 

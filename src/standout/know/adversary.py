@@ -1,15 +1,13 @@
 """The adversary: how many facts are known, how imprecise they are, and how many are wrong  [Aux(r)]."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from standout.core.arrays import Bools, Ints
-from standout.core.errors import NotFoundError, ParameterError, did_you_mean, whole_number
+from standout.core.errors import NotFoundError, ParameterError, did_you_mean, finite_number, whole_number
 from standout.core.rng import key as stream_key
 from standout.data.column import Column
 from standout.data.labels import position_of_id
@@ -145,10 +143,9 @@ class Adversary:
         if self.wrong_facts not in tuple(WRONG):
             raise ParameterError(f"wrong_facts must be values, items or any items, got {self.wrong_facts!r}")
         for name in ERRORS:
-            object.__setattr__(self, name, _error(name, getattr(self, name)))
+            object.__setattr__(self, name, finite_number(name, getattr(self, name), optional=True))
         for name, error in (("error", self.error), *self.errors.items()):
-            if error is None or _error(name, error) is None:
-                raise ParameterError(f"the error of {name} must be a finite number ≥ 0, got None")
+            finite_number(f"the error of {name}", error)
         if self.entries is not None and not isinstance(self.entries, Adversary):
             raise ParameterError(f"entries must be an Adversary, got {type(self.entries).__name__}")
         items = Choice(self.items) if isinstance(self.items, str) else self.items
@@ -294,16 +291,6 @@ def _batch_draws(kind: type[Adversary]) -> Any:
     """The `observe_all` of a class that does not call `observe`, for an `observe` that calls its super()."""
     own = (vars(base).get("observe_all") for base in kind.__mro__)
     return next(draws for draws in own if draws is not None and draws is not _observe_all_with_observe)
-
-
-def _error(name: str, error: Any) -> float | None:
-    """Return the error as a float if it is valid, so that 1 and 1.0 make the same adversary."""
-    if error is None:
-        return None
-    number = isinstance(error, Real) and not isinstance(error, bool)
-    if not (number and math.isfinite(error) and error >= 0):
-        raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")
-    return float(error) + 0.0
 
 
 def _describe_error(what: str, error: float | None, unit: str) -> str:

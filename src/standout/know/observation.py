@@ -481,10 +481,4 @@ def _believed(adversary: "Adversary", column: Column, records: Ints, wrong: Bool
         return believed
     true: Ints = column.codes[records].astype(np.int64)
     near = near_levels(column, adversary.error_of(column))
-    low, high = near.low[true], near.high[true]
-    width = high - low
-    right = low + np.minimum((uniform * width).astype(np.int64), width - 1)
-    rest = column.n_levels - width
-    beyond = np.minimum((uniform * rest).astype(np.int64), np.maximum(rest - 1, 0))
-    beyond = np.where(beyond < low, beyond, beyond + width)
-    return np.asarray(np.where(wrong & (rest > 0), beyond, right), np.int64)
+    return _draw(uniform, near.low[true], near.high[true], column.n_levels, wrong)

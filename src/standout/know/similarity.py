@@ -12,14 +12,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby, product
-from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError, StandoutError, finite_number
 from standout.data.labels import SECONDS, Entry
 from standout.data.release import Levels, Release
 from standout.ingest.places import places_of
@@ -55,15 +54,6 @@ def check_numbers(given: Any, count: int, source: str) -> Floats:
     if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise ParameterError(f"{source} must return {count:,} finite number{'s' * (count != 1)} ≥ 0")
     return numbers
-
-
-def _check_number(name: str, number: Any, zero: bool = False, optional: bool = True) -> None:
-    if number is None and optional:
-        return
-    fits = isinstance(number, Real) and not isinstance(number, bool) and math.isfinite(number)
-    if not fits or number < 0 or (number == 0 and not zero):
-        none = ", or None" if optional else ""
-        raise ParameterError(f"{name} must be a finite number {'≥' if zero else '>'} 0{none}, got {number!r}")
 
 
 class Similarity:
@@ -133,8 +123,8 @@ class Within(Similarity):
     time: float | None = 14
 
     def __post_init__(self) -> None:
-        _check_number("value", self.value, zero=True)
-        _check_number("time", self.time, zero=True)
+        finite_number("value", self.value, optional=True)
+        finite_number("time", self.time, optional=True)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """1 if a level is within the threshold of the known value, else 0."""
@@ -170,8 +160,8 @@ class Decay(Similarity):
     adds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_number("value_scale", self.value_scale)
-        _check_number("time_scale", self.time_scale)
+        finite_number("value_scale", self.value_scale, zero=False, optional=True)
+        finite_number("time_scale", self.time_scale, zero=False, optional=True)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """e^(−|Δvalue| / value_scale) for each level."""
@@ -331,7 +321,7 @@ class PlacesWithin(PlaceSimilarity):
     metres: float = 500
 
     def __post_init__(self) -> None:
-        _check_number("metres", self.metres, zero=True, optional=False)
+        finite_number("metres", self.metres)
         object.__setattr__(self, "reach", self.metres)
 
     def places(self, metres: Floats) -> Floats:
@@ -357,7 +347,7 @@ class PlaceDecay(PlaceSimilarity):
     metres: float = 500
 
     def __post_init__(self) -> None:
-        _check_number("metres", self.metres, optional=False)
+        finite_number("metres", self.metres, zero=False)
         object.__setattr__(self, "reach", FAR * self.metres)
 
     def places(self, metres: Floats) -> Floats:

@@ -14,10 +14,9 @@ import polars as pl
 from standout._version import __version__
 from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.likelihood import Likelihood
-from standout.attack.verdict import check_phi
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError, check_share, not_one_of, whole_number
+from standout.core.errors import ParameterError, SourceError, check_share, finite_number, not_one_of, whole_number
 from standout.core.files import write_atomically
 from standout.core.json_files import JsonObject
 from standout.core.progress import ProgressOption, no_progress, with_progress
@@ -142,7 +141,7 @@ def link(
         dates=dates,
         by=measure,
         attack=default_name if attack is None else type(attack).__name__,
-        phi=None if phi is None else check_phi(phi),
+        phi=None if phi is None else finite_number("phi", phi),
         budget=float(budget),
         decoys=n_decoys,
         assign=bool(assign),

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from standout.attack.engine_kernels import MINIMUM
 from standout.attack.queries import prepare_queries
-from standout.attack.scoreboard import MatchingQueries
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError, whole_number
 from standout.core.progress import no_progress
@@ -297,7 +297,7 @@ def matching_sets(
         else known_facts(adversary, release, chosen, seed)
     )
     facts = prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
-    sets, matching = {}, MatchingQueries.of(facts)
+    sets, matching = {}, replace(facts, mode=MINIMUM)
 
     def work_on(low: int, high: int, _: None) -> None:
         for q in range(low, high):
