@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import standout as so
+from standout.attack.engine_kernels import LIKELIHOOD
 
 STAGES = {
     "standout.data.release:Release.check": "checksums and codes of the index",
@@ -27,8 +28,8 @@ STAGES = {
     "standout.evaluate.targets:Population.known_facts": "drawing facts",
     "standout.attack.scoreboard:prepare_queries": "preparing queries",
     "standout.attack.likelihood:prepare_likelihood_queries": "preparing queries",
-    "standout.attack.scoreboard:score": "walks of",
-    "standout.attack.likelihood:score": "walks of",
+    "standout.attack.own_attack:score": "walks of",
+    "standout.attack.any_attack:score": "walks of",
     "standout.evaluate.outcomes:record_scores": "outcomes: scores of targets",
     "standout.evaluate.outcomes:_similar_guesses": "outcomes: similar guesses",
     "standout.evaluate.outcomes:_revealed_by_guesses": "outcomes: revealed items",
@@ -66,7 +67,7 @@ class StageClock:
 
         def stage(*arguments: Any, **options: Any) -> Any:
             self.switch()
-            self._stack.append(f"{name} {_kind_of_walk(arguments)}" if name == "walks of" else name)
+            self._stack.append(f"{name} {_kind_of_walk(arguments[0], options)}" if name == "walks of" else name)
             self.calls[self._stack[-1]] += 1
             try:
                 return function(*arguments, **options)
@@ -88,11 +89,10 @@ class StageClock:
         return "\n".join([*header, *lines, f"| sum | | {total:.1f} | |"])
 
 
-def _kind_of_walk(arguments: tuple[Any, ...]) -> str:
-    queries, with_z = arguments[0], arguments[3]
-    attack = "Likelihood" if queries.rule.sized else "the paper's attack"
+def _kind_of_walk(queries: Any, options: dict[str, Any]) -> str:
+    attack = "Likelihood" if queries.mode == LIKELIHOOD else "the paper's attack"
     target = "absent" if (queries.exclude >= 0).any() else "present"
-    return f"{attack}, {'with' if with_z else 'without'} Z, target {target}"
+    return f"{attack}, {'with' if options.get('with_z', True) else 'without'} Z, target {target}"
 
 
 def install(clock: StageClock) -> None:
@@ -103,8 +103,6 @@ def install(clock: StageClock) -> None:
         *parents, last = path.split(".")
         for parent in parents:
             owner = getattr(owner, parent)
-        if not hasattr(owner, last):
-            continue
         function = vars(owner)[last]
         if isinstance(function, classmethod):
             setattr(owner, last, classmethod(clock.wrap(function.__func__, name)))
