@@ -97,7 +97,7 @@ def test_several_byte_order_marks_are_no_part_of_the_first_name(reader, name, tm
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        ("time_error = 1" + "0" * 400, "time_error is too large a number"),
+        ("time_error = 1" + "0" * 400, "time_error must be a number, a text such as .* got 10{39}$"),
         ("knows = 1" + "0" * 5_000, "more digits than a number can have"),
         ("knows = " + "[" * 100_000 + "]" * 100_000, "nested too deeply"),
     ],
