@@ -225,10 +225,11 @@ def test_success_halved_in_the_answer_is_noticed(release, monkeypatch):
 def test_another_attack_in_place_is_noticed(release, monkeypatch, name):
     others = {"paper": so.ScoreboardRH(value_scale=None), "likelihood": so.Likelihood(so.Adversary(knows=8))}
 
-    simulate = adversary_runs.AuditPlan.simulate
+    simulate = adversary_runs.simulate
 
-    def with_other(self, attack, *args):
-        return simulate(self, others[name] if isinstance(attack, type(others[name])) else attack, *args)
+    def with_other(*args, attack, **options):
+        other = others[name] if isinstance(attack, type(others[name])) else attack
+        return simulate(*args, attack=other, **options)
 
-    monkeypatch.setattr(adversary_runs.AuditPlan, "simulate", with_other)
+    monkeypatch.setattr(adversary_runs, "simulate", with_other)
     assert "outcomes" in failed(release)
