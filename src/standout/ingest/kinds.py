@@ -39,7 +39,6 @@ PAIRS = (
 """Words for false and true."""
 SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
 """Words that mean true or false even if no other word occurs."""
-DIGIT_DATES = "all cells are dates of eight digits"
 FEW_CODES, LONG_CODE = 30, r"^\d{9,}$"
 FEW_ODD = 0.5
 """A category with more numbers than this may have been meant as a number."""
@@ -54,10 +53,10 @@ class CellLevels:
     check.
     """
 
-    kind: ColumnKind
     levels: Levels
     codes: Ints
-    reason: str
+    reason: str = ""
+    kind: ColumnKind = "category"
     markers: dict[str, int] = field(default_factory=dict)
     starts: Ints | None = None
     separator: str = ""
@@ -68,79 +67,77 @@ class CellLevels:
 def levels_of(name: str, cells: DistinctCells, schema: ColumnSchema) -> CellLevels:
     """Decide what a column is, and find its levels."""
     kinds: dict[ColumnKind, object] = {"ordered": schema.levels, "set": schema.separator, "date": schema.date_format}
-    kind = schema.kind or next((kind for kind, key in kinds.items() if key is not None), None)
-    kind = "category" if kind is None and schema.hierarchy == PREFIX else kind
-    reader = _Reader(name, cells, schema)
-    if kind is not None and cells.is_list and kind != "set":
+    given = schema.kind or next((kind for kind, key in kinds.items() if key is not None), None)
+    given = "category" if given is None and schema.hierarchy == PREFIX else given
+    if given is not None and cells.is_list and given != "set":
         raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
-    levels: CellLevels = reader.infer() if kind is None else getattr(reader, f"as_{kind}")("the schema says so")
-    return levels
+    reader = _Reader(name, cells, schema)
+    kind, reason, doubt = reader.infer() if given is None else (given, "the schema says so", "")
+    missing = reader.missing(ALWAYS if kind in ("category", "ordered", "set") else WITH_NUMBERS)
+    levels: CellLevels = getattr(reader, f"as_{kind}")(missing, cells.texts.filter(pl.Series(~missing)))
+    return replace(
+        levels,
+        kind=kind,
+        reason=", ".join(filter(None, (reason, levels.reason))),
+        markers={cells.texts[place]: int(cells.counts[place]) for place in np.flatnonzero(missing).tolist()},
+        doubt=doubt or levels.doubt,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the distinct cells of one column."""
+    """Reads the distinct cells of one column: `missing` says which are empty, and `kept` are the texts of the others.
+
+    The reason of the levels is what there is to add to that of the kind.
+    """
 
     name: str
     cells: DistinctCells
     schema: ColumnSchema
 
-    def infer(self) -> CellLevels:
-        """The most telling kind that fits all cells."""
+    def infer(self) -> tuple[ColumnKind, str, str]:
+        """The most telling kind that fits all cells, why, and a doubt about it."""
+        values, texts, is_text = self.cells.values, self.cells.texts, self.cells.is_text
         if self.cells.is_list:
-            return self.as_set("its cells are lists")
-        if self.cells.is_text:
-            return self._infer_text()
-        values, texts = self.cells.values, self.cells.texts
-        if values.dtype == pl.Boolean:
-            return self.as_boolean("its type")
-        if values.dtype == pl.Date:
-            return self.as_date("its type")
-        if values.to_list() == [0, 1]:
-            return self.as_boolean("all cells are 0 or 1")
-        if values.dtype.is_integer() and are_digit_dates(texts):
-            return self.as_date(DIGIT_DATES)
-        if reason := self._code_reason(texts):
-            return self.as_category(reason)
-        largest = values.abs().max()
-        if isinstance(largest, (int, float)) and largest >= LARGEST:
-            return self.as_category("its numbers have too many digits to be exact")
-        return self.as_number("its type")
-
-    def _infer_text(self) -> CellLevels:
-        texts, missing = self.cells.values, self._missing(WITH_NUMBERS)
-        shown = texts.filter(pl.Series(~missing))
-        if not len(shown):
-            return self.as_category("no cell has a value")
-        if _pair(shown) is not None:
-            return self.as_boolean("all cells are words for yes or no")
-        if are_digit_dates(shown):
-            return self.as_date(DIGIT_DATES)
-        is_number = ~np.isnan(numbers_in(shown)[0])
+            return "set", "its cells are lists", ""
+        if values.dtype in (pl.Boolean, pl.Date):
+            return ("date" if values.dtype == pl.Date else "boolean"), "its type", ""
+        shown = ~self.missing(WITH_NUMBERS)
+        texts = texts.filter(pl.Series(shown)) if is_text else texts
+        if is_text and not len(texts):
+            return "category", "no cell has a value", ""
+        if _pair(texts) is not None:
+            return "boolean", "all cells are words for yes or no" if is_text else "all cells are 0 or 1", ""
+        if (is_text or values.dtype.is_integer()) and are_digit_dates(texts):
+            return "date", "all cells are dates of eight digits", ""
+        is_number = ~np.isnan(numbers_in(texts)[0]) if is_text else np.ones(len(texts), np.bool_)
         if is_number.all():
-            reason = self._code_reason(shown)
-            return self.as_category(reason) if reason else self.as_number("all cells are numbers")
-        is_date = dates_in(shown).fits
+            if reason := self._code_reason(texts):
+                return "category", reason, ""
+            largest = None if is_text else values.abs().max()
+            if isinstance(largest, (int, float)) and largest >= LARGEST:
+                return "category", "its numbers have too many digits to be exact", ""
+            return "number", "all cells are numbers" if is_text else "its type", ""
+        is_date = dates_in(texts).fits
         if is_date.all():
-            return self.as_date("all cells are dates")
-        is_kept = ~self._missing(ALWAYS)
-        kept = texts.filter(pl.Series(is_kept))
+            return "date", "all cells are dates", ""
+        is_kept = ~self.missing(ALWAYS)
+        kept = values.filter(pl.Series(is_kept))
         if (order := evident_order(kept.to_list())) is not None:
-            return self.as_ordered(order[1])
+            return "ordered", order[1], ""
         if recognise_separator(kept, self.cells.counts[:-1][is_kept]) is not None:
-            return self.as_set("its cells have several members")
-        reason = "cells have leading zeros" if shown.str.contains(r"^0\d+$").any() else "its cells are texts"
-        doubt, counts = "", self.cells.counts[:-1][~missing]
+            return "set", "its cells have several members", ""
+        doubt, counts, instead = "", self.cells.counts[:-1][shown], "so it is read as a category"
         for fits, what in ((is_date, "dates"), (is_number, "numbers")):
             if (odd := int(counts[~fits].sum())) < FEW_ODD * counts.sum():
                 doubt = (
-                    f"{odd:,} of {int(counts.sum()):,} cells are not {what}, so it is read as a category: if they "
+                    f"{odd:,} of {int(counts.sum()):,} cells are not {what}, {instead}: if they "
                     "mean that the cell is empty, list them under missing in a schema"
                 )
-        if are_dates(shown.filter(pl.Series(~is_date))):
-            doubt = f"{MIXED_DATES}, so it is read as a category: write them in one format, or set kind and date_format"
-            doubt += " in a schema"
-        return replace(self.as_category(reason), doubt=doubt)
+        if are_dates(texts.filter(pl.Series(~is_date))):
+            doubt = f"{MIXED_DATES}, {instead}: write them in one format, or set kind and date_format in a schema"
+        has_zeros = texts.str.contains(r"^0\d+$").any()
+        return "category", "cells have leading zeros" if has_zeros else "its cells are texts", doubt
 
     def _code_reason(self, texts: pl.Series) -> str:
         """Why the numbers of a column are codes; "" if they are numbers."""
@@ -152,35 +149,31 @@ class _Reader:
             return "its cells are codes: long numbers of equal length"
         return ""
 
-    def as_number(self, reason: str) -> CellLevels:
+    def as_number(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are the distinct numbers."""
-        missing, cells, written = self._missing(WITH_NUMBERS), self.cells.values, ""
-        values = np.full(len(missing), np.nan)
+        values, cells, written = np.full(len(missing), np.nan), self.cells.values, ""
         if self.cells.is_text:
-            values[~missing], written = numbers_in(cells.filter(pl.Series(~missing)))
+            values[~missing], written = numbers_in(kept)
         elif cells.dtype.is_numeric() or cells.dtype == pl.Boolean:
             values[~missing] = cells.cast(pl.Float64).to_numpy()[~missing]
         self._check(np.isnan(values) & ~missing, "a number")
-        return self._ranked("number", values, missing, f"{reason}, {written}" if written else reason)
+        return _ranked(values, missing, reason=written)
 
-    def as_date(self, reason: str) -> CellLevels:
+    def as_date(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are the distinct days."""
-        missing, pattern, has_clock = self._missing(WITH_NUMBERS), "", self.cells.has_clock
+        pattern, has_clock = "", self.cells.has_clock
         if self.cells.values.dtype == pl.Date:
             days = self.cells.values.to_physical().cast(pl.Int64).to_numpy()
         else:
             days = np.full(len(missing), NOT_A_DATE)
-            shown = self.cells.texts.filter(pl.Series(~missing))
-            days[~missing], pattern, has_clock = dates_in(shown, self.schema.date_format)
+            days[~missing], pattern, has_clock = dates_in(kept, self.schema.date_format)
             self._check((days == NOT_A_DATE) & ~missing, "a date in one format", "date_format")
-        doubt = CLOCK if has_clock else ""
-        return self._ranked("date", days.astype(np.float64), missing, reason, date_format=pattern, doubt=doubt)
+        return _ranked(days.astype(np.float64), missing, date_format=pattern, doubt=CLOCK if has_clock else "")
 
-    def as_boolean(self, reason: str) -> CellLevels:
+    def as_boolean(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are false and true."""
-        missing = self._missing(WITH_NUMBERS)
         texts = self.cells.texts.str.to_lowercase()
-        pair = self.schema.levels or _pair(texts.filter(pl.Series(~missing)))
+        pair = self.schema.levels or _pair(kept)
         if pair is None or len(pair) != 2:
             raise ColumnError(
                 f"column {self.name!r} cannot be read as boolean: set levels to its two texts, first the one "
@@ -188,14 +181,12 @@ class _Reader:
             )
         folded = [word.lower() for word in pair]
         self._check(~texts.is_in(folded).to_numpy() & ~missing, "one of the two levels", "levels")
-        codes = np.where(missing, MISSING, (texts == folded[1]).to_numpy()).astype(np.int64)
-        return CellLevels("boolean", ("false", "true"), codes, reason, self._markers(missing))
+        return CellLevels(("false", "true"), np.where(missing, MISSING, (texts == folded[1]).to_numpy()))
 
-    def as_ordered(self, reason: str) -> CellLevels:
+    def as_ordered(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are texts in their order."""
-        missing, texts, levels = self._missing(ALWAYS), self.cells.texts, self.schema.levels
+        levels = self.schema.levels
         if levels is None:
-            kept = texts.filter(pl.Series(~missing))
             numbers, order = numbers_in(kept)[0], evident_order(kept.to_list())
             if order is None and np.isnan(numbers).any():
                 raise ColumnError(
@@ -204,55 +195,38 @@ class _Reader:
                 )
             levels = tuple(kept[place] for place in (order[0] if order else np.argsort(numbers).tolist()))
         place = {level: code for code, level in enumerate(levels)}
-        codes = np.array([place.get(text, MISSING) for text in texts.to_list()], np.int64)
+        codes = np.array([place.get(text, MISSING) for text in self.cells.texts.to_list()], np.int64)
         codes[missing] = MISSING
         self._check((codes == MISSING) & ~missing, "one of its levels", "levels")
         used = np.unique(codes[codes != MISSING])
         codes = np.where(codes == MISSING, MISSING, np.searchsorted(used, codes))
-        levels = tuple(levels[code] for code in used.tolist())
-        return CellLevels("ordered", levels, codes, reason, self._markers(missing))
+        return CellLevels(tuple(levels[code] for code in used.tolist()), codes)
 
-    def as_category(self, reason: str) -> CellLevels:
+    def as_category(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are the distinct texts."""
-        missing, texts = self._missing(ALWAYS), self.cells.texts
-        levels = texts.filter(pl.Series(~missing)).unique().sort()
-        codes = texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
-        found = np.where(missing, MISSING, codes.to_numpy())
-        return CellLevels("category", tuple(levels.to_list()), found, reason, self._markers(missing))
+        levels = kept.unique().sort()
+        codes = self.cells.texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
+        return CellLevels(tuple(levels.to_list()), np.where(missing, MISSING, codes.to_numpy()))
 
-    def as_set(self, reason: str) -> CellLevels:
+    def as_set(self, missing: Bools, kept: pl.Series) -> CellLevels:
         """Levels are the members of the sets."""
-        missing, texts = self._missing(ALWAYS), self.cells.texts
-        kept = texts.filter(pl.Series(~missing))
-        is_list = self.cells.is_list
-        separator = (
-            BETWEEN_MEMBERS
-            if is_list
-            else self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
-        )
+        texts = self.cells.texts.set(pl.Series(missing), "")
+        if self.cells.is_list:
+            members, starts, codes = sets_in(texts, BETWEEN_MEMBERS)
+            return CellLevels(members, codes, starts=starts)
+        separator = self.schema.separator or recognise_separator(kept, self.cells.counts[:-1][~missing])
         if separator is None:
             raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
-        members, starts, codes = sets_in(texts.set(pl.Series(missing), ""), separator)
-        separator, reason = ("", reason) if is_list else (separator, f"{reason}, separated by {separator}")
-        return CellLevels("set", members, codes, reason, self._markers(missing), starts, separator)
+        members, starts, codes = sets_in(texts, separator)
+        return CellLevels(members, codes, f"separated by {separator}", starts=starts, separator=separator)
 
-    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str, **more: Any) -> CellLevels:
-        levels = np.unique(values[~missing]) + 0.0  # no negative zero
-        codes = np.searchsorted(levels, values).astype(np.int64)
-        codes[missing] = MISSING
-        return CellLevels(kind, levels, codes, reason, self._markers(missing), **more)
-
-    def _missing(self, usual: frozenset[str]) -> Bools:
+    def missing(self, usual: frozenset[str]) -> Bools:
         """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
         if self.schema.missing is not None and not self.cells.is_list:
             return self.cells.texts.is_in([marker.strip() for marker in self.schema.missing]).to_numpy()
         if not self.cells.is_text or self.cells.is_list:
             return np.zeros(len(self.cells.values), np.bool_)
         return missing_in(self.cells.values, usual).to_numpy()
-
-    def _markers(self, missing: Bools) -> dict[str, int]:
-        places = np.flatnonzero(missing).tolist()
-        return {self.cells.texts[place]: int(self.cells.counts[place]) for place in places}
 
     def _check(self, misfit: Bools, what: str, key: str = "missing") -> None:
         """Raise an error if a distinct cell does not fit what the schema says."""
@@ -263,6 +237,11 @@ class _Reader:
                 f"column {self.name!r}: {count:,} of {self.cells.filled:,} cells are not {what}; {advice} in the "
                 'schema, or set kind = "category"'
             )
+
+
+def _ranked(values: Floats, missing: Bools, **more: Any) -> CellLevels:
+    levels = np.unique(values[~missing]) + 0.0  # no negative zero
+    return CellLevels(levels, np.where(missing, MISSING, np.searchsorted(levels, values)), **more)
 
 
 def _pair(texts: pl.Series) -> tuple[str, str] | None:
