@@ -48,7 +48,7 @@ def test_the_attack_of_a_target_is_chosen_on_the_other_half():
     draw = np.random.default_rng(3)
     for n in (1, 2, 7, 40):
         successes = {name: draw.integers(0, 3, n) / 2 for name in ("paper", "likelihood", "own")}
-        chosen = cross_fit(successes).success
+        chosen = cross_fit(successes)[1]
         expected = naive.strongest_by_halves({name: list(of) for name, of in successes.items()})
         assert chosen.mean() == pytest.approx(expected)
 

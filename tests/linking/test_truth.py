@@ -36,7 +36,7 @@ def test_a_bad_truth_is_refused_in_one_line(pair, put):
         ("profile,record\np11,11\np11,12\n", "names a profile twice"),
         ("profile,record\nx,11\np11,x\n", "none of the 2 pairs"),
         ("profile,record\n", "has no pairs"),
-        ("a,b,c\n1,2,3\n", "the columns profile and record are required"),
+        ("a,b,c\n1,2,3\n", "the columns profile, record are required"),
         ("", "the first line must name at least two columns"),
         ("profile,record\np11\n", "line 2: 2 cells expected as in the first line, got 1"),
         (b"\xff\xfe\x00", "not a CSV file in UTF-8"),

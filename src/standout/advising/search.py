@@ -81,8 +81,7 @@ def identification_risk(
         name = max(found, key=lambda name: math.fsum(found[name]))  # the first of equally strong ones
         success = found[name]
     else:
-        strongest = cross_fit(found)
-        name, success = strongest.name, strongest.success
+        name, success = cross_fit(found)
     is_present, baseline = safer.mapping.representatives[drawn] >= 0, 1 / safer.n_records
     add = math.fsum if safer.columns else np.sum
 
@@ -288,43 +287,38 @@ def search_candidates(
 ) -> SearchResult:
     """Search for the candidate that meets the limit and keeps most utility; Ctrl-C ends it with what was measured."""
     result = SearchResult()
+
+    def measure(stage: Stage, candidates: Sequence[Steps], title: str) -> None:
+        for done, steps in enumerate(candidates):
+            progress(title, done, len(candidates))
+            try:
+                result.candidates[steps] = runner.measure(stage, steps)
+            except ParameterError as error:  # a step that would leave nothing
+                if not steps or stage != "quick":
+                    raise
+                result.impossible[steps_text(steps)] = str(error)
+
     try:
         if given is not None:
-            _quick_stage(runner, [(), *given], result, "trying steps", progress)
+            measure("quick", [(), *given], "trying steps")
         else:
             release, adversary = runner.release, runner.adversary
             single: list[Steps] = [(step,) for step in built_in_steps(release, adversary, limit)]
-            _quick_stage(runner, [(), *single], result, "trying steps", progress)
+            measure("quick", [(), *single], "trying steps")
             attributes = len(release.attributes if adversary.columns is None else adversary.columns)
             known_share = min(1.0, adversary.knows / max(attributes, 1))
             for count in COLUMN_ROUNDS if release.columns else ROUNDS:
                 promising = propose_combinations(result.candidates, limit, count, known_share)
-                _quick_stage(runner, promising, result, "trying combinations", progress)
+                measure("quick", promising, "trying combinations")
         every = list(result.candidates.values())
         best = select_for_full_stage(every, limit, runner.targets, FULL_CANDIDATES)
-        chosen = [(), *(candidate.steps for candidate in best if candidate.steps)]
-        for done, steps in enumerate(chosen):
-            progress("measuring the best", done, len(chosen))
-            result.candidates[steps] = runner.measure("full", steps)
+        measure("full", [(), *(candidate.steps for candidate in best if candidate.steps)], "measuring the best")
         _fresh_stage(runner, limit, result, progress)
         result.complete = True
     except KeyboardInterrupt:
         if len(result.candidates) < 2:
             raise
     return result
-
-
-def _quick_stage(
-    runner: CandidateRunner, candidates: Sequence[Steps], result: SearchResult, title: str, progress: Progress
-) -> None:
-    for done, steps in enumerate(candidates):
-        progress(title, done, len(candidates))
-        try:
-            result.candidates[steps] = runner.measure("quick", steps)
-        except ParameterError as error:  # a step that would leave nothing
-            if not steps:
-                raise
-            result.impossible[steps_text(steps)] = str(error)
 
 
 def _fresh_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:

@@ -370,13 +370,11 @@ def grid_findings(plan: AuditPlan, headline: AdversaryRun, grids: Sequence[GridR
                         cells=tuple(
                             GridCell(
                                 facts=size,
-                                identified=rate(
-                                    min(float(best.success.sum()), len(best.success)), len(best.success), 1 / n
-                                ),
-                                attack=best.name,
+                                identified=rate(min(float(found.sum()), len(found)), len(found), 1 / n),
+                                attack=attack,
                             )
                             for column, size in enumerate(grid.sizes)
-                            for best in [cross_fit({name: of[:, column] for name, of in success.items()})]
+                            for attack, found in [cross_fit({name: of[:, column] for name, of in success.items()})]
                         ),
                     )
                     for level, success in zip(grid.levels, grid.success, strict=True)

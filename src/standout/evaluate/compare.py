@@ -28,13 +28,11 @@ from standout.know.adversary import Adversary
 # The result of `compare`: attacks side by side on the same targets, and a table.
 
 
-NUMBERS = ("identified", "low", "high", "n", "said", "gap", "gap_low", "gap_high")
-DIFFERENCES = ("difference", "difference_low", "difference_high", "only_this", "only_baseline")
-COLUMNS: dict[str, type[pl.DataType]] = dict.fromkeys(
-    ("adversary", "facts", "attack", *NUMBERS, *DIFFERENCES, "baseline", "seed", "fingerprint", "version"), pl.Float64
+COLUMNS = (
+    *("adversary", "facts", "attack", "identified", "low", "high", "n", "said", "gap", "gap_low", "gap_high"),
+    *("difference", "difference_low", "difference_high", "only_this", "only_baseline"),
+    *("baseline", "seed", "fingerprint", "version"),
 )
-COLUMNS |= dict.fromkeys(("adversary", "attack", "baseline", "fingerprint", "version"), pl.String)
-COLUMNS |= dict.fromkeys(("facts", "n", "seed"), pl.Int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,34 +251,22 @@ def candidate_attacks(release: Release, adversary: Adversary) -> dict[str, AnyAt
     return {PAPER: ScoreboardRH(), LIKELIHOOD: fit_attack(Likelihood(), adversary)}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CrossFit:
-    """Success by target of the strongest attack, and the attacks chosen for targets with an even and an odd index."""
+def cross_fit(successes: Mapping[str, Floats]) -> tuple[str, Floats]:
+    """Choose the strongest of several attacks for each half of the targets on the other half; its success by target.
 
-    success: Floats
-    names: tuple[str, str]
-
-    @property
-    def name(self) -> str:
-        """The chosen attack, or both if the halves differ: "likelihood or paper"."""
-        return " or ".join(dict.fromkeys(self.names))
-
-
-def cross_fit(successes: Mapping[str, Floats]) -> CrossFit:
-    """Choose the strongest of several attacks for each half of the targets on the other half.
+    Where the halves differ, both are named, that of the targets with an even index first: "likelihood or paper".
 
     Examples
     --------
     >>> import numpy as np
-    >>> cross_fit({"paper": np.array([1.0, 0, 0, 0]), "likelihood": np.array([0, 1.0, 1, 1])}).name
+    >>> cross_fit({"paper": np.array([1.0, 0, 0, 0]), "likelihood": np.array([0, 1.0, 1, 1])})[0]
     'likelihood'
     """
     halves = slice(0, None, 2), slice(1, None, 2)
-    names = tuple(_strongest({name: float(of[half].sum()) for name, of in successes.items()}) for half in halves)
-    success = np.empty(len(next(iter(successes.values()))))
-    for half, name in zip(halves, reversed(names), strict=True):
-        success[half] = successes[name][half]
-    return CrossFit(success, (names[1], names[0]))
+    odd, even = (_strongest({name: float(of[half].sum()) for name, of in successes.items()}) for half in halves)
+    success = successes[even].copy()
+    success[1::2] = successes[odd][1::2]
+    return " or ".join(dict.fromkeys((even, odd))), success
 
 
 def choose_strongest(

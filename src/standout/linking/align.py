@@ -73,10 +73,8 @@ def align(
     decisions = read_decisions(path, *codes) if path is not None and reviewed else Decisions()
     matched = _match_items(release, public, codes, items, decisions)
     item, taken = np.full(public.n_items, -1, np.int64), {*decisions.yes.values()}
-    for ours, theirs in matched.pairs.items():
-        if (ours, theirs) not in decisions.no and theirs not in taken:
-            item[ours] = theirs
-    for ours, theirs in decisions.yes.items():
+    pairs = {pair for pair in matched.pairs.items() if pair not in decisions.no and pair[1] not in taken}
+    for ours, theirs in (*pairs, *decisions.yes.items()):
         item[ours] = theirs
     accepted = [pair for pair in matched.listed if item[pair.public] == pair.release]
     doubtful = _review_table(release, public, matched, accepted, decisions)
@@ -206,6 +204,16 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return names, rows[1:]
 
 
+def read_columns(path: Path, required: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """The line number and the cells of these columns of every row that is not empty."""
+    header, rows = read_rows(path)
+    names = [name.strip().lower() for name in header]
+    if any(names.count(name) != 1 for name in required):
+        raise SourceError(f"{path}: the columns {', '.join(required)} are required, each once")
+    columns = [names.index(name) for name in required]
+    return [(line, [cells[column] for column in columns]) for line, cells in rows]
+
+
 def read_item_map(source: Items, public: Codes, release: Codes) -> tuple[dict[int, int], dict[str, int]]:
     """The pairs of items that both data sets have, and counts of rows and of unknown items.
 
@@ -258,7 +266,6 @@ REVIEW_COLUMNS = {
     "score": pl.Float64,
     **dict.fromkeys(("decision", "reason"), pl.String),
 }
-REQUIRED = ("public_item", "release_item", "decision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,18 +279,13 @@ class Decisions:
 
 def read_decisions(path: Path, public: Codes, release: Codes) -> Decisions:
     """The decisions of a review file as codes, without open pairs; or raise if they map an item twice."""
-    header, rows = read_rows(path)
-    names = [name.strip().lower() for name in header]
-    if any(names.count(name) != 1 for name in REQUIRED):
-        raise SourceError(f"{path}: the columns {', '.join(REQUIRED)} are required, each once")
-    public_column, release_column, decision_column = (names.index(name) for name in REQUIRED)
     decisions: dict[tuple[str, str], str] = {}
-    for line, cells in rows:
-        decision = cells[decision_column].strip().lower()
+    for line, (ours, theirs, text) in read_columns(path, ("public_item", "release_item", "decision")):
+        decision = text.strip().lower()
         if decision not in ("yes", "no", "?", ""):
             raise SourceError(f"{path}, line {line}: decision must be yes, no or ?")
         if decision in ("yes", "no"):
-            pair = exact_text(cells[public_column]), exact_text(cells[release_column])
+            pair = exact_text(ours), exact_text(theirs)
             if decisions.setdefault(pair, decision) != decision:
                 raise SourceError(f"{path}, line {line}: an earlier line decides the same pair differently")
     coded = {(public[a], release[b]): yes for (a, b), yes in decisions.items() if a in public and b in release}

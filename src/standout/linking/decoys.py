@@ -47,15 +47,12 @@ def latest_entries(release: Release) -> Bools | None:
     if not release.has_repeats:
         return None
     start, item, _, time = release.check().by_record
-    ends = np.append(item[1:] != item[:-1], True)
-    ends[start[1:][release.lengths > 0] - 1] = True
-    if time is None:
-        return ends
-    timed = np.asarray(time < release.span)
-    begin = np.append(0, np.flatnonzero(ends)[:-1] + 1)
-    never_timed = np.repeat(~timed[begin], np.diff(np.append(begin, len(ends))))
-    followed = np.append(timed[1:], False) & ~ends  # entries without a time are the last ones of an item
-    return np.asarray(np.where(never_timed, ends, timed & ~followed))
+    begins, n = np.append(True, item[1:] != item[:-1]), len(item)
+    begins[start[:-1][release.lengths > 0]] = True
+    order = np.arange(n) if time is None else np.arange(n) + n * (time < release.span)  # entries with a time win
+    latest = np.zeros(n, np.bool_)
+    latest[np.maximum.reduceat(order, np.flatnonzero(begins)) % n] = True
+    return latest
 
 
 FAR_DAYS = 1_000

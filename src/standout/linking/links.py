@@ -32,7 +32,7 @@ from standout.findings.json_types import json_text, to_json_object
 from standout.findings.link_and_advise import ClaimMeasure, Dates, LinkFindings, LinkSettings, TruthFindings
 from standout.ingest.read import as_release
 from standout.linking import decoys as decoys_of
-from standout.linking.align import Alignment, Items, Values, align, read_rows
+from standout.linking.align import Alignment, Items, Values, align, read_columns
 from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
 from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
 
@@ -223,22 +223,17 @@ class Truth:
 
 def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
     """The truth as record positions; profiles that no pair names, or without a record, are absent."""
-    names: list[str] = ["profile", "record"]
-    rows: list[Any]
+    names, pairs = ("profile", "record"), list[Any]()
     if isinstance(source, Mapping):
-        rows = list(source.items())
+        pairs = list(source.items())
     elif isinstance(source, pl.DataFrame):
-        names, rows = source.columns, source.rows()
+        if not {*names} <= {*source.columns}:
+            raise SourceError("truth: the columns profile, record are required")
+        pairs = source.select(names).rows()
     elif isinstance(source, (str, PathLike)):
-        names, lines = read_rows(Path(source))
-        rows = [cells for _, cells in lines]
+        pairs = [cells for _, cells in read_columns(Path(source), names)]
     else:
         raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
-    if not {"profile", "record"} <= set(names):
-        called = "truth" if isinstance(source, pl.DataFrame) else source
-        raise SourceError(f"{called}: the columns profile and record are required")
-    profile_column, record_column = names.index("profile"), names.index("record")
-    pairs = [(cells[profile_column], cells[record_column]) for cells in rows]
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
     record, named = np.full(public.n_records, -1, np.int64), set()
