@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, mean_ranks
@@ -31,7 +32,7 @@ from standout.core.progress import Progress, ProgressOption, no_progress, with_p
 from standout.core.rng import check_seed
 from standout.data.build import count_codes
 from standout.data.describe import outside_top
-from standout.data.entries import unpack_item
+from standout.data.entries import record_pieces, unpack_item
 from standout.data.release import Release
 from standout.evaluate.simulation import TableResult
 from standout.know.similarity import Equal, Present, Similarity
@@ -49,7 +50,8 @@ POPULAR, RARE = (1, 100), (5_000, 10_000)
 VALUE_ERROR, TIME_ERROR = 1, 14
 WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 EPOCH = date(1970, 1, 1)
-STRIDE = 1 << 14
+REACHES = (0, 6, 14, 30, 90, 365)
+"""Reaches in days for pairs of a person's ratings, one for each column of `PersonTimes.near`."""
 
 
 class Statistic(NamedTuple):
@@ -193,28 +195,29 @@ def top_share(sizes: NDArray[Any], part: float) -> tuple[float, float]:
 # items with few entries. The logarithm of a small count would be biased.
 
 
+def _mean_bits(counts: Ints, near: Ints) -> Floats:
+    """Bits for rows of counts; near: the number of entries that are as near as those counted, themselves included."""
+    n = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    bits = digamma(n) - digamma(np.maximum(near, 1))  # the difference of harmonic numbers
+    return np.asarray((counts * bits / n).sum(axis=-1) / math.log(2))
+
+
 def value_bits(counts: Ints, near: Bools) -> Floats:
     """Bits that a value adds for each item; near[a, b] says whether two levels are near each other.
 
     `counts` has the number of entries with each level, one row for each item.
     """
-    others = np.maximum(counts @ near.astype(np.int64) - 1, 0)
-    n = counts.sum(axis=1)
-    table = _harmonic(int(n.max(initial=0)))
-    bits = table[np.maximum(n - 1, 0), None] - table[others]
-    return np.asarray((counts * bits).sum(axis=1) / np.maximum(n, 1) / math.log(2))
+    return _mean_bits(counts, counts @ near.astype(np.int64))
 
 
 def date_bits(release: Release, items: Ints, reach: int) -> Floats:
     """Bits that a time known to within `reach` units adds for each of these items."""
-    out, table = np.zeros(len(items)), _harmonic(int(release.item_entries.max(initial=0)))
-    for k, item in enumerate(items.tolist()):
+    bits = []
+    for item in items.tolist():
         time = unpack_item(release.by_item, item, release.n_levels, release.span)[2]
         times, counts = np.unique(time[time < release.span], return_counts=True)
-        if n := int(counts.sum()):
-            bits = table[n - 1] - table[_near_counts(times.astype(np.int64), counts, reach) - 1]
-            out[k] = (counts * bits).sum() / math.log(2) / n
-    return out
+        bits.append(_mean_bits(counts, _near_counts(times, counts, reach)))
+    return np.array(bits)
 
 
 def _near_counts(times: Ints, counts: Ints, reach: int) -> Ints:
@@ -222,11 +225,6 @@ def _near_counts(times: Ints, counts: Ints, reach: int) -> Ints:
     below = np.append(0, np.cumsum(counts))
     low, high = np.searchsorted(times, times - reach), np.searchsorted(times, times + reach, side="right")
     return np.asarray(below[high] - below[low])
-
-
-def _harmonic(most: int) -> Floats:
-    """The harmonic numbers H(0) … H(most)."""
-    return np.append(0.0, np.cumsum(1 / np.arange(1, most + 1)))
 
 
 # Counts of a release.
@@ -238,53 +236,31 @@ class PersonTimes(NamedTuple):
     first: Array  # code of its first time; -1 if it has none
     last: Array
     timed: Array  # number of its entries that have a time
-    near: Floats  # probability that two of its entries are within each reach; NaN if it has fewer than two times
+    near: Floats  # probability that two of its entries are within each of REACHES; NaN if it has fewer than two times
 
 
 @kernel
-def _count_levels(columns: Any, low: Int, high: Int, by_person: Array, by_item: Array) -> None:
-    """Count the entries with each level, by record (low … high - 1) and by item."""
-    start, item, value = columns
-    for record in range(low, high):
-        for i in range(start[record], start[record + 1]):
-            if value[i] < by_item.shape[1]:
-                by_person[record, value[i]] += 1
-                by_item[item[i], value[i]] += 1
-
-
-@kernel
-def _fill_times(start: Array, time: Array, low: Int, high: Int, reaches: Array, count: Array, out: Any) -> None:
-    """Fill the times of records low … high - 1; `count` is all 0 before and after.
-
-    Days are counted, not sorted: the span of a record has about as many days as the record has entries.
-    """
+def _fill_times(start: Array, time: Array, span: Int, out: Any) -> None:
+    """Fill the times of people whose entries are in the order of their times."""
     first, last, timed, near = out
-    span = len(count) - 1
-    for record in range(low, high):
-        begin: Int = span
-        end: Int = -1
-        n = 0
-        for i in range(start[record], start[record + 1]):
-            moment: Int = np.int64(time[i])
-            if moment < span:
-                count[moment] += 1
-                begin, end, n = min(begin, moment), max(end, moment), n + 1
-        if n == 0:
-            continue
-        first[record], last[record], timed[record] = begin, end, n
-        for k in range(len(reaches) if n > 1 else 0):
-            pairs: Int = 0
-            window: Int = 0
-            oldest = begin
-            for day in range(begin, end + 1):
-                today = count[day]
-                if day - oldest > reaches[k]:
-                    window -= count[oldest]
+    for person in range(len(timed)):
+        times = time[start[person] : start[person + 1]]
+        n = np.searchsorted(times, span)
+        timed[person] = n
+        if n > 0:
+            first[person], last[person] = times[0], times[n - 1]
+        for k in range(len(REACHES) if n > 1 else 0):
+            pairs, oldest = 0, 0
+            for i in range(n):
+                while times[i] - times[oldest] > REACHES[k]:
                     oldest += 1
-                pairs += today * window + today * (today - 1) // 2
-                window += today
-            near[record, k] = pairs / (n * (n - 1) / 2)
-        count[begin : end + 1] = 0
+                pairs += i - oldest
+            near[person, k] = pairs / (n * (n - 1) / 2)
+
+
+def codes_of_people(start: Ints, codes: Any, width: int) -> Ints:
+    """Code of each entry plus width · person, for people whose entries begin at `start`."""
+    return np.asarray(np.repeat(np.arange(len(start) - 1) * width, np.diff(start)) + codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,23 +281,23 @@ class Survey:
         return np.zeros(0) if self.release.levels is None else np.asarray(self.release.levels, np.float64)
 
     @cached_property
-    def _level_counts(self) -> tuple[NDArray[Any], Ints]:
-        side, n, n_levels = self.release.by_record, self.release.n_records, self.release.n_levels
-        by_person, by_item = np.zeros((n, n_levels), np.int32), np.zeros((self.release.n_items, n_levels), np.int64)
-        for low in range(0, n if side.value is not None else 0, STRIDE):
-            self.progress("looking at people", low, n)
-            _count_levels(side[:3], low, min(low + STRIDE, n), by_person, by_item)
-        return by_person, by_item
-
-    @property
-    def item_levels(self) -> Ints:
-        """Number of ratings of each level, for each film."""
-        return self._level_counts[1]
+    def level_counts(self) -> tuple[NDArray[Any], Ints]:
+        """Number of ratings of each level, for each person and for each film."""
+        n, n_items, width = self.release.n_records, self.release.n_items, self.release.n_levels + 1
+        by_person, by_item = np.zeros((n, width), np.int32), np.zeros(n_items * width, np.int64)
+        for people, part in record_pieces(self.release.by_record) if width > 1 else ():
+            self.progress("looking at people", people.start, n)
+            counts = np.bincount(
+                codes_of_people(part.start, part.value, width), minlength=(len(part.start) - 1) * width
+            )
+            by_person[people] = counts.reshape(-1, width)
+            by_item += np.bincount(part.item * np.int64(width) + np.asarray(part.value), minlength=len(by_item))
+        return by_person[:, :-1], by_item.reshape(-1, width)[:, :-1]
 
     @cached_property
     def person_means(self) -> tuple[Floats, Floats]:
         """Mean rating of each person with ratings; deviation (n − 1) of each person with at least two."""
-        counts = self._level_counts[0]
+        counts = self.level_counts[0]
         counts = counts[counts.sum(axis=1) > 0]
         n = counts.sum(axis=1)
         mean = elementary.weighted_sum(counts, self.levels) / n
@@ -335,22 +311,15 @@ class Survey:
         time = self.release.by_record.time
         return np.zeros(0, np.int64) if time is None else count_codes(time, self.release.span + 1)[:-1]
 
-    @property
-    def reaches(self) -> list[int]:
-        """Reaches in days for pairs of a person's ratings, one for each column of `people.near`."""
-        section = published()["bursts"]
-        return [*_numbers_after("within_", section), *section["days"]]
-
     @cached_property
     def people(self) -> PersonTimes:
         """Times of each person; bursts are counted exactly, over all pairs of entries."""
-        n, side, reaches = self.release.n_records, self.release.by_record, np.array(self.reaches, np.int64)
-        none, count = np.full(n, -1, np.int32), np.zeros(self.release.span + 1, np.int64)
-        times = PersonTimes(none, none.copy(), np.zeros(n, np.int32), np.full((n, len(reaches)), np.nan))
-        if side.time is not None:
-            for low in range(0, n, STRIDE):
-                self.progress("looking at people", low, n)
-                _fill_times(side.start, side.time, low, min(low + STRIDE, n), reaches, count, times)
+        n, side, span = self.release.n_records, self.release.by_record, self.release.span
+        times = PersonTimes(np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64), np.full((n, len(REACHES)), np.nan))
+        for people, part in record_pieces(side) if side.time is not None else ():
+            self.progress("looking at people", people.start, n)
+            moment = np.sort(codes_of_people(part.start, part.time, span + 1)) % (span + 1)
+            _fill_times(part.start, moment, span, tuple(column[people] for column in times))
         return times
 
     @cached_property
@@ -398,7 +367,7 @@ def _sizes(survey: Survey) -> Rows:
 
 def _ratings(survey: Survey) -> Rows:
     """Shares of the ratings 1 to 5, their mean and deviation."""
-    section, counts = published()["ratings"], survey.item_levels.sum(axis=0)
+    section, counts = published()["ratings"], survey.level_counts[1].sum(axis=0)
     if not counts.sum():
         return
     shares, between = counts / counts.sum(), float(survey.person_means[0].std())
@@ -485,10 +454,10 @@ def _film_means(survey: Survey) -> Rows:
     In a smaller release a film has fewer ratings, and its mean is noisier. The additional noise is removed
     from the deviation and from the correlation.
     """
-    section, rated = published()["films"], survey.item_levels.sum(axis=1) > 0
+    section, rated = published()["films"], survey.level_counts[1].sum(axis=1) > 0
     if not rated.any() or published()["support"]["q50"] * survey.scale < MINIMUM_RATINGS:
         return
-    counts = survey.item_levels[rated]
+    counts = survey.level_counts[1][rated]
     n = counts.sum(axis=1)
     mean = elementary.weighted_sum(counts, survey.levels) / n
     squares = elementary.weighted_sum(counts, survey.levels**2) - n * mean**2
@@ -521,19 +490,17 @@ def _dates(survey: Survey) -> Rows:
         yield f"first, {end}", (section["last"] - section["first"]).days, last - clock.origin, 7
         yield f"last, {end}", 0, last - clock.origin - len(days) + 1, 1
     shares, people = days / days.sum(), survey.people
-    day = np.arange(clock.origin, clock.origin + len(days))
-    year = day.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + EPOCH.year
-    quarter = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12 // 3
+    calendar = pl.Series(np.arange(clock.origin, clock.origin + len(days))).cast(pl.Date).dt
+    year, quarter, weekday = (getattr(calendar, part)().to_numpy() for part in ("year", "quarter", "weekday"))
     # parts of the calendar: name, published share, which days belong to it, and its length in days
     first_year = section["last"].year - len(section["years"]) + 1
     parts = [(str(n), reference, year == n, 365) for n, reference in enumerate(section["years"], first_year)]
     for n in _numbers_after("quarters_", section):
-        for i, reference in enumerate(section[f"quarters_{n}"]):
-            parts.append((f"{n}, quarter {i + 1}", reference, (year == n) & (quarter == i), 90))
-    weekdays = zip(WEEK, section["weekdays"], strict=True)
-    parts += [(name, reference, (day + EPOCH.weekday()) % 7 == i, 0) for i, (name, reference) in enumerate(weekdays)]
+        for i, reference in enumerate(section[f"quarters_{n}"], 1):
+            parts.append((f"{n}, quarter {i}", reference, (year == n) & (quarter == i), 90))
+    parts += [(WEEK[i], reference, weekday == i + 1, 0) for i, reference in enumerate(section["weekdays"])]
     for name, reference, is_part, length in parts:
-        near = people.near[people.timed > 1, survey.reaches.index(length)]
+        near = people.near[people.timed > 1, REACHES.index(length)]
         error = survey.ratings_error(reference, float(near.mean()) if len(near) else 1.0)
         yield name, reference, float(shares[is_part].sum()), min(0.005, 0.2 * reference) + error
     for reach in _numbers_after("bits_", section):
@@ -576,7 +543,7 @@ def _bursts(survey: Survey) -> Rows:
     limits = zip(section["sizes"], [*section["sizes"][1:], math.inf], section[f"within_{reach}"], strict=True)
     parts += [(reach, low, high, reference) for low, high, reference in limits]
     for days, low, high, reference in parts:
-        near = survey.people.near[(timed >= low) & (timed < high), survey.reaches.index(days)]
+        near = survey.people.near[(timed >= low) & (timed < high), REACHES.index(days)]
         if len(near) > 1:
             name = f"within {days} days" if days else "on the same day"
             if days == reach:
@@ -593,8 +560,8 @@ def _added_bits(survey: Survey) -> Rows:
         if high > survey.release.n_items or middle < MINIMUM_RATINGS:
             continue
         items, ranks = order[low - 1 : high], f"ranks {low:,} to {high:,}"
-        if survey.item_levels.sum():
-            measured = float(value_bits(survey.item_levels[items], near).mean())
+        if survey.level_counts[1].sum():
+            measured = float(value_bits(survey.level_counts[1][items], near).mean())
             yield f"rating ± {VALUE_ERROR}, {ranks}", section[f"rating_{name}"], measured, 0.05
         if survey.days.sum():
             measured = float(date_bits(survey.release, items, TIME_ERROR).mean())
@@ -623,7 +590,7 @@ def _nearest_neighbours(survey: Survey, sample: int, seed: int, threads: int | N
     """Similarity of the nearest neighbours of a sample of people, searched among all records."""
     section = published()["nearest"]
     kinds: list[tuple[str, str, Similarity]] = [("sets", "films in common", Present())]
-    if survey.item_levels.sum():
+    if survey.level_counts[1].sum():
         kinds.append(("ratings", "equal ratings", Equal()))
     for key, name, kind in kinds:
         neighbours = sparsity(survey.release, kind, sample=sample, seed=seed, threads=threads, progress=progress)

@@ -319,7 +319,7 @@ def bits_by_rank(release: Release, value: float = 1, time: float = 14) -> ItemBi
         near = np.eye(len(levels), dtype=np.bool_)
         if isinstance(levels, np.ndarray):
             near = np.abs(levels[:, None] - levels) <= value + ROUNDING
-        with_value = alone + value_bits(Survey(release).item_levels[order], near)
+        with_value = alone + value_bits(Survey(release).level_counts[1][order], near)
     if release.span:
         reach = int(min(time / days_per_unit(release) + ROUNDING, release.span))
         with_time = alone + date_bits(release, order, reach)
