@@ -14,6 +14,7 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.release_counts import first_times
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, whole_number
+from standout.core.json_files import read_text
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
 from standout.core.text import printable
@@ -161,13 +162,7 @@ class SensitiveList:
 
 def read_sensitive_list(path: str | Path, release: Release) -> SensitiveList:
     """The sensitive items in a file. A title that several items share means all of them."""
-    try:
-        content = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a text file in UTF-8") from error
-    texts = [line for line in content.split("\n") if line.strip() and not line.startswith("#")]
+    texts = [line for line in read_text(Path(path)).split("\n") if line.strip() and not line.startswith("#")]
     if len(texts) > MOST_LINES:
         raise SourceError(f"{path} has more than {MOST_LINES:,} lines: is it a list of items?")
     catalogue, lines, matched = Catalogue(release), len(texts), 0

@@ -44,7 +44,17 @@ else:  # a recursive alias cannot be evaluated when a schema is generated from a
 JsonObject: TypeAlias = dict[str, Json]
 
 
-# TOML files that people write: schemas and ladders.
+# Files that people write: lists, tables, schemas and ladders.
+
+
+def read_text(path: Path, form: str = "a text file") -> str:
+    """Content of a file in UTF-8, which may begin with a byte order mark; one line says why it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not {form} in UTF-8") from error
 
 
 def read_toml(path: Path) -> dict[str, Any]:

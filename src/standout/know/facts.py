@@ -16,6 +16,7 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints, offsets, take_rows
 from standout.core.errors import ParameterError, SourceError, check_range, fact_value
+from standout.core.json_files import read_text
 from standout.data.release import Release
 from standout.data.search import Catalogue
 
@@ -134,7 +135,7 @@ class WrittenNumber(float):
 def _read_facts(path: str | Path) -> Iterator[Fact]:
     """The facts of a CSV file with the column item and, if known, the others of `Fact`."""
     try:
-        text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
+        text = io.StringIO(read_text(Path(path), "a CSV file"), newline="")
         lines = csv.DictReader(text, strict=True)
         columns = [name.strip().lower() for name in lines.fieldnames or ()]
         if "item" not in columns or not set(columns) <= set(Fact.__slots__) or len(set(columns)) < len(columns):
@@ -148,10 +149,8 @@ def _read_facts(path: str | Path) -> Iterator[Fact]:
                 yield _fact_of(cells)
             except ValueError as error:
                 raise SourceError(f"{path}, line {lines.line_num}: {error}") from error
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+    except csv.Error as error:
+        raise SourceError(f"{path} is not a CSV file: {error}") from error
 
 
 def _fact_of(cells: Mapping[str, str]) -> Fact:

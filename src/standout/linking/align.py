@@ -17,6 +17,7 @@ import polars as pl
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.files import write_atomically
+from standout.core.json_files import read_text
 from standout.core.text import count
 from standout.data.build import count_codes
 from standout.data.export import exact_text, inert
@@ -184,15 +185,11 @@ def _match_items(
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The column names, and the line number and cells of every row that is not empty."""
+    text = read_text(path, "a CSV file")
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)  # the comma if there is none
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        separator = max(",;\t", key=text.split("\n", 1)[0].count)  # the comma if there is none
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         rows = [(reader.line_num, cells) for cells in reader if any(cells)]
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a CSV file in UTF-8: save it as UTF-8") from error
     except csv.Error as error:
         raise SourceError(f"{path} is not a CSV file: {error}") from error
     if not rows or len(rows[0][1]) < 2:

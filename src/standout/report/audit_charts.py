@@ -21,6 +21,7 @@ from standout.report.charts import (
     Point,
     Table,
     points_cell,
+    share_point,
     with_interval,
 )
 from standout.report.share_charts import Bar, HeatRow, bar_chart, bars_figure, curves, heat_map, share_bar
@@ -130,7 +131,7 @@ def _success(findings: AuditFindings) -> Figure | None:
     main, adversaries = findings.headline, [adversary for adversary in findings.adversaries if adversary.curve]
     names = _distinct([adversary.name for adversary in adversaries])
     points = [
-        Point(names[adversary.name], point.facts, point.identified.value, point.identified.low, point.identified.high)
+        share_point(names[adversary.name], point.facts, point.identified)
         for adversary in adversaries
         for point in adversary.curve
         if math.isfinite(point.identified.value)
@@ -312,19 +313,18 @@ def group_extremes(findings: AuditFindings) -> list[Extremes]:
 
 
 def _sparsity(findings: AuditFindings) -> Figure | None:
-    curve = findings.theory.sparsity.curve if findings.theory else ()
-    points = [
-        Point("", step.epsilon, step.share.value, step.share.low, step.share.high)
-        for step in curve
-        if math.isfinite(step.share.value)
-    ]
+    curve = [(step.epsilon, step.share) for step in findings.theory.sparsity.curve] if findings.theory else []
+    return sparsity_figure(curve, -(-len(curve) // MOST_TABLE_ROWS))
+
+
+def sparsity_figure(curve: Sequence[tuple[float, Estimate]], every: int) -> Figure | None:
+    """Shares of records with a neighbour of at least each similarity; the table has every n-th of them."""
+    points = [share_point("", similarity, share) for similarity, share in curve if math.isfinite(share.value)]
     if len(points) < 2:
         return None
     title = "Records with a neighbour at least this similar"
     axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
-    cells: list[Cells] = [
-        (f"{step.epsilon:g}", *with_interval(step.share)) for step in curve[:: -(-len(curve) // MOST_TABLE_ROWS)]
-    ]
+    cells: list[Cells] = [(f"{similarity:g}", *with_interval(share)) for similarity, share in curve[::every]]
     first, last = points[0], points[-1]
     return Figure(
         "How isolated records are",

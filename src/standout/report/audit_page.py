@@ -439,11 +439,8 @@ def first_page(findings: AuditFindings) -> FirstPage:
 def _cards(findings: AuditFindings) -> tuple[VerdictCard, ...]:
     """The three cards; a question without a text of its own shows the explanation of the findings."""
     verdict, budget = findings.verdict, percent(findings.settings.budget)
-    linked, guessing, baseline = (
-        verdict.linkability,
-        verdict.singling_out.rate.baseline,
-        verdict.inference.rate.baseline,
-    )
+    guessing, baseline = verdict.singling_out.rate.baseline, verdict.inference.rate.baseline
+    linked = verdict.linkability
     is_uncertain = linked.answer == "yes" and linked.rate.high - linked.rate.low > 0.5
     texts = {
         "singling_out": "of targets are identified by the most successful adversary."
@@ -454,17 +451,12 @@ def _cards(findings: AuditFindings) -> tuple[VerdictCard, ...]:
     if not findings.data.columns:
         random = "" if baseline is None else f" In a random record: {percent(baseline)}."
         texts["inference"] = f"of the further items in the guessed record are true of the target.{random}"
-    return tuple(
-        VerdictCard(
-            question,
-            estimate_text(part.rate) if key in texts else "",
-            interval_text(part.rate) if key in texts else "",
-            texts.get(key, part.explanation),
-            part,
-        )
-        for key, question in QUESTIONS.items()
-        for part in [getattr(verdict, key)]
-    )
+    cards = []
+    for key, question in QUESTIONS.items():
+        part = getattr(verdict, key)
+        numbers = (estimate_text(part.rate), interval_text(part.rate)) if key in texts else ("", "")
+        cards.append(VerdictCard(question, *numbers, texts.get(key, part.explanation), part))
+    return tuple(cards)
 
 
 def _next_steps(findings: AuditFindings) -> Iterator[str]:

@@ -117,13 +117,8 @@ def _answer(request: bytes) -> tuple[bool, bytes]:
 @atexit.register
 def _stop_child() -> None:
     while _children:
-        child = _children.pop()
-        with suppress(OSError):
+        with _children.pop() as child, suppress(OSError):  # leaving it waits and closes the pipes
             child.kill()
-        child.wait()
-        for stream in (child.stdin, child.stdout):
-            if stream is not None:
-                stream.close()
 
 
 os.register_at_fork(after_in_child=_children.clear)
@@ -303,6 +298,11 @@ class Point(NamedTuple):
     low: float | None = None
     high: float | None = None
     panel: str = ""
+
+
+def share_point(series: str, x: float, share: Estimate, panel: str = "") -> Point:
+    """A share with its interval as a point of a curve."""
+    return Point(series, x, share.value, share.low, share.high, panel)
 
 
 class Axis(NamedTuple):

@@ -11,6 +11,7 @@ from standout.core.text import count, interval_text, percent, printable_texts, s
 from standout.evaluate.estimates import Estimate
 from standout.findings.link_and_advise import (
     AdviceFindings,
+    Among,
     CandidateFindings,
     ClaimMeasure,
     FactsGroup,
@@ -63,40 +64,35 @@ UNPROVEN_HEADS = (
 )
 
 
-class CandidateMark(NamedTuple):
+def _mark(candidate: CandidateFindings, among: Among, number: str = "") -> Spec:
     """A candidate on the chart: x is the utility kept, y the share of people identified."""
-
-    number: str
-    x: float
-    x_low: float
-    x_high: float
-    y: float
-    y_low: float
-    y_high: float
+    x = _within_0_and_1(candidate.utility.kept) or Estimate(1.0, 1.0, 1.0, 0)
+    y = _within_0_and_1(candidate.rate(among))
+    assert y is not None
+    ends = {"x_low": x.low, "x_high": x.high, "y_low": y.low, "y_high": y.high}
+    return {"number": number, "x": x.value, "y": y.value, **ends}
 
 
-def frontier_chart(
-    frontier: list[CandidateMark],
-    others: list[CandidateMark],
-    recommended: list[CandidateMark],
-    untouched: list[CandidateMark],
-    limit: float,
-    width: int,
-) -> Chart:
+def _draw_frontier(advice: AdviceFindings, width: int) -> Chart:
     """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring.
 
-    `untouched` is the data as they are if they are not on the frontier: the mark is grey and has a number.
+    The mark of the data as they are is grey if they are not on the frontier.
     """
+    numbered = [_mark(each, advice.among, str(number)) for number, each in enumerate(advice.rows, 1)]
+    others = [_mark(each, advice.among) for each in advice.candidates if each.steps and not each.frontier]
+    frontier = list(compress(numbered, map(_is_on_frontier, advice.rows)))
+    recommended = list(compress(numbered, (each.stage == "fresh" for each in advice.rows)))
+    untouched = [] if _is_on_frontier(advice.rows[0]) else numbered[:1]
     inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
-    numbered = [*untouched, *frontier]
-    largest = max(limit, *(mark.y_high for mark in numbered), *(mark.y for mark in others))
+    limit = advice.limit
+    largest = max(limit, *(mark["y_high"] for mark in numbered), *(mark["y"] for mark in others))
     top = next((top for top in TOPS if HEADROOM * largest <= top), 1.0)  # small risks would lie on one line
     axes = {
         "x": field("x:Q", title="utility kept", **_axis(1.0)),
         "y": field("y:Q", title="people identified", **_axis(top)),
     }
     # the name of the limit is at the end without a mark near it: the left one, unless only the right one is free
-    near = [each.x for each in (*numbered, *others) if abs(each.y - limit) < NEAR * top]
+    near = [each["x"] for each in (*numbered, *others) if abs(each["y"] - limit) < NEAR * top]
     is_right = any(x < LABEL_SHARE for x in near) and max(near) < 1 - LABEL_SHARE
     rows = [{"y": limit, "label": f"limit {percent(limit)}"}]
     name = {"y": field("y:Q"), "x": {"datum": float(is_right), "type": "quantitative"}, "text": field("label:N")}
@@ -113,7 +109,7 @@ def frontier_chart(
         mark("circle", frontier, axes, size=60, color=ACCENT, opacity=1),
         mark("point", recommended, axes, size=190, color=INK, strokeWidth=1.8, opacity=1),
     ]
-    offsets = _label_offsets([(each.x * inner, (1 - each.y / top) * height) for each in numbered])
+    offsets = _label_offsets([(each["x"] * inner, (1 - each["y"] / top) * height) for each in numbered])
     for each, (dx, dy) in zip(numbered, offsets, strict=True):
         style: Spec = {"dx": dx, "dy": dy, "fontSize": FONT_SIZE, "fontWeight": "bold"}
         for look in (OUTLINE, {"color": INK}):
@@ -181,33 +177,18 @@ def advice_section(advice: AdviceFindings) -> AdviceSection:
 
 def advice_figure(advice: AdviceFindings) -> Figure:
     """The chart of the candidates; its table has all of them."""
-
-    def marked(number: str, candidate: CandidateFindings) -> CandidateMark:
-        x = _within_0_and_1(candidate.utility.kept) or Estimate(1.0, 1.0, 1.0, 0)
-        y = _within_0_and_1(candidate.rate(advice.among))
-        assert y is not None
-        return CandidateMark(number, x.value, x.low, x.high, y.value, y.low, y.high)
-
-    rows = advice.rows
-    marks = [marked(str(number), candidate) for number, candidate in enumerate(rows, 1)]
-    on_frontier = [candidate.frontier or candidate.stage == "fresh" for candidate in rows]
-    frontier = list(compress(marks, on_frontier))
-    draw = partial(
-        frontier_chart,
-        frontier,
-        [marked("", each) for each in advice.candidates if each.steps and not each.frontier],
-        [each for each, candidate in zip(marks, rows, strict=True) if candidate.stage == "fresh"],
-        [] if on_frontier[0] else marks[:1],
-        advice.limit,
-    )
-    rates = [each.y for each in frontier]
+    rates = [_mark(each, advice.among)["y"] for each in filter(_is_on_frontier, advice.rows)]
     description = (
         f"{count(advice.n_candidates, 'candidate', 'candidates')} and the release as it is. {len(rates)} "
         f"of them are on the frontier, where {percent(max(rates))} down to {percent(min(rates))} of the "
         f"people are identified. The limit is {percent(advice.limit)}."
     )
     table = candidates_table(advice.candidates, numbered=False)
-    return Figure("People identified and utility kept", description, draw, table)
+    return Figure("People identified and utility kept", description, partial(_draw_frontier, advice), table)
+
+
+def _is_on_frontier(candidate: CandidateFindings) -> bool:
+    return candidate.frontier or candidate.stage == "fresh"
 
 
 def _within_0_and_1(estimate: Estimate | None) -> Estimate | None:

@@ -100,11 +100,8 @@ def bar_chart(bars: Sequence[Bar], width: int = WIDE, axis: Axis | None = None) 
     longest = max(len(shorten(bar.label, LONGEST_LABEL)) for bar in bars)
     label_width = 0 if is_narrow else min(longest * LETTER_WIDTH + 10, 300)
     sources = max(len(bar.source) for bar in bars) * LETTER_WIDTH
-    inner_width, gap, above = (
-        width - EDGE - RIGHT - label_width - sources,
-        22 if is_narrow else 8,
-        3 if is_narrow else 4,
-    )
+    inner_width = width - EDGE - RIGHT - label_width - sources
+    gap, above = (22, 3) if is_narrow else (8, 4)
     ends = [max(bar.value or 0.0, bar.high or 0.0) for bar in bars]
     panels: dict[str, tuple[list[Spec], list[Spec]]] = {}
     for bar, end in zip(bars, ends, strict=True):
@@ -114,11 +111,14 @@ def bar_chart(bars: Sequence[Bar], width: int = WIDE, axis: Axis | None = None) 
             labels.append({"label": shorten(bar.label, LONGEST_LABEL), "y": y - BAR_STEP if is_narrow else y})
         elif not is_narrow:  # in the middle of its bars
             labels[-1]["y"] += BAR_STEP / 2
-        number = percent(bar.value) if axis is None or bar.value is None else f"{bar.value:{axis.form or '.2f'}}"
-        text = (
-            f"{bar.source} {number}" if bar.value is not None else ": ".join([bar.source, "not measured"]).lstrip(": ")
+        source, number = bar.source, "not measured"
+        if bar.value is not None:
+            number = percent(bar.value) if axis is None else f"{bar.value:{axis.form or '.2f'}}"
+        elif source:
+            source += ":"
+        rows.append(
+            bar._asdict() | {"value": bar.value or 0.0, "end": end, "y": y, "number": f"{source} {number}".strip()}
         )
-        rows.append(bar._asdict() | {"value": bar.value or 0.0, "end": end, "y": y, "number": text.strip()})
     y_channel = {"y": field("y:Q", scale=None, axis=None)}
     side: Spec = {"align": "left"} if is_narrow else {"align": "right", "dx": -8}
     side["limit"] = inner_width if is_narrow else label_width - 10
@@ -129,23 +129,13 @@ def bar_chart(bars: Sequence[Bar], width: int = WIDE, axis: Axis | None = None) 
         x |= {"title": axis.title if axis and is_last else None, "axis": x["axis"] | {"labels": is_last}}
         if axis is not None:
             x["axis"]["format"] = "~g"
-        interval = {"x": field("low:Q"), "x2": field("high")}
+        interval, numbers = {"x": field("low:Q"), "x2": field("high")}, {"x": field("end:Q"), "text": field("number:N")}
         has_interval: Spec = {"transform": [{"filter": "datum.low != null && datum.high != null"}]}
         layers = [
             mark("rule", None, {"x": x, "x2": {"datum": 0}, "color": field("colour:N", scale=None)}, strokeWidth=14),
-            *(
-                mark("rule", None, interval, strokeWidth=w, color=c) | has_interval
-                for w, c in ((4.5, "white"), (1.8, INK))
-            ),
-            mark(
-                "text",
-                None,
-                {"x": field("end:Q"), "text": field("number:N")},
-                align="left",
-                dx=6,
-                fontSize=FONT_SIZE,
-                color=INK,
-            ),
+            mark("rule", None, interval, strokeWidth=4.5, color="white") | has_interval,
+            mark("rule", None, interval, strokeWidth=1.8, color=INK) | has_interval,
+            mark("text", None, numbers, align="left", dx=6, fontSize=FONT_SIZE, color=INK),
             *_outlined({"x": AT_START, "text": field("label:N")}, INK, labels, **side),
         ]
         head = {"title": {"text": title, "fontSize": 13, "dx": -label_width}} if title else {}

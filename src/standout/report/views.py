@@ -25,7 +25,7 @@ from standout.findings.audit import AuditFindings, measure_titles
 from standout.findings.link_and_advise import AdviceFindings, LinkFindings
 from standout.measure.sparsity import Sparsity
 from standout.measure.unicity import Unicity, UnicityCell, UnicityGrid
-from standout.report.audit_charts import FIGURES, adversaries_table
+from standout.report.audit_charts import FIGURES, adversaries_table, sparsity_figure
 from standout.report.charts import (
     ACCENT,
     GREY,
@@ -35,10 +35,10 @@ from standout.report.charts import (
     Chart,
     DrawingError,
     Figure,
-    Point,
     Table,
     draw_figure,
     points_cell,
+    share_point,
     with_interval,
 )
 from standout.report.page import render_page, render_part, template_text
@@ -231,10 +231,7 @@ def advice_view(advice: AdviceFindings) -> View:
 def unicity_chart(cells: Sequence[UnicityCell], width: int = WIDE) -> Chart:
     """Share of people singled out, by number of known points: a panel for each bin of time, a curve for each grid."""
     panels = {each.time_bin: f"time by {each.time_bin}" if each.time_bin else "times unknown" for each in cells}
-    points = [
-        Point(cell.places, cell.points, cell.share.value, cell.share.low, cell.share.high, panels[cell.time_bin])
-        for cell in cells
-    ]
+    points = [share_point(cell.places, cell.points, cell.share, panels[cell.time_bin]) for cell in cells]
     sizes = [cell.points for cell in cells]
     x = Axis("known points", min(sizes), max(*sizes, min(sizes) + 1), form="d")
     return curves(points, x, Axis("singled out", 0, 1, form=".0%"), width=width)
@@ -364,18 +361,8 @@ def comparison_view(comparison: Comparison) -> View:
 @view_of.register
 def sparsity_view(sparsity: Sparsity) -> View:
     """How many records have a similar neighbour."""
-    survival = [(point, sparsity.survival(point)) for point in SIMILARITIES]
-    points = [Point("", x, share.value, share.low, share.high) for x, share in survival]
-    title = "Records with a neighbour at least this similar"
-    axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
-    rows = [(f"{point:g}", with_interval(share)) for point, share in survival[::5]]
-    half = sparsity.survival(0.5)
-    figure = Figure(
-        title,
-        f"{title}: {percent(half.value)} at 0.5.",
-        lambda width: curves(points, axis, title, width=width),
-        Table(("similarity", "records with such a neighbour"), rows),
-    )
+    half, figure = sparsity.survival(0.5), sparsity_figure([(x, sparsity.survival(x)) for x in SIMILARITIES], 5)
+    assert figure is not None
     whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined."
     share = percent(half.value) if sparsity.complete else estimate_line(half)
     return View(f"{share} of the records have a neighbour with similarity 0.5 or more", figure, (whom,))
@@ -402,7 +389,7 @@ def unicity_grid_view(grid: UnicityGrid) -> View:
 def _by_facts(title: str, measured: Sequence[tuple[str, int, Estimate]], table: Table) -> Figure:
     """Curves by number of facts; bars if each adversary has a single number of facts."""
     finite = [(name, facts, share) for name, facts, share in measured if math.isfinite(share.value)]
-    points = [Point(name, facts, share.value, share.low, share.high) for name, facts, share in finite]
+    points = [share_point(name, facts, share) for name, facts, share in finite]
     last = {point.series: point for point in points}
     ends = "; ".join(f"{name}: {percent(point.y)}" for name, point in last.items())
     draw: Callable[[int], Chart]

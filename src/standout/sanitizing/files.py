@@ -22,7 +22,7 @@ from standout._version import __version__
 from standout.core.arrays import Ints, read_only, slices_of
 from standout.core.errors import ParameterError, SourceError, StandoutError
 from standout.core.files import Part, check_csv_name, check_output_file, publish, sweep, work_folder, write_atomically
-from standout.core.json_files import dump_with_checksum, is_intact
+from standout.core.json_files import dump_with_checksum, is_intact, read_text
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.data.build import select_labels
 from standout.data.column import Column, code_dtype
@@ -356,12 +356,8 @@ class _Output:
         """For each record of the original, the index of the released record that represents it; -1: none."""
         if self.key is not None:
             return _read_key(self.key, self.original, released)
-        reason = ""
-        if self.sidecar.renumbered:
-            reason = "its rows are in a random order" if self.sidecar.columns else "its ids are new"
-        elif any(isinstance(step, ClusterRecords) for step in self.steps):
-            reason = "it has one record for several people"
-        if reason:
+        if self.sidecar.renumbered or any(isinstance(step, ClusterRecords) for step in self.steps):
+            reason = "its ids are new" if self.sidecar.renumbered else "it has one record for several people"
             raise ParameterError(f"key is needed, the key file of {self.path.name}: {reason}")
         return _match_ids(self.original.records, released)
 
@@ -477,11 +473,9 @@ class _Output:
 def _read_key(path: Path, original: Release, released: Labels) -> Ints:
     """For each record of the original, the index of the record with the released id that represents it; -1: none."""
     try:
-        rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline=""), strict=True))
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+        rows = list(csv.reader(io.StringIO(read_text(path, "a CSV file"), newline=""), strict=True))
+    except csv.Error as error:
+        raise SourceError(f"{path} is not a CSV file: {error}") from error
     if not rows or rows[0] != KEY_COLUMNS or any(len(row) != 2 for row in rows):
         raise SourceError(f"{path} is not a key file: it must have the columns record and released")
     old = _match_ids((record for record, _ in rows[1:]), original.records)

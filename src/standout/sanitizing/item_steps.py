@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError
+from standout.core.json_files import read_text
 from standout.core.progress import Progress
 from standout.data.entries import first_entries
 from standout.data.labels import SECONDS, StepReport
@@ -97,13 +98,8 @@ class DropItems(Step):
 
 def _read_names(path: Path) -> tuple[str, ...]:
     """Names that a file lists."""
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a text file in UTF-8") from error
-    cells = (line.partition("\t")[0] for line in lines if line.strip() and not line.startswith("#"))
+    lines = (line for line in read_text(path).splitlines() if not line.startswith("#"))
+    cells = (line.partition("\t")[0] for line in lines)
     if names := tuple(name for name in cells if name.strip()):
         return names
     raise ParameterError(f"{path.name} lists no items: write one id or title per line")

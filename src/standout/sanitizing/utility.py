@@ -125,21 +125,15 @@ class Utility(TableResult):
     def table(self) -> pl.DataFrame:
         """Table with one row per measure, and with one per column and measure."""
         rows: list[tuple[str | None, str, Estimate]] = [(None, name, estimate) for name, estimate in self.measures()]
-        for column in self.columns:
-            numbers = {
-                "marginal_change": column.marginal_change,
-                "cells_kept": column.cells_kept / max(column.cells, 1),
-                "bits_before": column.bits_before,
-                "bits_kept": column.bits_kept,
-            }
-            rows += [(column.name, name, counted(number, column.cells)) for name, number in numbers.items()]
+        for each in self.columns:
+            shares = {"marginal_change": each.marginal_change, "cells_kept": each.cells_kept / max(each.cells, 1)}
+            numbers = shares | {"bits_before": each.bits_before, "bits_kept": each.bits_kept}
+            rows += [(each.name, name, counted(number, each.cells)) for name, number in numbers.items()]
         steps, context = " + ".join(self.steps), (self.seed, self.fingerprint, __version__)
         cells = []
-        for column_name, measure, estimate in rows:
-            interval = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
-            cells.append(
-                (steps, column_name, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context)
-            )
+        for column, measure, found in rows:
+            interval = (end if math.isfinite(end) else None for end in (found.low, found.high))
+            cells.append((steps, column, measure, found.value, *interval, found.n, found.baseline, *context))
         schema: dict[str, Any] = dict.fromkeys(("steps", "column", "measure"), pl.String)
         schema |= dict.fromkeys(("estimate", "low", "high"), pl.Float64) | {"n": pl.Int64, "baseline": pl.Float64}
         schema |= {"seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
