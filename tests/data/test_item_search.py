@@ -100,7 +100,7 @@ def test_numeric_ids_without_titles_are_found_by_their_beginning_and_have_no_typ
 
 @given(st.text("abcé🙂", min_size=1, max_size=8), st.lists(st.text("abcé🙂", max_size=9), max_size=6))
 def test_typing_errors_equal_the_slow_twin(typed, words):
-    found = typing_errors(typed, *letters(words), 2)
+    found = typing_errors(typed, letters(words), 2)
     expected = [naive.typing_errors(typed, word) for word in words]
     assert found.tolist() == [number if number <= 2 else 255 for number in expected]
 

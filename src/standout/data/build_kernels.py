@@ -8,11 +8,10 @@ kernel is compiled once.
 
 import numpy as np
 
-from standout.core.jit import Array, Int, kernel, subroutine
+from standout.core.jit import Array, Int, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
-FIRST, MAX = 1, 2
 MOST_ENTRIES = 32
 """Records with more entries of an item are not ordered by their number."""
 
@@ -88,65 +87,6 @@ def sort_records(bundle: Array, low: Int, start: Array, columns: Array) -> Int:
                 columns[k, i] = rows[row, k]
             repeats += i > begin and columns[0, i] == columns[0, i - 1]
     return repeats
-
-
-@kernel
-def merge_repeats(start: Array, columns: Array, policy: Int, missing: Array) -> None:
-    """Keep one entry of each (record, item), in place: that of the policy; entries are in row order.
-
-    missing = [value code, time code] of an entry without one. `start` becomes where the kept entries begin.
-    """
-    w = begin = np.int64(0)
-    for record in range(len(start) - 1):
-        end, first = start[record + 1], w
-        for i in range(begin, end):
-            is_repeat = w > first and columns[0, i] == columns[0, w - 1]
-            if is_repeat:
-                new, old = _priority(columns, i, policy, missing), _priority(columns, w - 1, policy, missing)
-                if new < old or (policy == FIRST and new == old):
-                    continue
-            w -= is_repeat
-            for k in range(3):
-                columns[k, w] = columns[k, i]
-            w += 1
-        start[record + 1] = w
-        begin = end
-
-
-@subroutine
-def _priority(columns: Array, i: Int, policy: Int, missing: Array) -> Int:
-    """The row of a (record, item) with the highest priority is kept; of equals the later one, for FIRST the earlier.
-
-    It orders times, for MAX values and then times; a missing one is the lowest, and for FIRST the latest.
-    """
-    value, time = np.int64(columns[1, i]), np.int64(columns[2, i])
-    if policy == FIRST:
-        return -time
-    if time == missing[1]:
-        time = np.int64(-1)
-    if policy != MAX or value == missing[0]:
-        value = np.int64(-1)
-    return value * (np.int64(1) << np.int64(32)) + time
-
-
-@kernel
-def sort_repeats(start: Array, columns: Array) -> None:
-    """Sort the entries of each (record, item) by time, then by value, in place."""
-    for record in range(len(start) - 1):
-        i, end = start[record], start[record + 1]
-        while i < end:
-            n = np.int64(1)
-            while i + n < end and columns[0, i + n] == columns[0, i]:
-                n += 1
-            if n > 1:
-                keys = np.zeros(n, np.uint64)
-                for k in range(n):
-                    keys[k] = np.uint64(columns[2, i + k]) << np.uint64(32) | np.uint64(columns[1, i + k])
-                keys.sort()
-                for k in range(n):
-                    columns[1, i + k] = keys[k] & np.uint64(0xFFFFFFFF)
-                    columns[2, i + k] = keys[k] >> np.uint64(32)
-            i += n
 
 
 @kernel

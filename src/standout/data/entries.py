@@ -204,23 +204,27 @@ def code_columns(by_record: RecordEntries, low: int, high: int) -> NDArray[np.ui
 def apply_rule(by_record: RecordEntries, repeats: Repeats, missing: Ints) -> RecordEntries:
     """Keep all entries of a record and item, by time and then by value, or one; changes the arrays that are given.
 
-    Entries are in row order. The rule is not "auto". missing = [value code, time code] of an entry without one.
+    Entries are in row order. The rule is not "auto". missing = [value code, time code] of an entry without one: it is
+    the lowest, and for "first" the latest. Of equals the later row is kept, for "first" the earlier.
     """
-    from standout.data import build_kernels
-
     kept_start, total = np.zeros_like(by_record.start), 0
     for records, part in record_pieces(by_record):
-        columns = code_columns(part, 0, len(part.item))
-        if repeats == "keep":
-            build_kernels.sort_repeats(part.start, columns)
-        else:
-            build_kernels.merge_repeats(part.start, columns, ("last", "first", "max").index(repeats), missing)
-        count = int(part.start[-1])
-        for column, codes in zip(by_record[1:], columns, strict=True):
-            if column is not None:
-                column[total : total + count] = codes[:count]
-        kept_start[records.start + 1 : records.stop + 1] = part.start[1:] + total
-        total += count
+        is_first = first_entries(part)
+        is_last = np.roll(is_first, -1)
+        several = np.flatnonzero(~(is_first & is_last))
+        value, time = code_columns(part, 0, len(is_first))[1:, several].astype(np.int64)
+        if repeats in ("last", "max"):
+            value[value == missing[0]] = time[time == missing[1]] = -1
+        keys = {"keep": (value, time), "last": (time,), "first": (-several, -time), "max": (time, value)}[repeats]
+        kept = np.arange(len(is_first))
+        kept[several] = several[np.lexsort((*keys, np.cumsum(is_first)[several]))]
+        kept = kept if repeats == "keep" else kept[is_last]
+        for column, codes in zip(by_record[1:], part[1:], strict=True):
+            if column is not None and codes is not None:
+                column[total : total + len(kept)] = codes[kept]
+        start = part.start if repeats == "keep" else offsets(is_last)[part.start]
+        kept_start[records.start + 1 : records.stop + 1] = start[1:] + total
+        total += len(kept)
     return entries_at(by_record, slice(total), kept_start)
 
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, reduce
 from typing import NamedTuple
@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Ints
 from standout.core.errors import NotFoundError, ParameterError, whole_number
-from standout.core.jit import Array, Int, kernel
 from standout.core.text import printable
 from standout.data.release import Release
 
@@ -164,15 +163,17 @@ class Catalogue:
     # Suggest items while a title or an id is typed: prefixes first, then words, then typing errors.
 
     @cached_property
-    def _texts(self) -> tuple[Ints, _SortedTexts, _SortedTexts, _SortedTexts, Ints, NDArray[np.uint32]]:
-        """Items by popularity; their titles, ids and words; where each word begins among the letters of all."""
+    def _texts(self) -> tuple[Ints, _SortedTexts, _SortedTexts, _SortedTexts, NDArray[np.uint32], list[int]]:
+        """Items by popularity; their titles, ids and words; the letters of each word, and how many items have it."""
         release, ranks = self.release, (self.release.rank - 1).tolist()
         ids = [(_fold(text)[:LONGEST_TEXT], ranks[code]) for code, text in enumerate(release.items)]
         titled = [(title, ranks[code]) for code, title in enumerate(release.titles or ()) if title]
         named = [(_fold(title), rank) for title, rank in titled] or ids
         words = _SortedTexts.of({(word, rank) for text, rank in named for word in _words(text)})
         titles = _SortedTexts.of((_search_key(title), rank) for title, rank in titled)
-        return np.argsort(release.rank), titles, _SortedTexts.of(ids), words, *letters(words.texts)
+        counts = Counter(words.texts)
+        letters_of_words = letters(list(counts))
+        return np.argsort(release.rank), titles, _SortedTexts.of(ids), words, letters_of_words, list(counts.values())
 
     def search(self, text: str, count: int) -> list[int]:
         """Codes of the items that a text may mean, the likeliest first."""
@@ -187,7 +188,7 @@ class Catalogue:
 
     def _tiers(self, text: str) -> Iterator[Ints]:
         """Yield ranks of items, the likeliest first."""
-        _, titles, ids, words, first, code = self._texts
+        _, titles, ids, words, letters_of_words, counts = self._texts
         folded, key = _fold(text).strip(), _search_key(text)
         if key:
             yield np.sort(np.append(titles.starting(key, "\0"), titles.starting(f"{key} (")))
@@ -201,7 +202,7 @@ class Catalogue:
         for word in typed:
             this = np.full(len(errors), MISSING)
             most = 0 if word.isdigit() or len(word) < 3 else 1 if len(word) < 6 else 2
-            distance = typing_errors(word, first, code, most)
+            distance = np.repeat(typing_errors(word, letters_of_words, most), counts)
             for number in range(most, 0, -1):
                 this[words.rank[distance == number]] = number
             this[words.starting(word)] = 0
@@ -259,40 +260,30 @@ def suggest_items(release: Release, text: str, count: int = 8) -> tuple[ItemSugg
 # beginning of the other word counts, because the word may not be typed to its end.
 
 
-def letters(words: list[str]) -> tuple[Ints, NDArray[np.uint32]]:
-    """Where each word begins, and the characters of all words."""
-    text = "".join(words).encode("utf-32-le", "surrogatepass")
-    return offsets([len(word) for word in words]), np.frombuffer(text, np.uint32)
+def letters(words: list[str]) -> NDArray[np.uint32]:
+    """The first characters of all words, the second ones, …; 0 after the end of a word."""
+    width = max(map(len, [*words, " "]))
+    return np.ascontiguousarray(np.array(words, f"U{width}").view(np.uint32).reshape(len(words), width).T)
 
 
-def typing_errors(word: str, first: Ints, code: NDArray[np.uint32], most: int) -> NDArray[np.uint8]:
+def typing_errors(word: str, others: NDArray[np.uint32], most: int) -> NDArray[np.uint8]:
     """Number of errors between the word and the beginning of each of the `letters`; FAR if more than `most`."""
-    errors = np.full(len(first) - 1, FAR, np.uint8)
-    if most:
-        _typing_errors(letters([word])[1], first, code, most, errors)
+    errors, n = np.full(others.shape[1], FAR, np.uint8), len(word)
+    if not most:
+        return errors
+    long_enough = np.flatnonzero(np.count_nonzero(others, axis=0) >= n - most)
+    errors[long_enough] = n
+    others, typed = others[: n + most, long_enough], letters([word])[:, 0]
+    # rows[b][a] is the number of errors between the first b letters of the others and the first a of the word
+    rows = [np.repeat(np.arange(n + 1, dtype=np.uint8)[:, None], len(long_enough), axis=1)]
+    for b, letter in enumerate(others, 1):
+        row, last = np.full_like(rows[0], b), rows[-1]
+        for a in range(1, n + 1):
+            row[a] = np.minimum(np.minimum(last[a], row[a - 1]) + 1, last[a - 1] + (letter != typed[a - 1]))
+            if a > 1 and b > 1:
+                swapped = (others[b - 2] == typed[a - 1]) & (letter == typed[a - 2])
+                row[a] = np.minimum(row[a], np.where(swapped, rows[-2][a - 2] + 1, FAR))
+        rows = [last, row]
+        errors[long_enough] = np.minimum(errors[long_enough], row[n])
+    errors[errors > most] = FAR
     return errors
-
-
-@kernel
-def _typing_errors(word: Array, first: Array, code: Array, most: Int, errors: Array) -> None:
-    """rows[b, a] is the number of errors between the first b letters of the other word and the first a of the word."""
-    n = len(word)
-    rows = np.empty((n + most + 1, n + 1), np.int64)
-    rows[0] = np.arange(n + 1)
-    for i in range(len(errors)):
-        low, nearest = first[i], n
-        for b in range(1, min(first[i + 1] - low, n + most) + 1):
-            least = rows[b, 0] = b
-            for a in range(1, n + 1):
-                wrong = np.int64(word[a - 1] != code[low + b - 1])
-                best = min(rows[b - 1, a] + 1, rows[b, a - 1] + 1, rows[b - 1, a - 1] + wrong)
-                swapped = a > 1 and b > 1 and word[a - 1] == code[low + b - 2]
-                if swapped and word[a - 2] == code[low + b - 1]:
-                    best = min(best, rows[b - 2, a - 2] + 1)
-                rows[b, a] = best
-                least = min(least, best)
-            nearest = min(nearest, rows[b, n])
-            if least > most:  # and so have all longer beginnings
-                break
-        if nearest <= most:
-            errors[i] = nearest
