@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
-from queue import SimpleQueue
+from threading import local
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from standout.core.errors import ParameterError
@@ -54,20 +54,15 @@ def run_in_slices(
     threads = thread_count(threads)
     size = max(1, min(SLICE, count // (8 * threads)))
     slices = [(low, min(low + size, count)) for low in range(0, count, size)]
-    threads = min(threads, len(slices))
-    free: SimpleQueue[W] = SimpleQueue()
-    for _ in range(threads):
-        free.put(new_workspace())
+    own = local()
 
     def work_on_slice(low: int, high: int) -> int:
-        workspace = free.get()
-        try:
-            work_on(low, high, workspace)
-        finally:
-            free.put(workspace)
+        if not hasattr(own, "workspace"):
+            own.workspace = new_workspace()
+        work_on(low, high, own.workspace)
         return high
 
-    for done in map_on_threads(work_on_slice, slices, max(threads, 1)):
+    for done in map_on_threads(work_on_slice, slices, max(min(threads, len(slices)), 1)):
         progress("attacking", done, count)
 
 

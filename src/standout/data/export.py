@@ -1,5 +1,6 @@
 """Releases and results as frames, files and notebook views, for other libraries and for people."""
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -74,9 +75,8 @@ class FrameExport:
 # Texts of a CSV file that a spreadsheet would execute: written so that they stay text, and read back.
 
 
-FORMULA_START = "=+-@\t\r\n＝＋－＠"
-"""Beginnings of a formula in a spreadsheet, including the full-width forms."""
 FORMULA = r"[=+\-@\t\r\n＝＋－＠]"
+"""Beginnings of a formula in a spreadsheet, including the full-width forms."""
 PIECE = 1 << 21
 
 
@@ -88,28 +88,24 @@ def inert(table: "pl.DataFrame") -> "pl.DataFrame":
     """
     import polars as pl
 
-    texts = pl.col(pl.String)
-    changed = pl.when(texts.str.contains(f"^'*{FORMULA}")).then("'" + texts).otherwise(texts)
-    return table.with_columns(changed.name.keep())
+    return table.with_columns(pl.col(pl.String).str.replace(f"^('*{FORMULA})", "'${1}"))
 
 
 def exact(table: "pl.DataFrame") -> "pl.DataFrame":
     """The table as it was before `inert`."""
     import polars as pl
 
-    texts = pl.col(pl.String)
-    changed = pl.when(texts.str.contains(f"^'+{FORMULA}")).then(texts.str.slice(1)).otherwise(texts)
-    return table.with_columns(changed.name.keep())
+    return table.with_columns(pl.col(pl.String).str.replace(f"^'('*{FORMULA})", "${1}"))
 
 
 def inert_text(text: str) -> str:
     """A text as `inert` writes it."""
-    return f"'{text}" if text.lstrip("'").startswith(tuple(FORMULA_START)) else text
+    return re.sub(f"^('*{FORMULA})", r"'\1", text)
 
 
 def exact_text(text: str) -> str:
     """Return a text as it was before `inert`."""
-    return text[1:] if text.startswith("'") and inert_text(text) != text else text
+    return re.sub(f"^'('*{FORMULA})", r"\1", text)
 
 
 # The entries of a release.

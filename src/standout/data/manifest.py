@@ -56,33 +56,20 @@ FEW = 1 << 23
 
 def release_columns(release: Release, content_only: bool = False) -> Columns:
     """Return every array of a release by its name, in little-endian byte order."""
-    by_record, by_item, titles = release.by_record, release.by_item, release.titles
-    texts = Labels.of(release.levels) if isinstance(release.levels, tuple) else None
-    named: dict[str, NDArray[Any] | None] = {
-        "record-ids": release.records.data,
-        "record-id-offsets": release.records.offsets,
-        "item-ids": release.items.data,
-        "item-id-offsets": release.items.offsets,
-        "levels": release.levels if isinstance(release.levels, np.ndarray) else None,
-        "level-texts": None if texts is None else texts.data,
-        "level-offsets": None if texts is None else texts.offsets,
-        "by-record-start": by_record.start,
-        "by-record-item": by_record.item,
-        "by-record-value": by_record.value,
-        "by-record-time": by_record.time,
-    }
+    numbers, texts = (None, release.levels) if isinstance(release.levels, tuple) else (release.levels, None)
+    named: dict[str, NDArray[Any] | None] = {"levels": numbers}
+    titles = None if content_only else release.titles
+    of_texts = {"record-id": release.records, "item-id": release.items, "level-text": texts, "title": titles}
+    for name, labels in of_texts.items():
+        if labels is not None:
+            labels = Labels.of(labels) if isinstance(labels, tuple) else labels
+            named |= {f"{name}s": labels.data, f"{name.removesuffix('-text')}-offsets": labels.offsets}
+    by_record, by_item = release.by_record._asdict(), release.by_item._asdict()
+    named |= {f"by-record-{name}": array for name, array in by_record.items()}
     if not content_only:
-        named |= {
-            "by-item-start": by_item.start,
-            "by-item-run": by_item.run,
-            "by-item-block": by_item.block,
-            "by-item-edge": np.append(by_item.begin, by_item.end[-1:]),
-            "by-item-word": by_item.word,
-            "by-item-single": by_item.single if release.has_repeats else None,
-            "by-item-support": by_item.support if release.has_repeats else None,
-            "titles": None if titles is None else titles.data,
-            "title-offsets": None if titles is None else titles.offsets,
-        }
+        by_item["edge"] = np.append(by_item["begin"], by_item["end"][-1:])
+        of_repeats = ("single", "support") if release.has_repeats else ()
+        named |= {f"by-item-{name}": by_item[name] for name in ("start", "run", "block", "edge", "word", *of_repeats)}
     columns = {name: array for name, array in named.items() if array is not None}
     return {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in columns.items()}
 
@@ -309,22 +296,20 @@ class Manifest:
             is_valid = bool(np.isfinite(levels).all() and (levels[1:] > levels[:-1]).all())
         if not is_valid:
             raise damage(path, "its values are not distinct and in order")
-        start, run, block, edge, word = (
-            stored[f"by-item-{name}"] for name in ("start", "run", "block", "edge", "word")
-        )
-        bits = word_bits(self.n_levels, self.span, self.gaps)
-        repeats = [stored.get(f"by-item-{name}", NO_NUMBERS) for name in ("single", "support")]
-        by_item = Postings(start, run, block, edge[:-1], edge[1:], word, *bits, *repeats)
+        by_record = RecordEntries(*(stored.get(f"by-record-{name}") for name in RecordEntries._fields))  # type: ignore[arg-type]
+        edge, bits = stored["by-item-edge"], word_bits(self.n_levels, self.span, self.gaps)
+        arrays = {name: stored.get(f"by-item-{name}", NO_NUMBERS) for name in Postings._fields}
+        arrays |= {"begin": edge[:-1], "end": edge[1:]}
+        by_item = Postings(**arrays | {"value_bits": bits[0], "time_bits": bits[1]})  # type: ignore[arg-type]
         if column := mismatched_column(by_item, len(block_starts(self.records))):
             raise damage(path, f"by-item-{column}.bin contradicts the other files")
-        start, item = stored["by-record-start"], stored["by-record-item"]
         return Release(
             records=Labels(stored["record-id-offsets"], stored["record-ids"]),
             items=Labels(stored["item-id-offsets"], stored["item-ids"]),
             titles=Labels(stored["title-offsets"], stored["titles"]) if "titles" in stored else None,
             levels=levels,
             clock=self.clock,
-            by_record=RecordEntries(start, item, stored.get("by-record-value"), stored.get("by-record-time")),
+            by_record=by_record,
             by_item=by_item,
             provenance=self.read,
             stored=StoredIndex(

@@ -116,16 +116,10 @@ class Exploration:
         """Whether a text with = or @ is an item's id or title."""
         if self.release.items.find(text) is not None:
             return True
-        if not self._has_marked_titles:
-            return False
         try:
             return not so.Aux([so.Fact(text)]).unknown(self.release)
         except so.NotFoundError:  # several items have this title
             return True
-
-    @cached_property
-    def _has_marked_titles(self) -> bool:
-        return any("=" in title or "@" in title for title in self.release.titles or ())
 
     def describe_fact(self, fact: TypedFact) -> Answer:
         """The fact with the title of its item and the number of records that have it."""
@@ -402,38 +396,30 @@ def prepare(exploration: Exploration) -> None:
 
 
 def export(exploration: Exploration, request: ExportRequest) -> tuple[str, str, bytes]:
-    """The name, the media type and the content of a file."""
+    """The name, the media type and the content of a file; without ids of records unless they were asked for."""
     if request.format == FACTS_FILE:
-        return FACTS_FILE, "text/csv", _facts_csv(request.facts)
-    answer, release = answer_lineup(exploration, request), exploration.release
+        heads = ("item", "value", "time", "value_error", "time_error", "doubt")
+        facts = [  # exact ids, because they are read again
+            (
+                fact.item,
+                None if fact.value is None else _value_text(fact.value),
+                fact.time and fact.time.isoformat(),
+                *fact.known.errors,
+            )
+            for fact in request.facts
+        ]
+        table = pl.DataFrame(facts, schema=heads, orient="row", infer_schema_length=None)
+        return FACTS_FILE, "text/csv", table.write_csv().encode()
+    answer = answer_lineup(exploration, request)
     if request.format == "lineup.csv":
-        return "lineup.csv", "text/csv", _lineup_csv(answer)
-    origin = {"data": exploration.title, "fingerprint": release.fingerprint, "version": so.__version__}
+        columns = {"data": str, "attack": str, "name": str, "id": str, "score": float, "probability": float}
+        candidates = [
+            {"data": version, "attack": attack, **candidate}
+            for version, answers in (("release", answer["answers"]), ("what if", answer["what_if"] or {}))
+            for attack, of_attack in answers.items()
+            for candidate in of_attack["lineup"]
+        ]
+        content = inert(pl.DataFrame(candidates, schema=columns)).write_csv().encode("utf-8", "replace")
+        return "lineup.csv", "text/csv", content
+    origin = {"data": exploration.title, "fingerprint": exploration.release.fingerprint, "version": so.__version__}
     return "lineup.json", "application/json", to_json({"lineup": answer, **origin}, indent=1) + b"\n"
-
-
-def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
-    """The facts with exact ids, because they are read again."""
-    heads = ("item", "value", "time", "value_error", "time_error", "doubt")
-    rows = [
-        (
-            fact.item,
-            None if fact.value is None else _value_text(fact.value),
-            fact.time and fact.time.isoformat(),
-            *fact.known.errors,
-        )
-        for fact in facts
-    ]
-    return pl.DataFrame(rows, schema=heads, orient="row", infer_schema_length=None).write_csv().encode()
-
-
-def _lineup_csv(answer: Answer) -> bytes:
-    """One row for each record of each lineup; without ids unless they were asked for."""
-    columns = {"data": str, "attack": str, "name": str, "id": str, "score": float, "probability": float}
-    rows = [
-        {"data": version, "attack": attack, **candidate}
-        for version, answers in (("release", answer["answers"]), ("what if", answer["what_if"] or {}))
-        for attack, of_attack in answers.items()
-        for candidate in of_attack["lineup"]
-    ]
-    return inert(pl.DataFrame(rows, schema=columns)).write_csv().encode("utf-8", "replace")
