@@ -1,5 +1,6 @@
 """Schemas: what they change, what they refuse, and that a written schema reads the same table."""
 
+import math
 from pathlib import Path
 
 import polars as pl
@@ -67,12 +68,14 @@ def test_what_does_not_fit_is_an_error_that_names_the_column_and_no_cell():
         ({"age": {"knd": "number"}}, "unknown key 'knd'; did you mean 'kind'"),
         ({"age": {"kind": "integer"}}, "kind must be one of number"),
         ({"age": {"error": "two"}}, "error must be a number"),
-        ({"age": {"error": -1}}, "error must be a number from 0"),
+        ({"age": {"error": -1}}, "error must be a finite number ≥ 0"),
+        ({"age": {"error": math.inf}}, "error must be a number below 1e300"),
+        ({"age": {"similarity": "decay", "scale": 0}}, "scale must be a finite number > 0"),
         ({"zip": {"error": 1}}, "values have no distances"),
         ({"zip": {"similarity": "decay"}}, "needs numbers or dates"),
         ({"zip": {"similarity": "hierarchy"}}, "needs a hierarchy"),
         ({"zip": {"similarity": "ordered"}}, "needs an order"),
-        ({"zip": {"scale": 2}}, "scale is for within and decay"),
+        ({"zip": {"scale": 2}}, "scale must be given for within and decay only"),
         ({"age": {"hierarchy": [5, 7]}}, "each a multiple of the one before"),
         ({"zip": {"hierarchy": [5, 10]}}, "bands are for numbers"),
         ({"tags": {"hierarchy": "prefix", "kind": "set"}}, "which has no hierarchy"),

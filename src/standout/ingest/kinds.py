@@ -278,39 +278,33 @@ def make_column(
     column = Column(name, levels.kind, levels.levels, codes, starts)
     if schema.hierarchy is not None:
         column = with_hierarchy(column, schema.hierarchy, folder)
-    usual, usual_error = _usual(column)
-    error = usual_error if schema.error is None else float(schema.error)
-    if schema.error is not None:
-        if not 0 <= error < math.inf:
-            raise ParameterError(f"schema, column {name!r}: error must be a number from 0, got {schema.error!r}")
-        if error and not column.has_distances:
-            raise ParameterError(f"schema, column {name!r}: error must be 0: its values have no distances")
-    return replace(
-        column,
-        similarity=_similarity(column, schema, usual, usual_error),
-        error=error,
-        role=default_role(name) if schema.role is None else schema.role,
-        attribute=column.attribute if schema.attribute is None else schema.attribute,
-    )
+    if schema.error and not column.has_distances:
+        raise ParameterError(f"schema, column {name!r}: error must be 0: its values have no distances")
+    usual, error = _usual(column)
+    try:
+        return replace(
+            column,
+            similarity=_similarity(column, schema, usual, error),
+            error=error if schema.error is None else float(schema.error),
+            role=schema.role or default_role(name),
+            attribute=schema.attribute or column.attribute,
+        )
+    except ParameterError as refused:
+        raise ParameterError(f"schema, column {name!r}: {refused}") from None
 
 
 def _similarity(column: Column, schema: ColumnSchema, usual: ColumnSimilarity, error: float) -> ColumnSimilarity:
     """The similarity that the user names; its scale is the usual one unless the user says otherwise."""
-    name, where = schema.similarity or usual.name, f"schema, column {column.name!r}"
-    if name not in ("within", "decay"):
-        if schema.scale is not None:
-            raise ParameterError(f"{where}: scale is for within and decay, and the similarity is {name}")
-        if name == "hierarchy" and column.hierarchy is None:
-            raise ParameterError(f"{where}: similarity hierarchy needs a hierarchy: set it")
-        if name == "ordered" and column.kind not in ("ordered", "number", "date"):
-            raise ParameterError(f'{where}: similarity ordered needs an order: set kind = "ordered" and levels')
-        return ColumnSimilarity(name)
-    if column.kind not in ("number", "date"):
-        raise ColumnError(f"{where}: similarity {name} needs numbers or dates, and the column is {column.kind}")
-    scale = schema.scale if schema.scale is not None else usual.scale or max(error, 1.0)
-    if not scale > 0:
-        raise ParameterError(f"{where}: scale must be a number > 0, got {scale!r}")
-    return ColumnSimilarity(name, float(scale))
+    name, scale = schema.similarity or usual.name, schema.scale
+    if name == "hierarchy" and column.hierarchy is None:
+        raise ParameterError("similarity hierarchy needs a hierarchy: set it")
+    if name == "ordered" and column.kind not in ("ordered", "number", "date"):
+        raise ParameterError('similarity ordered needs an order: set kind = "ordered" and levels')
+    if name in ("within", "decay"):
+        if column.kind not in ("number", "date"):
+            raise ParameterError(f"similarity {name} needs numbers or dates, and the column is {column.kind}")
+        scale = usual.scale or max(error, 1.0) if scale is None else scale
+    return ColumnSimilarity(name, None if scale is None else float(scale))
 
 
 def spread(column: Column) -> float:

@@ -17,17 +17,7 @@ from standout.core.errors import ColumnError, ParameterError, SourceError, did_y
 from standout.core.files import write_content
 from standout.core.json_files import read_toml
 from standout.core.text import escaped_json
-from standout.data.column import (
-    KINDS,
-    ROLES,
-    SIMILARITIES,
-    Column,
-    ColumnKind,
-    ColumnRole,
-    Hierarchy,
-    SimilarityName,
-    code_dtype,
-)
+from standout.data.column import KINDS, ROLES, SIMILARITIES, Column, ColumnKind, ColumnRole, Hierarchy, SimilarityName
 from standout.data.release import Release
 from standout.ingest.times import check_pattern
 from standout.ingest.tokens import WINDOWS
@@ -40,8 +30,7 @@ TEXTS = ("attribute", "separator", "date_format")
 NUMBERS = ("scale", "error")
 LISTS = ("levels", "missing")
 CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "similarity": SIMILARITIES, "role": ROLES}
-
-LARGEST = 10**300
+LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +241,7 @@ def _column(name: str, keys: Any) -> ColumnSchema:
         if key in TEXTS and not (isinstance(value, str) and value):
             raise ParameterError(f"{where}: {key} must be a text that is not empty")
         if key in NUMBERS and not _is_number(value):
-            raise ParameterError(f"{where}: {key} must be a number")
+            raise ParameterError(f"{where}: {key} must be a number below 1e300")
         if key in LISTS:
             checked[key] = different_texts(value, f"{where}: {key}")
         if key == "date_format" and value != "iso":
@@ -279,10 +268,8 @@ def different_texts(values: Any, where: str) -> tuple[str, ...]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return isinstance(value, float) or abs(value) < LARGEST
+    """Whether a value is a number that is finite, also as a float."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
 def _hierarchy(source: Any, where: str) -> HierarchySource:
@@ -336,13 +323,11 @@ def schema_text(schema: Schema) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{int(value)}" if value.is_integer() and abs(value) < 1e15 else repr(value)
+    """A value in TOML, which writes texts, numbers and lists as JSON does; whole numbers have no decimal point."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
-    return escaped_json(str(value))
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return escaped_json(int(value) if is_whole else value)
 
 
 # Make hierarchies: from a CSV file, from the prefixes of codes, or from bands of numbers.
@@ -408,34 +393,34 @@ def _with_rows(column: Column, rows: Sequence[tuple[str, ...]], source: str) -> 
             f"column {column.name!r}: {len(absent):,} of {column.n_levels:,} values ({cells:,} cells) are "
             f"not in {source}: add a row for each of them"
         )
-    paths = [groups_of[text] for text in texts]
-    for height in range(len(paths[0]) - 1 if paths else 0):  # a group must not be part of two wider groups
-        wider = {(path[height], path[height + 1]) for path in paths}
-        if split := len(wider) - len({group for group, _ in wider}):
+    paths = {text: groups_of[text] for text in texts}
+    for height, (narrow, wide) in enumerate(pairwise(zip(*paths.values(), strict=True)), start=1):
+        if split := len({*zip(narrow, wide, strict=True)}) - len({*narrow}):
             raise ColumnError(
-                f"column {column.name!r}: {split:,} groups at height {height + 1} of {source} are part of several "
-                f"groups at height {height + 2}: each group must be part of one"
+                f"column {column.name!r}: {split:,} groups at height {height} of {source} are part of several "
+                f"groups at height {height + 1}: each group must be part of one"
             )
-    order = sorted(range(len(texts)), key=lambda code: (*paths[code][::-1], texts[code]))
-    if column.kind != "category":
-        columns = list(zip(*paths, strict=True))  # a name that occurs at several places, with others between them
-        if any(sum(a != b for a, b in pairwise(names)) + 1 > len(set(names)) for names in columns):
-            raise ColumnError(
-                f"column {column.name!r} is {column.kind}, and {source} has groups that are not neighbours "
-                'in its order: change them, or set kind = "category"'
-            )
-        order = list(range(len(texts)))
-    labels, groups = [], np.zeros((len(paths[0]) if paths else 0, len(texts)), np.int64)
-    for height, own in enumerate(groups):  # groups in the order in which they first occur, side by side
-        names = [paths[code][height] for code in order]
-        labels.append(tuple(dict.fromkeys(names)))
-        place = {name: number for number, name in enumerate(labels[-1])}
-        own[:] = [place[name] for name in names]
-    if column.kind == "category" and isinstance(column.levels, tuple):
-        new = np.append(np.argsort(order), column.missing).astype(code_dtype(column.n_levels))
-        levels = tuple(column.levels[code] for code in order)
-        column = replace(column, levels=levels, codes=new[column.codes])
-    return replace(column, hierarchy=Hierarchy(tuple(labels), groups))
+    if column.kind == "category":
+        texts = sorted(texts, key=lambda text: (*paths[text][::-1], text))
+    by_height = list(zip(*(paths[text] for text in texts), strict=True))
+    # a name that occurs at several places, with others between them
+    if any(sum(a != b for a, b in pairwise(names)) + 1 > len({*names}) for names in by_height):
+        raise ColumnError(
+            f"column {column.name!r} is {column.kind}, and {source} has groups that are not neighbours "
+            'in its order: change them, or set kind = "category"'
+        )
+    labels, groups = [], []
+    for names in by_height:  # groups in the order in which they first occur, side by side
+        place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        labels.append(tuple(place))
+        groups.append([place[name] for name in names])
+    if column.kind == "category":
+        new = {text: code for code, text in enumerate(texts)}
+        codes = np.array([*(new[text] for text in _level_texts(column)), column.missing], column.codes.dtype)
+        column = replace(column, levels=tuple(texts), codes=codes[column.codes])
+    return replace(
+        column, hierarchy=Hierarchy(tuple(labels), np.array(groups, np.int64).reshape(len(labels), len(texts)))
+    )
 
 
 def _bands(column: Column, widths: list[float]) -> Hierarchy:
