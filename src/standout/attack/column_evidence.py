@@ -80,10 +80,6 @@ class ColumnEvidence:
         """Which levels of the original are near each other."""
         return near_levels(self.original, self.error)
 
-    def weight(self, absent: bool) -> float:
-        """wt(i) = 1 / ln |supp(i)| of the column."""
-        return 1.0 / math.log(max(self.released.n_rows - int(self.released.counts[-1]) - absent, 2))
-
     def likelihood(self, code: int, own: int | Ints | None) -> Window:
         """ln(1 − c + c · P(v | cell) / P(v)) for a known level or member v."""
         if isinstance(own, np.ndarray) or self.original.starts is not None:
@@ -359,7 +355,8 @@ class CellTabulation:
         window = evidence.similarity(code)
         if isinstance(self.attack, Scoreboard):
             return (window,)
-        weight = evidence.weight(own is not None)
+        support = evidence.released.n_rows - int(evidence.released.counts[-1]) - (own is not None)
+        weight = 1.0 / math.log(max(support, 2))  # wt(i) = 1 / ln |supp(i)| of the column
         return (window._replace(numbers=window.numbers * weight),)
 
     def _wrong_shares(self, column: Ints, query: Ints, n: int) -> tuple[Bools, Floats]:

@@ -41,16 +41,6 @@ class DistinctCells:
     """Whether times of day were left out."""
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
-
-    @property
-    def empty(self) -> int:
-        """Code of an empty cell."""
-        return len(self.values)
-
-    @property
     def is_text(self) -> bool:
         """Whether the cells are texts."""
         return self.values.dtype == pl.String
@@ -58,17 +48,17 @@ class DistinctCells:
     @cached_property
     def counts(self) -> Ints:
         """Number of rows of each distinct cell, and at the end of empty cells."""
-        return np.bincount(self.codes, minlength=self.empty + 1).astype(np.int64)
+        return np.bincount(self.codes, minlength=len(self.values) + 1).astype(np.int64)
 
     @property
     def filled(self) -> int:
         """Number of cells that are not empty."""
-        return self.n_rows - int(self.counts[self.empty])
+        return len(self.codes) - int(self.counts[-1])
 
     @property
     def all_differ(self) -> bool:
         """Whether no cell is empty and no two are equal."""
-        return len(self.values) == self.n_rows and not self.counts[self.empty]
+        return len(self.values) == len(self.codes) and not self.counts[-1]
 
     @property
     def sharing(self) -> int:

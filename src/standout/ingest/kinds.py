@@ -392,7 +392,7 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
         yield Doubt(f"column {name} has the same value in all rows")
     if has_id_name(column.name) and column.kind != "boolean" and 1 < column.n_levels < cells.filled:
         yield Doubt(
-            f"column {name} looks like an id of people, but {cells.sharing:,} of {cells.n_rows:,} rows share it "
+            f"column {name} looks like an id of people, but {cells.sharing:,} of {len(cells.codes):,} rows share it "
             "with another row: it is read as an attribute, because a table has one row per person",
             blocks=not is_settled,
         )

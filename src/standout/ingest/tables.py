@@ -48,7 +48,7 @@ class TablePlan(NamedTuple):
 
     def fails(self, position: int, cells: DistinctCells) -> bool:
         """Whether the cells of a column show people with several rows."""
-        if self.by_first and not position and len(cells.values) * ROWS_PER_PERSON <= cells.n_rows:
+        if self.by_first and not position and len(cells.values) * ROWS_PER_PERSON <= len(cells.codes):
             return True
         return position in self.unique and not cells.all_differ
 
@@ -83,13 +83,13 @@ def _id_reason(position: int, name: str, cells: DistinctCells) -> str:
         return ""
     if has_id_name(name):
         return BY_NAME
-    if position or cells.n_rows < FEWEST or is_quasi_identifier(name):
+    if position or len(cells.codes) < FEWEST or is_quasi_identifier(name):
         return ""
     values = cells.values
     numbers = values.cast(pl.Int64, strict=False) if cells.is_text else values
     if numbers.dtype.is_integer() and not numbers.is_null().any():
         lowest, highest = int(np.min(numbers.to_numpy())), int(np.max(numbers.to_numpy()))
-        return "it numbers the rows" if lowest in (0, 1) and highest - lowest + 1 == cells.n_rows else ""
+        return "it numbers the rows" if lowest in (0, 1) and highest - lowest + 1 == len(cells.codes) else ""
     has_codes = cells.is_text and all(CODE.fullmatch(text) for text in values.head(SAMPLE).to_list())
     return "it is the first column, and each row has a code of its own" if has_codes else ""
 
@@ -102,11 +102,11 @@ def _rank(name: str) -> int:
 
 def _check_ids(name: str, cells: DistinctCells) -> None:
     """Raise an error unless each row has an id of its own."""
-    if empty := int(cells.counts[cells.empty]):
+    if empty := int(cells.counts[-1]):
         raise ColumnError(f"column {name!r} has no id in {empty:,} rows: fill them in, or name another with record=…")
     if not cells.all_differ:
         raise ColumnError(
-            f"{cells.sharing:,} of {cells.n_rows:,} rows share their id in column {name!r}: a table "
+            f"{cells.sharing:,} of {len(cells.codes):,} rows share their id in column {name!r}: a table "
             "has one row per person; for a history, add kind='history'"
         )
     if cells.values.dtype.is_float() and not cells.texts.str.contains(r"^-?\d+$").all():
@@ -252,7 +252,7 @@ def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:
     parts = [f"{column.kind} ({levels.reason})" if levels.reason else column.kind]
     parts += [f"format {levels.date_format}"] if levels.date_format else []
     marked = [f"{count:,} × {text}" for text, count in sorted(levels.markers.items())]
-    if empty := int(cells.counts[cells.empty]):
+    if empty := int(cells.counts[-1]):
         marked.insert(0, f"{empty:,} without text")
     counts = f": {', '.join(marked)}" if levels.markers else ""
     return "; ".join([*parts, f"{missing:,} empty cell{'s' if missing != 1 else ''}{counts}"])

@@ -170,19 +170,13 @@ def _chance_from_others(rows: Ints, first: Ints) -> Floats:
 def _closeness(cells: Cells, column: Column) -> float:
     """The largest distance between the values of a class and those of the table."""
     share = cells.table / cells.table.sum()
-    if column.kind in ORDERED_KINDS:
-        return _largest_ordered_distance(cells, share)
-    own = cells.rows / cells.sizes[cells.owner]
-    usual = share[cells.value]
-    absent = 1.0 - cells.by_class(usual)
-    return float(((cells.by_class(np.abs(own - usual)) + absent) / 2).max())
-
-
-def _largest_ordered_distance(cells: Cells, share: Floats) -> float:
-    """Σ |Q_i − P_i| / (m − 1), the largest over classes, with Q and P the cumulative shares of m values.
-
-    Q is constant between two values of a class, and P rises, so prefix sums of P give each part at once.
-    """
+    if column.kind not in ORDERED_KINDS:
+        own = cells.rows / cells.sizes[cells.owner]
+        usual = share[cells.value]
+        absent = 1.0 - cells.by_class(usual)
+        return float(((cells.by_class(np.abs(own - usual)) + absent) / 2).max())
+    # Σ |Q_i − P_i| / (m − 1), with Q and P the cumulative shares of m values. Q is constant between two values of
+    # a class, and P rises, so prefix sums of P give each part at once.
     occurs = np.flatnonzero(cells.table)
     m = len(occurs)
     if m < 2:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -194,15 +194,6 @@ class CountedSet(NamedTuple):
     columns: ColumnPositions
 
 
-def _most_unique(counted: CountedSet) -> tuple[Any, ...]:
-    """Sorts by unique rows, then by classes, then by the order of the columns."""
-    return -counted.unique, -counted.classes, sorted(counted.columns)
-
-
-def _most_classes(counted: CountedSet) -> tuple[Any, ...]:
-    return -counted.classes, -counted.unique, sorted(counted.columns)
-
-
 class SetCounter:
     """Counts unique rows and classes of sets of columns."""
 
@@ -310,7 +301,9 @@ def find_keys(
         counted = counter.count(list(extended.values()))
         remaining = _could_be_better(counter, counted, size, ceiling)
         counted += counter.count(remaining or [])
-        by_unique = sorted(counted, key=_most_unique)
+        counted.sort(key=lambda each: sorted(each.columns))  # the order among sets with equal numbers
+        by_unique = sorted(counted, key=lambda each: (-each.unique, -each.classes))
+        by_classes = sorted(counted, key=lambda each: (-each.classes, -each.unique))
         chosen = tuple(columns[position] for position in sorted(by_unique[0].columns))
         search: Search = "beam" if remaining is None else "exhaustive"
         sizes = equivalence_classes(table, chosen).counts
@@ -321,7 +314,7 @@ def find_keys(
             break
         # Small sets may have no unique rows at all; then the number of classes says which are promising.
         width = max(NARROWEST, min(WIDEST, BEAM_ROWS // (n * len(columns))))
-        promising = by_unique[: (width + 1) // 2] + sorted(counted, key=_most_classes)[:width]
+        promising = by_unique[: (width + 1) // 2] + by_classes[:width]
         beam = list(dict.fromkeys(each.columns for each in promising))[:width]
     progress("searching for identifying columns", largest, largest)
     return KeySearch(tuple(columns), tuple(found), exact(ceiling / n, n))
