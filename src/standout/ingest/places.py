@@ -112,15 +112,14 @@ class Geohash:
 
     def centres(self, ids: Iterable[str]) -> NDArray[np.float64]:
         """Latitude and longitude of the centre of each cell, in degrees."""
-        bits = 5 * self.letters
-        wide, high = (bits + 1) // 2, bits // 2
-        codes = [_bits(name) for name in ids]
-        out = np.empty((len(codes), 2))
-        for row, code in enumerate(codes):
-            text = f"{code:0{bits}b}"
-            north, east = int(text[1::2] or "0", 2), int(text[::2], 2)
-            out[row] = (north + 0.5) * 180 / 2**high - 90, (east + 0.5) * 360 / 2**wide - 180
-        return out
+        codes = np.array([_bits(name) for name in ids], np.int64)
+        bits = codes[:, None] >> np.arange(5 * self.letters)[::-1] & 1  # of east and north in turn
+        centres = []
+        for part, degrees in ((bits[:, 1::2], 180), (bits[:, ::2], 360)):
+            width = part.shape[1]
+            number = part @ (1 << np.arange(width)[::-1])
+            centres.append((number + 0.5) * degrees / 2**width - degrees / 2)
+        return np.column_stack(centres)
 
     def numbers(self, north: Ints, east: Ints) -> Ints:
         """Number of the geohash of each place: bits of east and north in turn."""

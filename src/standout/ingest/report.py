@@ -106,10 +106,9 @@ class RejectLog:
 
     def counts(self) -> dict[Reason, int]:
         """Number of rows for each reason."""
-        total = np.zeros(max(Reason) + 1, np.int64)
-        for _, _, status in self.batches:
-            total += np.bincount(status, minlength=len(total))
-        return {reason: int(total[reason]) for reason in Reason if total[reason]}
+        status = np.concatenate([np.zeros(0, np.uint8), *(status for _, _, status in self.batches)])
+        codes, counts = np.unique(status, return_counts=True)
+        return dict(zip(map(Reason, codes.tolist()), counts.tolist(), strict=True))
 
     def __len__(self) -> int:
         return sum(len(lines) for _, lines, _ in self.batches)

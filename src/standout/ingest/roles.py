@@ -265,10 +265,9 @@ class Roles:
         if tuple(names) == self.names:
             return self
         position = {name: i for i, name in enumerate(names)}
-        record, value, time = (
-            None if i is None else position[self.names[i]] for i in (self.record, self.value, self.time)
-        )
-        items = tuple(position[self.names[i]] for i in self.item)
+        moved: dict[int | None, int] = {i: position[self.names[i]] for i in self.wanted}
+        record, value, time = (moved.get(i) for i in (self.record, self.value, self.time))
+        items = tuple(moved[i] for i in self.item)
         return replace(self, record=record, item=items, value=value, time=time, names=tuple(names))
 
 

@@ -195,18 +195,22 @@ class Schema:
         path : str or Path
             The file.
         """
-        path, columns = Path(path), dict(self.columns)
+        path, lines = Path(path), [HEAD]
+        if self.id is not None:
+            lines.append(f"id = {_value(self.id)}\n")
         for name, column in self.columns.items():
-            if isinstance(column.hierarchy, tuple) and isinstance(column.hierarchy[0], tuple):
-                file = f"{path.stem}-{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.csv"
+            keys, source = {key: getattr(column, key) for key in KEYS}, column.hierarchy
+            if isinstance(source, tuple) and isinstance(source[0], tuple):
+                keys["hierarchy"] = file = f"{path.stem}-{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}.csv"
                 text = io.StringIO()
-                csv.writer(text, delimiter=";", lineterminator="\n").writerows(column.hierarchy)
+                csv.writer(text, delimiter=";", lineterminator="\n").writerows(source)
                 write_content(path.with_name(file), text.getvalue())
-                columns[name] = replace(column, hierarchy=file)
-            elif isinstance(column.hierarchy, str) and column.hierarchy != PREFIX:
-                moved = Path(os.path.relpath(self.folder / column.hierarchy, path.parent))
-                columns[name] = replace(column, hierarchy=moved.as_posix())
-        write_content(path, schema_text(Schema(columns, self.id, path.parent)))
+            elif isinstance(source, str) and source != PREFIX:
+                keys["hierarchy"] = Path(os.path.relpath(self.folder / source, path.parent)).as_posix()
+            lines.append(f"[columns.{name if BARE.fullmatch(name) else _value(name)}]")
+            lines += [f"{key} = {_value(own)}" for key, own in keys.items() if own is not None and own is not False]
+            lines.append("")
+        write_content(path, "\n".join(lines))
 
 
 def schema_of(column: Column) -> ColumnSchema:
@@ -307,19 +311,6 @@ HEAD = """\
 # ignore      true leaves the column out on purpose
 """
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def schema_text(schema: Schema) -> str:
-    """The content of a schema file."""
-    lines = [HEAD]
-    if schema.id is not None:
-        lines.append(f"id = {_value(schema.id)}\n")
-    for name, column in schema.columns.items():
-        lines.append(f"[columns.{name if BARE.fullmatch(name) else _value(name)}]")
-        keys = {key: getattr(column, key) for key in KEYS}
-        lines += [f"{key} = {_value(value)}" for key, value in keys.items() if value is not None and value is not False]
-        lines.append("")
-    return "\n".join(lines)
 
 
 def _value(value: Any) -> str:
