@@ -89,10 +89,10 @@ def test_the_compiler_changes_nothing():
 def test_parameters_out_of_range_are_rejected():
     small = {"records": 3, "items": 4}
     for wrong, name in (
-        ({"records": 0}, "entries"),
-        ({"items": 0}, "entries"),
-        ({"records": -1}, "entries"),
-        ({"items": -5}, "entries"),
+        ({"records": 0}, "records must be a whole number ≥ 1"),
+        ({"items": 0}, "items must be a whole number ≥ 1"),
+        ({"records": -1}, "records must be a whole number ≥ 1"),
+        ({"items": -5}, "items must be a whole number ≥ 1"),
         (small | {"entries": 3}, "entries must be from 4 to 12"),
         (small | {"entries": 13}, "entries"),
         (small | {"entries": 0}, "entries"),

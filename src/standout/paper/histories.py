@@ -78,10 +78,8 @@ def _draw_session_days(person_key: np.uint64, first: Int, last: Int, calendar: A
             if drawn < 0 or drawn > last:
                 activity = low + rng.uniform(key, counter + np.uint64(1)) * (high - low)
                 drawn = _day_at(calendar, activity)
-            u = rng.uniform(key, counter + np.uint64(3))
-            weekday = 0  # another day of the same week, by the shares of weekdays
-            while weekday < 6 and u >= calendar.weekday[weekday]:
-                weekday += 1
+            # another day of the same week, by the shares of weekdays
+            weekday = np.searchsorted(calendar.weekday[:6], rng.uniform(key, counter + np.uint64(3)), side="right")
             day[s] = min(max(drawn - drawn % 7 + weekday, first), last)
 
 
@@ -107,18 +105,13 @@ def _day_at(calendar: Any, activity: Real) -> Int:
 @inline
 def _quarter(begins: Array, at: Real) -> Int:
     """The latest quarter that has begun."""
-    quarter = 0
-    while quarter < len(begins) - 2 and begins[quarter + 1] <= at:
-        quarter += 1
-    return quarter
+    return np.searchsorted(begins[1:-1], at, side="right")
 
 
 @kernel
 def count_by_quarter(stream: np.uint64, chosen: Array, people: Any, calendar: Any, counts: Array) -> None:
     """Add the ratings of the chosen people to the counts of their quarters."""
-    longest = 0
-    for person in chosen:
-        longest = max(longest, people.start[person + 1] - people.start[person])
+    longest = (people.start[chosen + 1] - people.start[chosen]).max()
     work = np.empty((3, longest), np.int64)
     session, size, day = work[0], work[1], work[2]
     for person in chosen:
@@ -138,9 +131,7 @@ def fill_entries(stream: np.uint64, low: Int, high: Int, model: Any, columns: An
     """Fill the entries of people low … high - 1."""
     start, item, value, time = columns
     people, films = model.people, model.films
-    longest = 0
-    for person in range(low, high):
-        longest = max(longest, start[person + 1] - start[person])
+    longest = np.diff(start[low : high + 1]).max()
     last_person = np.zeros(len(films.item), np.int64)  # marked from 1, to draw no film twice
     work, words = np.empty((6, longest), np.int64), np.empty(longest, np.uint64)
     session, size, session_day = work[0], work[1], work[2]
@@ -158,9 +149,8 @@ def fill_entries(stream: np.uint64, low: Int, high: Int, model: Any, columns: An
         i = 0
         for s in range(sessions):  # all ratings of a session are on one day
             drawn = _unpack_index(order[s])
-            for _ in range(size[drawn]):
-                days[i] = session_day[drawn]
-                i += 1
+            days[i : i + size[drawn]] = session_day[drawn]
+            i += size[drawn]
         _assign_days(key, films, first, ranks, days, order, day_of_film)
         _draw_ratings(key, model, person, ranks, day_of_film, order)
         order.sort()

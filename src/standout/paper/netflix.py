@@ -6,7 +6,6 @@ stand-in.
 """
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from statistics import NormalDist
 from typing import NamedTuple
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.elementary import exp, expm1, log, log1p, power
-from standout.core.jit import Array, kernel
+from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
-from standout.core.threads import drop_pages
+from standout.core.threads import drop_pages, map_on_threads
 from standout.data.build import MemoryPlan
 from standout.data.labels import Clock
 from standout.data.release import RecordEntries, code_type
@@ -209,15 +208,14 @@ def draw_entries(
     model = Model(people, films, calendar, _rating_cuts(people, films, seed))
     n, columns = len(lengths), empty_entries(start, len(rank), CLOCK.span, memory)
 
-    def fill_part(first: int) -> int:
-        last = min(first + STRIDE, n)
+    def fill_part(first: int, last: int) -> int:
         fill_entries(stream, first, last, model, columns)
         return last
 
-    with ThreadPoolExecutor(threads) as pool:
-        for last in pool.map(fill_part, range(0, n, STRIDE)):
-            progress("making records", last, n)
-            drop_pages()
+    parts = ((first, min(first + STRIDE, n)) for first in range(0, n, STRIDE))
+    for last in map_on_threads(fill_part, parts, threads):
+        progress("making records", last, n)
+        drop_pages()
     return columns
 
 
@@ -345,9 +343,7 @@ def _between(knots: tuple[tuple[float, float], ...], at: Array) -> Floats:
 
 
 def _ranks(size: Floats) -> Ints:
-    ranks = np.empty(len(size), np.int64)
-    ranks[np.argsort(size, kind="stable")] = np.arange(len(size))
-    return ranks
+    return np.argsort(np.argsort(size, kind="stable"))
 
 
 # Weights with which people choose films, such that every film gets the support it should have.
@@ -441,24 +437,16 @@ def alias_tables(rank: Floats, weight: Floats) -> AliasTables:
     tables = []
     for share in shares:
         keep, other = share * len(share), np.arange(len(share))
-        _fill_alias_table(keep, other)
+        low, high = np.flatnonzero(keep < 1.0), np.flatnonzero(keep >= 1.0)
+        _fill_alias_table(keep, other, np.append(low, high[::-1]), len(low))
         tables += [keep, other]
     return AliasTables(*shares, *tables)
 
 
 @kernel
-def _fill_alias_table(keep: Array, other: Array) -> None:
-    """Fill the table by Vose's method: entries below 1 are paired with entries above 1."""
-    n = len(keep)
-    stack = np.empty(n, np.int64)
-    low, high = 0, n
-    for i in range(n):
-        if keep[i] < 1.0:
-            stack[low] = i
-            low += 1
-        else:
-            high -= 1
-            stack[high] = i
+def _fill_alias_table(keep: Array, other: Array, stack: Array, low: Int) -> None:
+    """Fill the table by Vose's method: entries below 1 are paired with entries above 1, which follow in the stack."""
+    n, high = len(keep), low
     while low > 0 and high < n:
         low -= 1
         small, large = stack[low], stack[high]
@@ -468,7 +456,5 @@ def _fill_alias_table(keep: Array, other: Array) -> None:
             high += 1
             stack[low] = large
             low += 1
-    for i in range(low):
-        keep[stack[i]] = 1.0
-    for i in range(high, n):
-        keep[stack[i]] = 1.0
+    keep[stack[:low]] = 1.0
+    keep[stack[high:]] = 1.0

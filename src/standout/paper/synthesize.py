@@ -9,8 +9,8 @@ import numpy as np
 
 from standout._version import __version__
 from standout.core import rng
-from standout.core.arrays import Floats, Ints, offsets
-from standout.core.errors import ParameterError, not_one_of
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ParameterError, not_one_of, whole_number
 from standout.core.jit import Array, Int, kernel, subroutine
 from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import memory_limit, thread_count
@@ -45,15 +45,9 @@ def release_sizes(like: Like, records: int | None, items: int | None, entries: i
     """(records, items, entries) with defaults filled in, checked."""
     if like not in get_args(Like):
         raise ParameterError(not_one_of("like", like, get_args(Like)))
-    given: tuple[tuple[str, Any, int], ...] = (
-        ("records", records, MOST_CODES),
-        ("items", items, MOST_CODES),
-        ("entries", entries, MOST_ENTRIES),
-    )
-    for name, size, most in given:
-        if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
-            raise ParameterError(f"{name} must be a whole number, got {size!r}")
-        if size is not None and size > most:
+    given = {"records": records, "items": items, "entries": entries}
+    for (name, size), most in zip(given.items(), (MOST_CODES, MOST_CODES, MOST_ENTRIES), strict=True):
+        if size is not None and whole_number(name, size, 1) > most:
             raise ParameterError(f"{name} must be at most {most:,}, got a number of {size.bit_length()} bits")
     sizes, is_standin = published()["sizes"], like == "netflix"
     if records is None:
@@ -64,25 +58,12 @@ def release_sizes(like: Like, records: int | None, items: int | None, entries: i
     if entries is None:
         usual = -(-sizes["entries"] * records // sizes["records"]) if is_standin else 50 * records
         entries = min(max(usual, items), records * items)
-    if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
+    if not max(records, items) <= entries <= records * items:
         raise ParameterError(
-            f"entries must be from {max(records, items, 1):,} to {max(records * items, 1):,} "
+            f"entries must be from {max(records, items):,} to {records * items:,} "
             f"for {records:,} records and {items:,} items, got {entries:,}"
         )
     return records, items, entries
-
-
-def _item_ranks(items: int, first_ones: bool) -> Floats:
-    """Ranks of the items among Netflix's films: the first ones, or spread over all."""
-    if first_ones:
-        return np.arange(1.0, items + 1)
-    distance = published()["sizes"]["items"] / items
-    return np.asarray((np.arange(items) + 0.5) * distance + 0.5)
-
-
-def _number_labels(count: int) -> Labels:
-    """The ids 1 … count."""
-    return Labels.of(map(str, range(1, count + 1)))
 
 
 # Flat: a release without any structure, as a control in tests.
@@ -341,15 +322,18 @@ def _made(
     n_records, n_items, n_entries = sizes
     threads = thread_count(threads)
     if like == "netflix":
-        lengths, ranks = record_lengths(*sizes, seed), _item_ranks(n_items, first_items)
+        lengths, ranks = record_lengths(*sizes, seed), np.arange(1.0, n_items + 1)
+        if not first_items:  # spread over all of Netflix's films
+            ranks = np.asarray((np.arange(n_items) + 0.5) * (published()["sizes"]["items"] / n_items) + 0.5)
         columns = draw_entries(lengths, ranks, seed, threads, progress, memory)
     else:
         columns = (_quick_entries if like == "quick" else _flat_entries)(*sizes, seed, progress, memory)
     give_unused_items(columns, n_items, seed)
     by_record, levels, clock = drop_unused_codes(columns, LEVELS, CLOCKS[like], memory)
+    records, item_ids = (Labels.of(map(str, range(1, count + 1))) for count in (n_records, n_items))
     return Release(
-        records=_number_labels(n_records),
-        items=_number_labels(n_items),
+        records=records,
+        items=item_ids,
         titles=invented_titles(n_items, seed) if like == "netflix" else None,
         levels=levels,
         clock=clock,
