@@ -375,14 +375,12 @@ class Simulation(ResultView, TableResult):
         for measurement in measurements:
             if measurement.measure == measure and setting in (None, measurement.setting):
                 return measurement.estimate
-        settings: dict[str, list[str]] = {}
-        for measurement in measurements:
-            settings.setdefault(measurement.measure, []).append(measurement.setting)
-        if measure not in settings:
-            near = did_you_mean(measure, settings) or f"; there are {', '.join(settings)}"
+        names = list(dict.fromkeys(each.measure for each in measurements))
+        if measure not in names:
+            near = did_you_mean(measure, names) or f"; there are {', '.join(names)}"
             raise NotFoundError(f"no measure {measure!r:.60}{near}")
-        known = ", ".join(filter(None, settings[measure])) or "none"
-        near = did_you_mean(setting, settings[measure]) or f"; its settings: {known}"
+        settings = [each.setting for each in measurements if each.measure == measure and each.setting]
+        near = did_you_mean(setting, settings) or f"; its settings: {', '.join(settings) or 'none'}"
         raise NotFoundError(f"no measure {measure!r} with setting {setting!r:.60}{near}")
 
     def measurements(self, cell: SimulationCell) -> list[Measurement]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from standout.core.arrays import Bools, Floats, Ints, offsets, take_rows
 from standout.core.progress import Progress, no_progress
@@ -39,13 +40,13 @@ BATCH_FACTS, BATCH_PROFILES = 20_000, 256
 """The largest batch of profiles that are attacked together."""
 
 
-def latest_entries(release: Release) -> Bools | None:
-    """Which entries, by record, are the latest of their record and item; None: all are.
+def latest_entries(release: Release) -> Bools:
+    """Which entries, by record, are the latest of their record and item.
 
     Without a time, an entry counts only if no entry of the item has one. In a tie the highest value counts.
     """
     if not release.has_repeats:
-        return None
+        return np.broadcast_to(np.True_, release.n_entries)  # takes no memory
     start, item, _, time = release.check().by_record
     begins, n = np.append(True, item[1:] != item[:-1]), len(item)
     begins[start[:-1][release.lengths > 0]] = True
@@ -71,17 +72,15 @@ class Profiles:
         return self.public.n_records
 
     @cached_property
-    def latest(self) -> Bools | None:
-        """Which public entries are facts; None: all."""
+    def latest(self) -> Bools:
+        """Which public entries are facts."""
         return latest_entries(self.public)
 
     @cached_property
     def shared(self) -> Ints:
         """How many items of each profile the release has."""
         side = self.public.check().by_record
-        is_shared = (self.alignment.item >= 0)[side.item]
-        if self.latest is not None:
-            is_shared &= self.latest
+        is_shared = (self.alignment.item >= 0)[side.item] & self.latest
         return np.asarray(np.diff(offsets(is_shared)[side.start]))
 
     @property
@@ -122,7 +121,7 @@ class Profiles:
         side = self.public.check().by_record
         first, entry = take_rows(side.start, chosen)
         profile, item = np.repeat(np.arange(len(chosen)), np.diff(first)), self.alignment.item[side.item[entry]]
-        shared = np.flatnonzero(item >= 0 if self.latest is None else (item >= 0) & self.latest[entry])
+        shared = np.flatnonzero((item >= 0) & self.latest[entry])
         order = shared[np.lexsort((item[shared], self.release.support[item[shared]], profile[shared]))]
         owner = profile[order]
         used = np.sort(order[np.arange(len(owner)) - np.searchsorted(owner, owner) < MAX_FACTS])
@@ -238,8 +237,7 @@ def fact_pool(profiles: Profiles, seed: int) -> FactPool:
     else:
         people = until_enough(random.permutation(release.n_records), release.distinct_items)
         latest, (first, entry) = latest_entries(release), take_rows(release.by_record.start, people)
-        if latest is not None:
-            first, entry = np.append(0, np.cumsum(latest[entry]))[first], entry[latest[entry]]
+        first, entry = offsets(latest[entry])[first], entry[latest[entry]]
         known, donor = facts_from_entries(release.check(), entry, first), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
@@ -257,9 +255,8 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts
     """
     release, side = profiles.release.check(), profiles.release.by_record
     band, band_without = _bands(release.support), _bands(release.support - 1)
-    latest, usable = latest_entries(release), (release.support > 1)[side.item]
-    usable = usable if latest is None else usable & latest
-    lengths = np.diff(offsets(usable)[side.start])
+    latest = latest_entries(release)
+    lengths = np.diff(offsets((release.support > 1)[side.item] & latest)[side.start])
     order = np.argsort(lengths, kind="stable")
     lengths = lengths[order]
     entries, records = [], []
@@ -271,7 +268,7 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> tuple[KnownFacts
         record = int(order[int(random.integers(low, min(high, len(lengths))))])
         # its entries in random order: as many of each band as the template has, then any others
         entry = np.arange(*side.start[record : record + 2])
-        entry = random.permutation(entry if latest is None else entry[latest[entry]])
+        entry = random.permutation(entry[latest[entry]])
         own = band_without[side.item[entry]]
         entry, own = entry[own >= 0], own[own >= 0]
         by_band = np.argsort(own, kind="stable")
@@ -313,13 +310,9 @@ class DecoyStrengths:
     def _thresholds(self) -> list[Floats]:
         """For each kind, the value just above each person's strongest decoy, ascending."""
         above = np.nextafter(self.strength + np.abs(self.strength) * (self.slack + ROUNDING), np.inf)
-        thresholds = []
-        for kind in np.unique(self.kind):
-            people, index = np.unique(self.person[self.kind == kind], return_inverse=True)
-            strongest = np.full(len(people), -np.inf)
-            np.maximum.at(strongest, index, above[self.kind == kind])
-            thresholds.append(np.sort(strongest))
-        return thresholds
+        decoys = pl.DataFrame({"kind": self.kind, "person": self.person, "above": above})
+        strongest = decoys.group_by("kind", "person").max().sort("kind", "above")
+        return [kind["above"].to_numpy() for kind in strongest.partition_by("kind", maintain_order=True)]
 
     def false_claim(self, strength: Floats) -> Floats:
         """The p-value (1 + decoys at least as strong) / (1 + decoys), the larger of the two kinds."""

@@ -236,22 +236,18 @@ def read_truth(source: TruthSource, release: Release, public: Release) -> Truth:
         raise ParameterError(f"truth must be a CSV file, a mapping or a frame, got {type(source).__name__}")
     if not pairs:
         raise ParameterError("truth has no pairs: give a CSV file with the columns profile and record")
-    record, named = np.full(public.n_records, -1, np.int64), set()
-    unknown_profiles = unknown_records = 0
-    for profile_id, record_id in pairs:
-        try:
-            profile = public.records.find(id_text(profile_id, "profile"))
-            own_record = release.records.find(id_text(record_id)) if record_id not in (None, "") else -1
-        except ParameterError as error:
-            raise ParameterError(f"truth: {error}") from None
-        if profile is None:
-            unknown_profiles += 1
-            continue
-        if profile in named:
-            raise ParameterError("truth names a profile twice: keep one pair for each profile")
-        named.add(profile)
-        unknown_records += own_record is None
-        record[profile] = -1 if own_record is None else own_record
+    try:
+        profiles = [public.records.find(id_text(profile, "profile")) for profile, _ in pairs]
+        records = [-1 if own in (None, "") else release.records.find(id_text(own)) for _, own in pairs]
+    except ParameterError as error:
+        raise ParameterError(f"truth: {error}") from None
+    known = [(profile, own) for profile, own in zip(profiles, records, strict=True) if profile is not None]
+    if len(dict(known)) < len(known):
+        raise ParameterError("truth names a profile twice: keep one pair for each profile")
+    unknown_profiles, unknown_records = len(pairs) - len(known), sum(own is None for _, own in known)
+    record = np.full(public.n_records, -1, np.int64)
+    for profile, own in known:
+        record[profile] = -1 if own is None else own
     if unknown_profiles + unknown_records == len(pairs):
         raise ParameterError(
             f"none of the {len(pairs):,} pairs of truth names an existing profile and an existing record: "
@@ -442,18 +438,13 @@ class Links(ResultView, FrameExport):
     @cached_property
     def by_facts_used(self) -> pl.DataFrame:
         """Profiles and claims by number of facts used (1, 2–3, 4–7 …); with truth also those present and correct."""
-        groups, facts = {"profiles": self.facts > 0, "claims": self.claimed}, self.facts
+        groups = {"profiles": self.facts > 0, "claims": self.claimed}
         if self.is_present is not None and self.identified is not None:
             groups |= {"present": self.is_present, "correct_claims": self.claimed & self.identified}
-        used = facts[facts > 0]
-        least = 2 ** np.unique(np.frexp(used)[1].astype(np.int64) - 1) if len(used) else np.ones(1, np.int64)
-        row_of = np.searchsorted(least, facts, "right") - 1
-        rows = [
-            {"min_facts": int(low), "max_facts": int(facts[row_of == row].max(initial=low))}
-            | {name: int((group & (row_of == row)).sum()) for name, group in groups.items()}
-            for row, low in enumerate(least)
-        ]
-        return pl.DataFrame(rows)
+        least = np.ldexp(1.0, np.frexp(self.facts)[1] - 1).astype(np.int64)
+        profiles = pl.DataFrame({"min_facts": least, "max_facts": self.facts, **groups}).filter("profiles")
+        counts = pl.col(*groups).sum().cast(pl.Int64)
+        return profiles.group_by("min_facts").agg(pl.col("max_facts").max(), counts).sort("min_facts")
 
     @cached_property
     def table(self) -> pl.DataFrame:

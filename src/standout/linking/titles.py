@@ -193,10 +193,8 @@ def similarity(title: Title, other: Title) -> float:
 def similar_titles(public: Titles, release: Titles) -> list[Pair]:
     """Pairs of items that may be the same, each once, with its best score."""
     best: dict[tuple[int, int], Pair] = {}
-    for pair in _scored_pairs(public, release):
-        known = best.get(pair.ends)
-        if known is None or pair.score > known.score:
-            best[pair.ends] = pair
+    for pair in sorted(_scored_pairs(public, release), key=lambda pair: -pair.score):
+        best.setdefault(pair.ends, pair)
     return list(best.values())
 
 
@@ -222,26 +220,22 @@ def accept_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
 
 def _without_items_of(pairs: list[Pair], accepted: list[Pair]) -> list[Pair]:
     """The pairs whose items are in no accepted pair."""
-    public, release = {pair.public for pair in accepted}, {pair.release for pair in accepted}
-    return [pair for pair in pairs if pair.public not in public and pair.release not in release]
+    taken = {side for pair in accepted for side in enumerate(pair.ends)}
+    return [pair for pair in pairs if taken.isdisjoint(enumerate(pair.ends))]
 
 
 def _clear_best(pairs: list[Pair], least: float) -> list[Pair]:
     """The pairs of at least this score that are the best of both their items by the margin, best first."""
-    public: dict[int, list[float]] = defaultdict(list)
-    release: dict[int, list[float]] = defaultdict(list)
+    scores: dict[tuple[int, int], list[float]] = defaultdict(list)
     for pair in pairs:
-        public[pair.public].append(pair.score)
-        release[pair.release].append(pair.score)
+        for side in enumerate(pair.ends):
+            scores[side].append(pair.score)
 
-    def leads(score: float, scores: list[float]) -> bool:
-        return len(scores) == 1 or (scores[0] == score and score - scores[1] >= MARGIN)
+    def leads(pair: Pair) -> bool:
+        both = (scores[side] for side in enumerate(pair.ends))
+        return all(len(best) == 1 or (best[0] == pair.score and pair.score - best[1] >= MARGIN) for best in both)
 
-    return [
-        pair
-        for pair in pairs
-        if pair.score >= least and leads(pair.score, public[pair.public]) and leads(pair.score, release[pair.release])
-    ]
+    return [pair for pair in pairs if pair.score >= least and leads(pair)]
 
 
 def _scored_pairs(public: Titles, release: Titles) -> Iterator[Pair]:
