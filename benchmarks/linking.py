@@ -27,7 +27,7 @@ from benchmarks.harness import interleaved, options, restart_single_threaded
 from standout.data.build import subset
 from standout.know.facts import KnownFacts, facts_from_entries
 from standout.linking.decoys import MAX_FACTS
-from standout.linking.records import WITH_DATES, Agreement, EvidenceModel, RecordSearch
+from standout.linking.records import Agreement, EvidenceModel, RecordSearch
 
 MODULE = "benchmarks.linking"
 KINDS = (("up to 50 facts", 1, 50, 200), ("51 to 500 facts", 51, 500, 60), ("501 to 2,000 facts", 501, 2_000, 12))
@@ -89,17 +89,17 @@ def main() -> None:
     print(f"{'profiles':20}{'facts':>8}{'ours':>10}{'with dates':>12}{'SciPy':>10}{'SciPy ÷ ours':>14}")
     multiply, agreement = product(release), Agreement(release)
     model = EvidenceModel.prior(agreement.stranger_counts(0), agreement.possible)
-    paper = RecordSearch(agreement, "ignore", model, WITH_DATES, threads=1)
+    paper = RecordSearch(agreement, "ignore", model, so.ScoreboardRH(), threads=1)
     likelihood = RecordSearch(agreement, "use", model, None, threads=1)
     long = 0.0
     for name, low, high, count in KINDS:
         known = profiles(release, low, high, count)
         jobs: dict[str, Callable[[], object]] = {
-            "ours": lambda known=known: paper.find(known, full=False),  # type: ignore[misc]
+            "ours": lambda known=known: paper.find(known),  # type: ignore[misc]
             "dated": lambda known=known: likelihood.find(known),  # type: ignore[misc]
             "SciPy": lambda known=known: multiply(known),  # type: ignore[misc]
         }
-        ours, theirs = paper.find(known, full=False).eccentricity, multiply(known)
+        ours, theirs = paper.find(known).eccentricity, multiply(known)
         assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3), "the scores are not the same"
         took = {what: seconds / len(known) for what, seconds in interleaved(given.rounds, jobs).items()}
         facts, long = len(known.item) / len(known), took["dated"]

@@ -379,7 +379,7 @@ class Decoys:
         done, total = 0, sum(len(person) for _, person, _ in self.kinds)
         for known, _, removed in self.kinds:
             for low, high in batches(np.diff(known.first)):
-                best.append(search.find(known.of(np.arange(low, high)), removed[low:high], full=False))
+                best.append(search.find(known.of(np.arange(low, high)), removed[low:high]))
                 done += high - low
                 progress("decoys", done, total)
         return concatenate(best)
@@ -422,7 +422,7 @@ def learn_model(
     some = np.sort(order[: int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1])
     learning = [profiles.known(some[low:high]) for low, high in batches(profiles.used[some])]
     for number in range(ROUNDS):
-        found = [search.find(known, full=False) for known in learning]
+        found = [search.find(known) for known in learning]
         best = concatenate(found)
         has_candidate = best.record >= 0
         weight = presence(best.strength, has_candidate, decoys.strengths(decoys.best(search)))

@@ -14,6 +14,7 @@ import polars as pl
 from standout._version import __version__
 from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.workers import on_client
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError, SourceError, check_share, finite_number, not_one_of, whole_number
@@ -34,7 +35,7 @@ from standout.ingest.read import as_release
 from standout.linking import decoys as decoys_of
 from standout.linking.align import Alignment, Items, Values, align, read_columns
 from standout.linking.decoys import KINDS, DecoyStrengths, Profiles, absent_share, batches, draw_decoys, learn_model
-from standout.linking.records import PARTS, WITH_DATES, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
+from standout.linking.records import PARTS, Agreement, BestRecords, EvidenceModel, RecordSearch, concatenate
 
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
 MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
@@ -155,7 +156,7 @@ def link(
     profiles = Profiles(release, public, alignment)
     if not profiles.used.any():
         raise ParameterError("no profile has an item of the release: nothing can be linked")
-    chosen = WITH_DATES if attack is None and measure == "eccentricity" else attack
+    chosen = ScoreboardRH() if attack is None and measure == "eccentricity" else attack
     agreement = Agreement(release.check())
     model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
     search = RecordSearch(agreement, settings.dates, model, chosen, threads)
@@ -463,11 +464,7 @@ class Links(ResultView, FrameExport):
             "profile": [profiles.public.records[profile] for profile in range(n)],
             "record": ids(best.record),
             "runner_up": ids(best.runner_up),
-            "evidence": best.evidence,
-            "eccentricity": best.eccentricity,
-            "score": best.score,
-            "runner_up_score": best.runner_up_score,
-            "ties": best.ties,
+            **{name: getattr(best, name) for name in ("evidence", "eccentricity", "score", "runner_up_score", "ties")},
             "bits_left": best.bits,
             "facts_used": self.facts,
             "facts_unknown": profiles.unknown[:n],

@@ -34,7 +34,6 @@ from standout.attack.likelihood import LearnedErrors, LikelihoodQueries
 from standout.attack.own_attack import OwnQueries
 from standout.attack.queries import Queries
 from standout.attack.release_counts import entry_ranges
-from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints, take_rows
@@ -365,7 +364,7 @@ def _log_sum(terms: Floats) -> Floats:
     return np.asarray(shift + elementary.log(np.maximum(total, TINY)))
 
 
-def _best_by_score(verdicts: Verdicts, evidence: LikelihoodQueries, *, dated: bool, full: bool) -> BestRecords:
+def _best_by_score(verdicts: Verdicts, evidence: LikelihoodQueries, *, dated: bool) -> BestRecords:
     """The records with the best scores; their strength is the eccentricity. Evidence of the TOP best is shown too."""
     columns = verdicts.columns
     record, score = _best_of(columns)
@@ -374,7 +373,7 @@ def _best_by_score(verdicts: Verdicts, evidence: LikelihoodQueries, *, dated: bo
     nats = np.where(record >= 0, nats, -np.inf)
     odds = log_odds(nats, evidence.release.n_records) / math.log(2)
     margin = np.zeros((len(record), len(PARTS)))
-    if full and not isinstance(verdicts.queries, OwnQueries):
+    if not isinstance(verdicts.queries, OwnQueries):
         lead = _score_parts(verdicts.queries, record[:, 0]) - _score_parts(verdicts.queries, record[:, 1])
         margin = lead / np.where(columns.sigma > 0, columns.sigma, np.inf)[:, None]
     return BestRecords(
@@ -414,7 +413,6 @@ def _score_parts(queries: Queries, record: Ints) -> Floats:
     return parts
 
 
-WITH_DATES, WITHOUT_DATES = ScoreboardRH(), ScoreboardRH(time_scale=None)
 VARIANTS: dict[Dates, tuple[bool, ...]] = {"use": (True,), "ignore": (False,), "learn": (True, False)}
 """Whether dates are compared, in each attack that is tried."""
 
@@ -429,27 +427,21 @@ class RecordSearch:
     attack: AnyAttack | None
     threads: int | None
 
-    def find(self, known: KnownFacts, removed: Ints | None = None, *, full: bool = True) -> BestRecords:
-        """The best record of each profile, with a record `removed` for each; without `full`, no margins.
+    def find(self, known: KnownFacts, removed: Ints | None = None) -> BestRecords:
+        """The best record of each profile, with a record `removed` for each.
 
         With dates="learn" there are two variants, and the stronger one counts. Decoys make the same choice.
         """
         exclude = np.full(len(known), -1, np.int64) if removed is None else removed
-        variants = [self._find(known, exclude, dated, full) for dated in VARIANTS[self.dates]]
-        return reduce(BestRecords.stronger, variants)
+        return reduce(BestRecords.stronger, (self._find(known, exclude, dated) for dated in VARIANTS[self.dates]))
 
-    def _find(self, known: KnownFacts, exclude: Ints, dated: bool, full: bool) -> BestRecords:
+    def _find(self, known: KnownFacts, exclude: Ints, dated: bool) -> BestRecords:
         evidence = self.model.errors(self.agreement.classes, dated).queries(known, exclude, PRESENT)
         if self.attack is None:
             _, columns = score(evidence, TOP, threads=self.threads)
             return _best_by_evidence(evidence, columns, dated=dated, floor=False)
-        release, attack, threads = self.agreement.release, self.attack, self.threads
-        if attack is WITH_DATES:
-            scoreboard = WITH_DATES if dated else WITHOUT_DATES
-            verdicts = scoreboard.attacks(release, known, exclude=exclude, top=TOP, with_z=full, threads=threads)
-        else:
-            facts = known if dated else replace(known, time=known.time * 0, timed=known.timed & False)
-            verdicts = attack.attacks(release, facts, exclude=exclude, top=TOP, threads=threads)
+        facts = known if dated else replace(known, time=known.time * 0, timed=known.timed & False)
+        verdicts = self.attack.attacks(self.agreement.release, facts, exclude=exclude, top=TOP, threads=self.threads)
         if isinstance(verdicts.queries, LikelihoodQueries):
             return _best_by_evidence(verdicts.queries, verdicts.columns, dated=dated, floor=True)
-        return _best_by_score(verdicts, evidence, dated=dated, full=full)
+        return _best_by_score(verdicts, evidence, dated=dated)

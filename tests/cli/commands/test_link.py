@@ -75,14 +75,15 @@ def test_an_interrupted_command_shows_the_links_so_far(run, pair, tmp_path, monk
     monkeypatch.setattr(profiles_module, "BATCH_PROFILES", 5)
     original, calls = RecordSearch.find, []
 
-    def find(self, known, removed=None, *, full=True):
-        calls.append(full)
-        if sum(calls) > 2:  # the profiles are attacked last
+    def find(self, known, removed=None):
+        calls.append(removed is None)
+        if sum(calls) > 2:  # the profiles are attacked last, and only from decoys a record may be removed
             raise KeyboardInterrupt
-        return original(self, known, removed, full=full)
+        return original(self, known, removed)
 
     monkeypatch.setattr(RecordSearch, "find", find)
     for name, side in zip(("data.index", "public.index"), pair, strict=True):
         so.save(side, tmp_path / name)
-    shown = run("link", tmp_path / "data.index", tmp_path / "public.index", "--budget", 0.1, "--decoys", 50)
+    options = ("--budget", 0.1, "--decoys", 50, "--by", "eccentricity")
+    shown = run("link", tmp_path / "data.index", tmp_path / "public.index", *options)
     assert shown.code == 3 and "Linking was interrupted" in shown.out
