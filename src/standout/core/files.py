@@ -311,11 +311,11 @@ def publish(parts: Sequence[Part]) -> None:
     last = parts[-1].target.absolute()
     PUBLISHED.append((last, parts[-1].new.lstat()))
     for folder in (*others, main):
-        moves = [(part.new.name, part.target.name, *_identity(part.new)) for part in parts if part.new.parent == folder]
+        moves = [(part.new.name, part.target.name, *identity(part.new)) for part in parts if part.new.parent == folder]
         journal: dict[str, object] = {"moves": moves, "before": [], "after": [str(main.parent)]}
         if folder == main:
             journal |= {"before": [str(other.parent) for other in others], "after": []}
-        ending = (last.name if folder == main else str(last), *_identity(parts[-1].new))
+        ending = (last.name if folder == main else str(last), *identity(parts[-1].new))
         (folder / JOURNAL).write_text(json.dumps(journal | {"last": ending}))
     try:
         for part in reversed(parts):
@@ -329,7 +329,7 @@ def publish(parts: Sequence[Part]) -> None:
         raise
 
 
-def _identity(path: Path) -> tuple[int, ...]:
+def identity(path: Path) -> tuple[int, ...]:
     """Device and number of a file or folder; nothing if there is none."""
     with suppress(OSError):
         status = path.lstat()
@@ -350,7 +350,7 @@ def _undo(folder: Path) -> None:
                 return
             journal = json.loads(file.read())
         last, *ending = journal["last"]
-        if _identity(folder.parent / last) == tuple(ending):  # it is complete
+        if identity(folder.parent / last) == tuple(ending):  # it is complete
             return
         for place in journal["before"]:
             sweep(Path(place))
@@ -358,7 +358,7 @@ def _undo(folder: Path) -> None:
             if any(Path(each).name != each or each == ".." for each in (name, target_name)):
                 return
             target, old = folder.parent / target_name, folder / f"{name}.old"
-            if _identity(target) == tuple(made):
+            if identity(target) == tuple(made):
                 shutil.rmtree(target) if target.is_dir() and not target.is_symlink() else target.unlink()
             if os.path.lexists(old) and not os.path.lexists(target):
                 old.rename(target)

@@ -44,7 +44,15 @@ NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 def kernel(function: F, forceinline: bool = False, **options: Any) -> F:
     """Compile a function that Python calls with arrays."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return function if forceinline else _interpreted(function)
+        if forceinline:
+            return function
+
+        @wraps(function)
+        def run(*args: Any, **settings: Any) -> Any:
+            with np.errstate(over="ignore"):
+                return function(*args, **settings)
+
+        return cast(F, run)
     options |= {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
     return cast(F, numba.njit(cache=True, **options)(function))
 
@@ -62,12 +70,3 @@ def subroutine(function: F) -> F:
 def summing_subroutine(function: F) -> F:
     """Compile a subroutine whose sums may be reordered, so that they vectorise; in double precision only."""
     return kernel(function, fastmath=REORDERED_SUMS, **NO_WRAPPERS)
-
-
-def _interpreted(function: F) -> F:
-    @wraps(function)
-    def run(*args: Any, **options: Any) -> Any:
-        with np.errstate(over="ignore"):
-            return function(*args, **options)
-
-    return cast(F, run)

@@ -4,7 +4,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from html import escape
 from importlib import import_module
 from typing import Any, TypeVar
@@ -115,13 +115,11 @@ def progress_bar(delay: float = DELAY) -> Iterator[Progress]:
         display.close()
 
 
-@contextmanager
-def _watch_compiler() -> Iterator[None]:
+def _watch_compiler() -> AbstractContextManager[Any]:
     """Make an activity of compiling, if Numba is loaded: it takes seconds, and only the first time."""
     event = sys.modules.get("numba.core.event")
     if event is None:
-        yield
-        return
+        return nullcontext()
 
     class Compiling(event.Listener):  # type: ignore[name-defined,misc]
         """Compiling a kernel compiles its subroutines: only the outermost call counts."""
@@ -136,12 +134,8 @@ def _watch_compiler() -> Iterator[None]:
         def on_end(self, event: Any) -> None:
             self.depth -= 1
 
-    listener = Compiling()
-    event.register("numba:compile", listener)
-    try:
-        yield
-    finally:
-        event.unregister("numba:compile", listener)
+    listening: AbstractContextManager[Any] = event.install_listener("numba:compile", Compiling())
+    return listening
 
 
 def stage_text(stage: str) -> str:

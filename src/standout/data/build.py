@@ -107,10 +107,6 @@ class CodeBlocks:
     used: int = 0
     rows: int = 0
 
-    def copy(self) -> "CodeBlocks":
-        """Return the same blocks, which a build can free."""
-        return replace(self, full=list(self.full))
-
     def reserve(self, rows: int) -> Block:
         """Return space for some entries; call `take` with the number that was written."""
         if self.used + rows > len(self.open):

@@ -1,5 +1,6 @@
 """Ids and titles: many short texts in two flat arrays that can be mapped from disk."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -61,15 +62,9 @@ class Labels:
         """Position of an id, or None; a binary search, so that few pages of a mapped index are loaded."""
         if not self.ordered:
             return next((position for position, label in enumerate(self) if label == text), None)
-        target = shortlex(text.encode("utf-8", "surrogatepass"))
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if shortlex(self.raw(middle)) < target:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self) and shortlex(self.raw(low)) == target else None
+        target = text.encode("utf-8", "surrogatepass")
+        low = bisect_left(range(len(self)), shortlex(target), key=lambda position: shortlex(self.raw(position)))
+        return low if low < len(self) and self.raw(low) == target else None
 
 
 def position_of_id(labels: Labels, text: object, kind: str = "record") -> int:

@@ -34,6 +34,7 @@ from standout.core.files import (
     FOLDER,
     PUBLISHED,
     exchange,
+    identity,
     is_at,
     new_folder,
     open_private,
@@ -386,7 +387,7 @@ class SharedIndex(NamedTuple):
 
     path: str
     fingerprint: str
-    checked: tuple[str, int, int]
+    checked: tuple[str | int, ...]
 
     @classmethod
     def of(cls, release: Release) -> "SharedIndex | None":
@@ -416,14 +417,10 @@ class SharedIndex(NamedTuple):
         return release if _file_identity(self.path) == self.checked else release.check()
 
 
-def _file_identity(path: str) -> tuple[str, int, int]:
+def _file_identity(path: str) -> tuple[str | int, ...]:
     """The running machine, and device and number of the manifest: equal for the same file only."""
     try:
         machine = BOOT.read_text(encoding="ascii").strip()
     except OSError:
         machine = socket.gethostname()
-    try:
-        status = (Path(path) / MANIFEST).stat()
-    except OSError:
-        return machine, 0, 0
-    return machine, status.st_dev, status.st_ino
+    return machine, *identity(Path(path) / MANIFEST)

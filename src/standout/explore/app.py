@@ -340,23 +340,13 @@ class AuditRunner:
     def __init__(self, exploration: Exploration, view: AuditView | None) -> None:
         self.exploration = exploration
         self.view = view
+        self.state = _audit_state("none" if view is None else "finished")
         self.stopping = threading.Event()  # ends a running audit at its next step
-        self._share, self._failed = 0.0, False
-        self._thread: threading.Thread | None = None
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """Whether there is an audit, and how much of it is done."""
-        if self.view is not None:
-            return {"state": "finished", "share": 1.0}
-        if self._thread is not None and self._thread.is_alive():
-            return {"state": "running", "share": self._share}
-        return {"state": "failed" if self._failed else "none", "share": 0.0}
 
     def start(self) -> dict[str, Any]:
         """Start a quick audit, unless there is one."""
         if self.state["state"] in ("none", "failed"):
-            self._failed = False
+            self.state = _audit_state("running")
             self._thread = threading.Thread(target=self._run, name=f"{THREAD_NAME}-audit", daemon=True)
             self._thread.start()
         return self.state
@@ -370,12 +360,18 @@ class AuditRunner:
             audit = so.audit(release, quick=True, name=name, threads=threads, progress=self._progress)
             charts = {name: _chart(svg) for name, svg in audit_svgs(audit.findings).items()}
             self.view = view_of(audit.to_dict(), charts)
+            self.state = _audit_state("finished")
         except Stopped:
-            pass
+            self.state = _audit_state("none")
         except Exception:
-            self._failed = True
+            self.state = _audit_state("failed")
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         if self.stopping.is_set():
             raise Stopped
-        self._share = done / total if total else 0.0
+        self.state = {"state": "running", "share": done / total if total else 0.0}
+
+
+def _audit_state(state: str) -> dict[str, Any]:
+    """Whether there is an audit, and how much of it is done."""
+    return {"state": state, "share": float(state == "finished")}

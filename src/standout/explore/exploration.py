@@ -114,8 +114,6 @@ class Exploration:
 
     def is_name(self, text: str) -> bool:
         """Whether a text with = or @ is an item's id or title."""
-        if self.release.items.find(text) is not None:
-            return True
         try:
             return not so.Aux([so.Fact(text)]).unknown(self.release)
         except so.NotFoundError:  # several items have this title

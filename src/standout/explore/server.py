@@ -131,10 +131,7 @@ def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], None]) -
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # Uvicorn raises a signal again when it has stopped: that is no error
+    for number in (signal.SIGINT, signal.SIGTERM):  # Uvicorn raises it again when it has stopped: that is no error
         signal.signal(number, server.handle_exit)
     with listener:
         on_start()
