@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from standout.core.text import count, estimate_text, interval_text, percent
@@ -203,12 +204,9 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
 def adversaries_table(findings: AuditFindings) -> Table:
     """What each adversary knows and achieves."""
     titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
+    shown = attrgetter(*SHOWN_MEASURES)
     cells: list[Cells] = [
-        (
-            each.title,
-            f"{each.as_named.facts:,}",
-            *(with_interval(getattr(each.as_named, name)) for name in SHOWN_MEASURES),
-        )
+        (each.title, f"{each.as_named.facts:,}", *map(with_interval, shown(each.as_named)))
         for each in findings.adversaries
     ]
     return Table(("adversary", "known facts", *(titles[name] for name in SHOWN_MEASURES)), cells)

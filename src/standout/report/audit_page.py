@@ -240,9 +240,8 @@ def before_after_part(comparison: BeforeAfter | None) -> BeforeAfterPart | None:
         partial(bar_chart, bars),
         Table(heads, every),
     )
-    return BeforeAfterPart(
-        draw_figure(figure), Table(heads, remaining) if comparison.some_missing and remaining else None
-    )
+    has_remaining = comparison.some_missing and remaining
+    return BeforeAfterPart(draw_figure(figure), Table(heads, remaining) if has_remaining else None)
 
 
 def _compared(name: str, before: Estimate, after: Estimate, difference: Estimate) -> Cells:
@@ -323,12 +322,10 @@ def worked_example(adversary: AdversaryFindings, data: DataSummary) -> WorkedExa
     learned = f"Whoever knows this learns every other {'answer' if data.columns else 'film'} in it, under Kim’s name"
     result = f"Record A fits best, and it is Kim’s: Kim is identified. {learned}."
     if fitting[0] == fitting[1]:
-        result = (
-            f"All three fit equally well, so the adversary guesses: Record A. One guess in three is right. {learned}."
-        )
-    return WorkedExample(
-        f"{knowledge}.", facts, further, tuple(zip(("Record A", "Record B", "Record C"), fitting, strict=True)), result
-    )
+        guess = "All three fit equally well, so the adversary guesses: Record A. One guess in three is right."
+        result = f"{guess} {learned}."
+    lineup = tuple(zip(("Record A", "Record B", "Record C"), fitting, strict=True))
+    return WorkedExample(f"{knowledge}.", facts, further, lineup, result)
 
 
 def _films(adversary: AdversaryFindings, data: DataSummary) -> tuple[list[str], str]:

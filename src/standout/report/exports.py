@@ -218,13 +218,8 @@ RULES: dict[Rule, tuple[str, str, str]] = {
 def junit_text(gate: Gate, location: str) -> str:
     """The gate as JUnit XML: one test case per condition."""
     broken = [condition for condition in gate.failed if condition.rule in NO_MEASURE]
-    counts = {
-        "tests": str(len(gate.conditions)),
-        "failures": str(len(gate.failed) - len(broken)),
-        "errors": str(len(broken)),
-        "skipped": "0",
-        "time": "0",
-    }
+    numbers = {"tests": len(gate.conditions), "failures": len(gate.failed) - len(broken), "errors": len(broken)}
+    counts = {name: str(number) for name, number in (numbers | {"skipped": 0, "time": 0}).items()}
     suites = ElementTree.Element("testsuites", {"name": gate.command, **counts})
     suite = ElementTree.SubElement(suites, "testsuite", {"name": _text(f"{gate.command} {location}"), **counts})
     if gate.finished_at:

@@ -143,12 +143,8 @@ def _table_view(table: Release) -> View:
     """The columns of a table, and how many rows each of them singles out alone."""
     columns = table.columns[:MOST_COLUMNS]
     # of sets, the members are counted
-    unique = [
-        None
-        if column.starts is not None
-        else int(np.count_nonzero(column.counts[: column.missing] == 1)) / max(column.n_rows, 1)
-        for column in columns
-    ]
+    single = [int(np.count_nonzero(each.counts[: each.missing] == 1)) / max(each.n_rows, 1) for each in columns]
+    unique = [share if each.starts is None else None for each, share in zip(columns, single, strict=True)]
     bars = [Bar("", column.name, share) for column, share in zip(columns, unique, strict=True)]
     rows: list[Cells] = [
         (each.name, each.kind, each.role, count(each.n_levels), count(int(each.counts[each.missing])), share)
@@ -337,21 +333,13 @@ def simulation_view(simulation: Simulation) -> View:
 @view_of.register
 def comparison_view(comparison: Comparison) -> View:
     """The share of targets identified by each attack, with the difference from the baseline."""
-    shown = comparison.rows[:MOST_CELLS]
-    rows: list[Cells] = [
-        (
-            row.attack,
-            row.adversary,
-            f"{row.facts:,}",
-            with_interval(row.identified),
-            "" if row.attack == comparison.baseline else points_cell(row.difference),
-        )
-        for row in shown
-    ]
-    bars = [
-        share_bar(f"{row.adversary}; {count(row.facts, 'fact', 'facts')}", row.attack, row.identified, is_other)
-        for row, is_other in ((row, row.attack != comparison.baseline) for row in shown)
-    ]
+    rows, bars = list[Cells](), list[Bar]()
+    for row in comparison.rows[:MOST_CELLS]:
+        is_other = row.attack != comparison.baseline
+        difference = points_cell(row.difference) if is_other else ""
+        rows.append((row.attack, row.adversary, f"{row.facts:,}", with_interval(row.identified), difference))
+        facts = count(row.facts, "fact", "facts")
+        bars.append(share_bar(f"{row.adversary}; {facts}", row.attack, row.identified, is_other))
     heads = ("attack", "adversary", "known facts", "identified", f"points more than {comparison.baseline}")
     figure = bars_figure("Identified people, by attack", "Share of targets identified.", bars, heads, rows)
     attacks = count(len({row.attack for row in comparison.rows}), "attack", "attacks")

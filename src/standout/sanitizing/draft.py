@@ -91,14 +91,9 @@ def compact(column: Column, is_used: Bools | None = None) -> tuple[Column, Level
     is_used = column.counts[:-1] > 0 if is_used is None else is_used
     kept = np.flatnonzero(is_used)
     code = np.where(is_used, np.cumsum(is_used) - 1, len(kept)).astype(np.int64)
-    levels: Levels
-    if isinstance(column.levels, tuple):
-        levels = tuple(column.levels[level] for level in kept.tolist())
-    else:
-        levels = column.levels[kept]
-    tree = column.hierarchy
-    if tree is not None:
-        tree = Hierarchy(tree.labels, tree.groups[:, kept]) if len(kept) else None
+    levels, tree = column.levels, column.hierarchy
+    levels = tuple(levels[level] for level in kept.tolist()) if isinstance(levels, tuple) else levels[kept]
+    tree = Hierarchy(tree.labels, tree.groups[:, kept]) if tree is not None and len(kept) else None
     change = LevelChange(column.kind, levels, code, tree)
     return (column, change) if is_used.all() else (recode(column, change), change)
 
@@ -288,14 +283,9 @@ class Draft:
 
     def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
         """Replace all entries, without values, times and repeats; `added` of them are false."""
-        changed = replace(
-            self,
-            levels=None,
-            clock=None,
-            released_values=(None,) * len(self.released_values),
-            merged=self.merged + self.n_entries - len(self.distinct.item),
-            added=self.added + added,
-        )
+        values, merged = (None,) * len(self.released_values), self.merged + self.n_entries - len(self.distinct.item)
+        added += self.added
+        changed = replace(self, levels=None, clock=None, released_values=values, merged=merged, added=added)
         return changed._restrict(RecordEntries(start, item, None, None), None)
 
     def reorder_records(self, order: Ints) -> "Draft":
@@ -347,12 +337,9 @@ class Draft:
     def with_cells(self, column: Column, replaced: float = 0.0, suppressed: float = 0.0) -> "Draft":
         """Change cells of a column: with these probabilities they were replaced by anybody's, or emptied."""
         channel = self.channel(column.name)
-        channel = replace(
-            channel,
-            replaced=1.0 - (1.0 - channel.replaced) * (1.0 - replaced),
-            suppressed=1.0 - (1.0 - channel.suppressed) * (1.0 - suppressed),
-        )
-        return self._with_column(column, channel)
+        replaced = 1.0 - (1.0 - channel.replaced) * (1.0 - replaced)
+        suppressed = 1.0 - (1.0 - channel.suppressed) * (1.0 - suppressed)
+        return self._with_column(column, replace(channel, replaced=replaced, suppressed=suppressed))
 
     def without_column(self, name: str) -> "Draft":
         """Remove a column."""

@@ -433,20 +433,12 @@ class _Output:
             noise = reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
         except (KeyError, TypeError, ZeroDivisionError, ParameterError):
             raise damaged_sidecar(sidecar_path(path)) from None
-        same = {field.name: getattr(release, field.name) for field in fields(Release)} | {"titles": titles}
-        return Sanitized(
-            **same,
-            original=original,
-            mapping=OriginalMapping(
-                read_only(representatives),
-                read_only(item_codes),
-                self._released_values(release),
-                rounding_periods(noise),
-            ),
-            step_reports=sidecar.steps,
-            noise=noise,
-            renumbered=sidecar.renumbered,
-        )
+        same: dict[str, Any] = {field.name: getattr(release, field.name) for field in fields(Release)}
+        same["titles"] = titles
+        values, periods = self._released_values(release), rounding_periods(noise)
+        same["mapping"] = OriginalMapping(read_only(representatives), read_only(item_codes), values, periods)
+        new_ids = sidecar.renumbered
+        return Sanitized(**same, original=original, step_reports=sidecar.steps, noise=noise, renumbered=new_ids)
 
     def _released_values(self, release: Release) -> ReleasedValues:
         """For each level of the original, its released value.

@@ -103,11 +103,8 @@ class ClusterRecords(Step):
             progress("clustering", done, len(blocks))
         is_representative = representatives == np.arange(n)
         sizes = np.bincount(representatives, minlength=n)[is_representative]
-        counts = {
-            "clusters": len(sizes),
-            "largest cluster": int(sizes.max()),
-            "similarity": float(similarity[~is_representative].mean()),
-        }
+        mean = float(similarity[~is_representative].mean())
+        counts = {"clusters": len(sizes), "largest cluster": int(sizes.max()), "similarity": mean}
         return StepResult(draft.keep_records(is_representative, representatives), counts)
 
 

@@ -192,13 +192,8 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     owner = held_out_as[group]
     every = np.flatnonzero(owner >= 0)  # all entries of a held-out item
     numbers = entry_numbers(release, every, level_numbers(release))
-    return HeldOutEntries(
-        rest=_without(release, owner < 0),
-        people=drawn_people[tested],
-        person=person_index,
-        item=release.by_record.item[entry].astype(np.int64),
-        value=_known_means(numbers, owner[every], len(entry)),
-    )
+    item, value = release.by_record.item[entry].astype(np.int64), _known_means(numbers, owner[every], len(entry))
+    return HeldOutEntries(_without(release, owner < 0), drawn_people[tested], person_index, item, value)
 
 
 def _known_means(numbers: Floats, group: Ints, count: int) -> Floats:
@@ -219,14 +214,8 @@ def _without(release: Release, keep: Any) -> Release:
     """The release with these entries only; every record and every item keeps at least one."""
     kept = entries_at(release.by_record, keep, offsets(keep)[release.by_record.start])
     rest, levels, clock = drop_unused_codes(kept, release.levels, release.clock)
-    return replace(
-        release,
-        levels=levels,
-        clock=clock,
-        by_record=rest,
-        by_item=pack_by_item(rest, release.n_items, levels, clock),
-        stored=None,
-    )
+    by_item = pack_by_item(rest, release.n_items, levels, clock)
+    return replace(release, levels=levels, clock=clock, by_record=rest, by_item=by_item, stored=None)
 
 
 # Estimates with the influence of each person, so that differences and ratios keep their intervals.

@@ -236,15 +236,13 @@ def lower(first: Estimate | None, second: Estimate | None) -> Estimate | None:
 
 def _steps_of(release: Sanitized) -> list[Step]:
     """The steps that made a release, read from its own reports."""
-    instead = "give utility the original and the steps"
     try:
         steps = parse_steps(report.step for report in release.step_reports)
+        if any(isinstance(step, DropItems) and step.file is not None for step in steps):
+            raise ParameterError("one names a file of items")
     except ParameterError as error:
-        raise ParameterError(f"the steps of this release cannot be repeated ({error}): {instead}") from None
-    if any(isinstance(step, DropItems) and step.file is not None for step in steps):
-        raise ParameterError(
-            f"the steps of this release cannot be repeated, because one names a file of items: {instead}"
-        )
+        reason = f"the steps of this release cannot be repeated, because {error}"
+        raise ParameterError(f"{reason}: give utility the original and the steps") from None
     return steps
 
 

@@ -94,9 +94,11 @@ def _perturb_values(draft: Draft, noise: StepNoise, probability: float, first: I
 
     draw_entries(draft, noise, perturb)
     changed, known = int(np.count_nonzero(out != value)), int(np.count_nonzero(value != draft.n_levels))
-    return StepResult(
-        draft.with_values(out, draft.levels), {"values changed": changed, "share changed": changed / max(known, 1)}
-    )
+    return StepResult(draft.with_values(out, draft.levels), _changes("values", changed, known))
+
+
+def _changes(what: str, changed: int, known: int) -> dict[str, float]:
+    return {f"{what} changed": changed, "share changed": changed / max(known, 1)}
 
 
 @dataclass(frozen=True)
@@ -186,11 +188,9 @@ class RoundValue(Step):
         grouped = np.array(bins.bin_values(levels.tolist()))
         new_levels = np.unique(grouped)
         new_code = np.append(np.searchsorted(new_levels, grouped), len(new_levels))
-        return StepResult(
-            draft.with_values(new_code[value], new_levels, bins),
-            {"values changed": int(counts[grouped != levels].sum()), "levels": len(new_levels)},
-            bins,
-        )
+        changed = int(counts[grouped != levels].sum())
+        changes: dict[str, float] = {"values changed": changed, "levels": len(new_levels)}
+        return StepResult(draft.with_values(new_code[value], new_levels, bins), changes, bins)
 
     def _bins(self, levels: Floats, counts: Ints, released_values: ReleasedValues) -> Bins:
         """Bins with the means of their entries; a bin without a level is merged into the one below it."""
@@ -246,13 +246,10 @@ class PerturbTime(Step):
             out[entries] = np.where(old == span, span + 2 * most, old + moved)
 
         draw_entries(draft, noise, shift)
-        is_known = time != clock.span
-        changed = int(np.count_nonzero(is_known & (out != time.astype(np.int64) + most)))
+        known = int(np.count_nonzero(time != clock.span))
+        changed = int(np.count_nonzero((time != clock.span) & (out != time.astype(np.int64) + most)))
         wider = replace(clock, origin=clock.origin - most, span=clock.span + 2 * most)
-        return StepResult(
-            draft.with_times(out, _check_calendar(self, wider)),
-            {"times changed": changed, "share changed": changed / max(int(is_known.sum()), 1)},
-        )
+        return StepResult(draft.with_times(out, _check_calendar(self, wider)), _changes("times", changed, known))
 
 
 @dataclass(frozen=True)
@@ -296,10 +293,7 @@ class RoundTime(Step):
         changed = int(np.count_nonzero(np.append((first != units)[:-2], False)[place]))
         new_code = np.append(days[:-2] - origin, span)
         daily = _check_calendar(self, Clock("day", origin, span, clock.zone))
-        return StepResult(
-            draft.with_times(new_code[place], daily),
-            {"times changed": changed, "share changed": changed / max(known, 1)},
-        )
+        return StepResult(draft.with_times(new_code[place], daily), _changes("times", changed, known))
 
 
 def _check_calendar(step: Step, clock: Clock) -> Clock:
