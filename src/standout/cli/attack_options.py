@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from standout.cli.options import ADVERSARY, ATTACK, NUMBER_OR_NONE, Decorated, option, shared
+from standout.cli.options import ADVERSARY, ATTACK, Decorated, option, shared
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,25 +26,17 @@ ITEMS_HELP = "Which items are known: any, rarest, popular, recent, burst, or out
 WRONG_HELP = (
     "What is wrong: the value and date; an item that the target does not have, chosen by popularity; or any such item."
 )
-SETTINGS: dict[str, tuple[tuple[str, ...], str, Any, Any, str]] = {
-    "posterior": (("likelihood",), "SHARE", float, 0.95, "minimum posterior probability for a claim."),
-    "coverage": (("likelihood",), "SHARE", float, None, "chance that the target's own record has a known item."),
-    "present": (("likelihood",), "SHARE", float, 0.5, "prior probability that the target is in the data."),
-    "phi": (("paper", "algorithm-1a"), "FLOAT", float, 1.5, "minimum eccentricity for a claim."),
-    "value_scale": (
-        ("paper",), "E|none", NUMBER_OR_NONE, "1.5",
-        "scale with which the similarity of values decays; none: ignore them."
-    ),
-    "time_scale": (
-        ("paper",), "DAYS|none", NUMBER_OR_NONE, "30",
-        "scale with which the similarity of dates decays; none: ignore them."
-    ),
-    "weights": (
-        ("paper",), "", click.Choice(["rarity", "one", "inverse"]), "rarity",
-        "weight of an item that n records have: 1/ln n, 1 or 1/n."
-    )
-}  # fmt: skip
-"""Settings of the attacks: the attacks that each is for, what it takes, its default and its help."""
+SETTINGS = {
+    **dict.fromkeys(("posterior", "coverage", "present"), ("likelihood",)),
+    "phi": ("paper", "algorithm-1a"),
+    **dict.fromkeys(("value_scale", "time_scale", "weights"), ("paper",)),
+}
+"""Settings of the attacks, and the attacks that each is for."""
+COVERAGE_HELP = "likelihood: chance that the target's own record has a known item."
+PRESENT_HELP = "likelihood: prior probability that the target is in the data."
+VALUES_HELP = "paper: scale with which the similarity of values decays; none: ignore them."
+DATES_HELP = "paper: scale with which the similarity of dates decays; none: ignore them."
+WEIGHTS_HELP = "paper: weight of an item that n records have: 1/ln n, 1 or 1/n."
 COVERAGE = "0.98, or less if items can be wrong"
 
 
@@ -106,19 +98,23 @@ def _convert_attack(parameters: dict[str, Any]) -> None:
     context = click.get_current_context()
     for name in settings:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name][0])
+            check_applies(attack, f"--{name.replace('_', '-')}", SETTINGS[name])
     parameters["attack"] = AttackOptions(attack, settings)
 
 
 def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Decorated], Decorated]:
     """The attack and its settings; a command receives them as `attack`, checked."""
-    options = [option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default)]
-    for name, (attacks, metavar, kind, default, text) in SETTINGS.items():
-        help_text = f"{' and '.join(attacks).replace('algorithm-1a', 'Algorithm 1A')}: {text}"
-        shown = COVERAGE if name == "coverage" else True
-        typed = f"--{name.replace('_', '-')}"
-        options.append(option(typed, metavar, help_text, ATTACK, type=kind, default=default, show_default=shown))
-    return shared(_convert_attack, *options)
+    return shared(
+        _convert_attack,
+        option("--attack", "", help_text, ATTACK, type=click.Choice(choices), default=default),
+        option("--posterior", "SHARE", "likelihood: minimum posterior probability for a claim.", ATTACK, default=0.95),
+        option("--coverage", "SHARE", COVERAGE_HELP, ATTACK, show_default=COVERAGE),
+        option("--present", "SHARE", PRESENT_HELP, ATTACK, default=0.5),
+        option("--phi", "FLOAT", "paper and Algorithm 1A: minimum eccentricity for a claim.", ATTACK, default=1.5),
+        option("--value-scale", "E|none", VALUES_HELP, ATTACK, default="1.5"),
+        option("--time-scale", "DAYS|none", DATES_HELP, ATTACK, default="30"),
+        option("--weights", "rarity|one|inverse", WEIGHTS_HELP, ATTACK, default="rarity"),
+    )
 
 
 def check_applies(attack: str, option: str, attacks: Sequence[str]) -> None:

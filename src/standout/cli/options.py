@@ -69,10 +69,9 @@ def _number_or_all(text: str) -> int | str:
     return text if text == "all" else int(text)
 
 
-NUMBER_OR_NONE = Parsed(_number_or_none, "a number or none")
 TYPES: dict[str, Any] = {"N": COUNT, **dict.fromkeys(("SHARE", "FLOAT", "E", "DAYS", "X"), float)}
 TYPES |= dict.fromkeys(("FILE", "FOLDER", "FOLDER|FILE", "PATH", "OUT"), PATH)
-TYPES |= dict.fromkeys(("E|none", "DAYS|none"), NUMBER_OR_NONE)
+TYPES |= dict.fromkeys(("E|none", "DAYS|none"), Parsed(_number_or_none, "a number or none"))
 TYPES |= dict.fromkeys(("N,…", "K,…"), Parsed(_counts, "like 4, 2,4,8 or 2-10"))
 TYPES |= {"N|all": Parsed(_number_or_all, f"a whole number of at most {MOST_DIGITS} digits or all")}
 """Types of what an option takes."""
@@ -172,7 +171,6 @@ LADDER_HELP = (
 )
 BUILT_IN = "the built-in ladder, whose errors fit the data"
 ladder_option = option("--ladder", "FILE", LADDER_HELP, ADVERSARY, type=FILE, show_default=BUILT_IN)
-table_option = option("-o --output", "FILE", "Also write the table to NAME.csv, NAME.parquet or NAME.json.")
 WORKERS_HELP = (
     "Number of worker processes on this machine, or a Dask scheduler such as tls://host:8786. They open an index, or "
     "read the files for one (see docs/lab/scale.md)."
@@ -210,13 +208,16 @@ def output_folder(path: Path, *files: str) -> Path:
     return path
 
 
-def check_table_path(path: Path | None, *inputs: str | Path | None) -> None:
+def _check_table(parameters: dict[str, Any]) -> None:
     """Reject an output table that cannot be written or is an input, before any work is done."""
-    if path is None:
-        return
-    if path.suffix not in TABLE_SUFFIXES:
-        raise ParameterError(f"--output must end in {', '.join(TABLE_SUFFIXES)}, got {path.name!r}")
-    output_file(path, "--output", inputs)
+    if (path := parameters["output"]) is not None:
+        if path.suffix not in TABLE_SUFFIXES:
+            raise ParameterError(f"--output must end in {', '.join(TABLE_SUFFIXES)}, got {path.name!r}")
+        output_file(path, "--output", [parameters["data"]])
+
+
+TABLE_HELP = "Also write the table to NAME.csv, NAME.parquet or NAME.json."
+table_option = shared(_check_table, option("-o --output", "FILE", TABLE_HELP))
 
 
 def data_stem(data: str) -> str:

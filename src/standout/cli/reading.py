@@ -12,9 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import click
+
 from standout.cli.console import print_line, print_warning, show_reading
-from standout.cli.error_lines import READ_SETTINGS, SHORTCUTS, SWITCHED_OFF, as_options, next_commands, options_of
-from standout.cli.options import ORIGINAL, READING, option, output_file, shared
+from standout.cli.error_lines import (
+    READ_SETTINGS,
+    SHORTCUTS,
+    SWITCHED_OFF,
+    as_options,
+    next_commands,
+    options_of,
+    typed_words,
+)
+from standout.cli.options import ORIGINAL, READING, command, data_argument, json_option, option, output_file, shared
 from standout.core.errors import ColumnError, ParameterError, RejectedRows, SourceError, did_you_mean
 from standout.core.files import check_csv_name
 from standout.ingest.sources import public_url
@@ -98,14 +108,13 @@ class Source:
 
     def arguments(self) -> list[str]:
         """The options that were given, as the words of a command line."""
+        known = [f"--{self.prefix}read", *(f"--{name}" for name in SHORTCUTS)]
         words: list[str] = []
         for name, value in self.settings.items():
             for part in value if isinstance(value, tuple) else (value,):
-                text = {True: "yes", False: "none" if name in SWITCHED_OFF else "no"}.get(part, str(part))
-                option, _, setting = self.typed(name).partition(" ")
-                text = text.replace("\t", "\\t")
+                text = part.replace("\t", "\\t") if isinstance(part, str) else part
                 is_table = (name, value) == ("kind", "table")
-                words += ["--table"] if is_table else [option, f"{setting}={text}" if setting else text]
+                words += ["--table"] if is_table else typed_words(name, text, known, self.prefix)
         return words
 
     def read(
@@ -248,6 +257,13 @@ reading_options = shared(
     option("--read read", "NAME=VALUE", READ_HELP, READING, multiple=True),
 )
 """How to read DATA; a command receives it as `source`."""
+
+
+def data_command(function: Callable[..., Any]) -> click.Command:
+    """Make a command that reads DATA: it receives `data`, `source` and `as_json`; its own options come first."""
+    made: click.Command = command()(data_argument(reading_options(json_option(function))))
+    made.params.sort(key=lambda each: each.name == "as_json" or getattr(each, "group", "") == READING)
+    return made
 
 
 def _convert_public(parameters: dict[str, Any]) -> None:

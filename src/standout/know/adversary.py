@@ -8,7 +8,6 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import NotFoundError, ParameterError, did_you_mean, finite_number, whole_number
-from standout.core.rng import key as stream_key
 from standout.data.column import Column
 from standout.data.labels import position_of_id
 from standout.data.release import Release
@@ -20,6 +19,7 @@ from standout.know.observation import (
     TargetEntries,
     cells_known,
     check_known_facts,
+    draw_seeds,
     observe_cells,
     observe_each,
 )
@@ -282,8 +282,7 @@ def _observe_all_with_observe(
     self: Adversary, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
 ) -> KnownFacts:
     """`observe_all` of a subclass that overrides `observe` only: the same facts, one target at a time."""
-    later = range(1, whole_number("draws", draws, 1))  # the first draw has the seed itself
-    seeds = [seed, *(int(stream_key(seed, "draw", draw) >> np.uint64(1)) for draw in later)]
+    seeds = draw_seeds(seed, whole_number("draws", draws, 1))
     return observe_each(self, release, _positions(release, records), seeds)
 
 

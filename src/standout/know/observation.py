@@ -406,38 +406,33 @@ def cells_known(adversary: "Adversary", release: Release, records: Ints) -> Bool
 
 def observe_cells(adversary: "Adversary", release: Release, records: Ints, seed: int, draws: int = 1) -> Cells:
     """The known cells of each record, attribute by attribute as they are learned; later draws have other errors."""
-    parts = [np.array(release.attributes[name]) for name in possible_attributes(adversary, release)]
     order = np.repeat(_order(adversary, release, records, seed)[:, : adversary.knows], draws, axis=0)
-    seeds = [seed, *(int(key(seed, "draw", draw) >> np.uint64(1)) for draw in range(1, draws))]
-    target = np.repeat(records, draws)
+    seeds, target = draw_seeds(seed, draws), np.repeat(records, draws)
     uniform = _uniforms(seeds, "wrong", target, adversary.knows)
     wrong = np.argsort(np.argsort(uniform, axis=1), axis=1) < adversary.wrong  # random attributes of each target
-    table = np.full((len(parts), max(map(len, parts), default=1)), -1)
-    for row, part in enumerate(parts):
-        table[row, : len(part)] = part
-    spread = table[order]  # the columns of each known attribute of each target
-    used = np.nonzero(spread >= 0)
-    query, column, is_wrong = used[0], spread[used], wrong[used[0], used[1]]
-    kept = np.ones(len(column), np.bool_)
-    for position in np.unique(column):
-        about = column == position
-        kept[about] = ~release.columns[position].is_missing[target[query[about]]]
-    query, column, is_wrong = query[kept], column[kept], is_wrong[kept]
     uniform = _uniforms(seeds, "known cells", target, 2 * release.n_columns)
-    code = np.zeros(len(column), np.int64)
-    for position in np.unique(column):
-        facts = np.flatnonzero(column == position)
-        own = query[facts]
-        code[facts] = _believed(
-            adversary, release.columns[position], target[own], is_wrong[facts], uniform[own, 2 * position]
-        )
-    return Cells(offsets(np.bincount(query, minlength=len(target))), column, code, np.asarray(target, np.int64))
+    cells = [np.empty((4, 0), np.int64)]  # target, rank of its attribute among those it is known for, column, code
+    for number, name in enumerate(possible_attributes(adversary, release)):
+        known, rank = np.nonzero(order == number)
+        for position in release.attributes[name]:
+            column = release.columns[position]
+            has = ~column.is_missing[target[known]]
+            q, r = known[has], rank[has]
+            code = _believed(adversary, column, target[q], wrong[q, r], uniform[q, 2 * position])
+            cells.append(np.stack([q, r, np.full(len(q), position), code]))
+    query, rank, position_of, code = np.concatenate(cells, axis=1)
+    by_target = np.lexsort((rank, query))
+    first = offsets(np.bincount(query, minlength=len(target)))
+    return Cells(first, position_of[by_target], code[by_target], np.asarray(target, np.int64))
+
+
+def draw_seeds(seed: int, draws: int) -> list[int]:
+    """The seed of each draw for a target: the first one does not depend on how many there are."""
+    return [seed, *(int(key(seed, "draw", draw) >> np.uint64(1)) for draw in range(1, draws))]
 
 
 def _uniforms(seeds: list[int], purpose: str, target: Ints, count: int) -> Floats:
     """Random numbers for each target, whose draws follow one another."""
-    if not len(target):
-        return np.empty((0, count))
     streams = [key(seeds[i % len(seeds)], purpose, record) for i, record in enumerate(target.tolist())]
     return uniforms(np.array(streams, np.uint64), count)
 

@@ -2,7 +2,6 @@
 
 import shlex
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from standout.cli.console import print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
 from standout.ingest.sources import public_url
@@ -26,8 +25,7 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("-o --output", "FOLDER", "Folder to write; NAME is the name of DATA.", show_default="NAME-advice")
 @option("--limit", "SHARE", "Largest acceptable share of people identified.", type=SHARE, default=0.05)
 @option("--among", "everybody|released", "Whom the limit is about; released: who is still in it.", default="released")
@@ -39,8 +37,6 @@ SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @gate_option
 @options.seed_option
 @options.threads_option
-@reading_options
-@options.json_option
 def advise(
     data: str,
     source: Source,
@@ -53,7 +49,7 @@ def advise(
     gate_files: tuple[Path, ...],
     as_json: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Find the smallest change that meets a risk limit.
 
     Tries steps of `standout sanitize` and combinations of them. For each candidate
@@ -104,10 +100,8 @@ def advise(
     else:
         of_ladder = [] if ladder is None else ["--ladder", str(ladder)]
         _show(advice, with_commands(advice, data, reading, [*repeated, *of_ladder]), folder)
-    if not advice.complete:
-        sys.exit(INTERRUPTED)
-    if fail and advice.recommended is None:
-        sys.exit(LIMIT_EXCEEDED)
+    failed = fail and advice.recommended is None
+    return INTERRUPTED if not advice.complete else LIMIT_EXCEEDED if failed else 0
 
 
 def with_commands(advice: Any, data: str, reading: list[str], settings: list[str]) -> Any:

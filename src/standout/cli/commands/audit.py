@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from standout.cli.console import Cell, print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.gate import gate_option, start_gate, write_gate
 from standout.cli.options import GATE, option
-from standout.cli.reading import Original, Source, original_options, reading_options
+from standout.cli.reading import Original, Source, data_command, original_options
 from standout.core.errors import ParameterError
 from standout.core.json_files import CHECKPOINTS
 from standout.core.progress import progress_bar as progress
@@ -36,8 +35,7 @@ ATTACKS = {"paper": "by the\npaper's attack", "exact match": "by exact\nmatching
 MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("-o --output", "FOLDER", "Folder to write; NAME is the name of DATA.", show_default="NAME-audit")
 @options.quick_option
 @option("--fail-above", "SHARE", "Exit with code 4 if more people may be identified.", GATE, type=options.SHARES)
@@ -52,8 +50,6 @@ MEASURES = {"correct_claims_at_budget": "share", "bits_gained": "number"}
 @options.seed_option
 @options.worker_options
 @original_options
-@reading_options
-@options.json_option
 def audit(
     data: str,
     source: Source,
@@ -68,7 +64,7 @@ def audit(
     attack: str,
     as_json: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Measure how many people can be identified, and by whom.
 
     DATA is an index, or any source that `standout index` reads. The output folder
@@ -139,7 +135,7 @@ def audit(
             from standout.findings.audit import audit_gate
 
             write_gate(gate_files, audit_gate(result.findings), data)
-    _show(result, folder, as_json)
+    return _show(result, folder, as_json)
 
 
 def _add_advice(
@@ -183,8 +179,8 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def _show(result: "Audit", folder: Path, as_json: bool) -> None:
-    """Print the findings as JSON, or a small table and the answer in sentences, and exit.
+def _show(result: "Audit", folder: Path, as_json: bool) -> int:
+    """Print the findings as JSON, or a small table and the answer in sentences; return the exit code.
 
     A failed self-check outweighs everything else.
     """
@@ -194,8 +190,8 @@ def _show(result: "Audit", folder: Path, as_json: bool) -> None:
         _show_table(result.findings)
         print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
     if not result.trusted:
-        sys.exit(NOT_TRUSTED)
-    sys.exit(LIMIT_EXCEEDED if result.exceeded else 0 if result.complete else INTERRUPTED)
+        return NOT_TRUSTED
+    return LIMIT_EXCEEDED if result.exceeded else 0 if result.complete else INTERRUPTED
 
 
 def _sentences(result: "Audit") -> list[str]:
@@ -264,7 +260,7 @@ def _show_table(findings: "AuditFindings") -> None:
 @options.quick_option
 @options.threads_option
 @options.json_option
-def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: bool) -> None:
+def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: bool) -> int:
     """Run the whole audit on built-in synthetic data.
 
     The data is a stand-in for the Netflix Prize data: synthetic people with the
@@ -288,4 +284,4 @@ def demo(output: Path, records: int, quick: bool, threads: int | None, as_json: 
         release = synthesize(like="netflix", records=records, **common)
         result = audit(release, name=name, targets=500, quick=quick, work=folder / CHECKPOINTS, **common)
         result = _write(result, folder)
-    _show(result, folder, as_json)
+    return _show(result, folder, as_json)

@@ -1,6 +1,5 @@
 """What a data set is: `standout describe`, `schema`, `index` and `verify`."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ import click
 from standout.cli import options
 from standout.cli.console import percent, print_json, print_line, print_table, reading_json
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -23,10 +22,7 @@ WIDEST = 250
 """Width in characters up to which the table of columns is not broken."""
 
 
-@options.command()
-@options.data_argument
-@reading_options
-@options.json_option
+@data_command
 def describe(data: str, source: Source, as_json: bool) -> None:
     """Show sizes, quantiles and value shares of a data set.
 
@@ -89,12 +85,9 @@ def _show(description: "Description") -> None:
         print_table(heads, rows, "\nShare of records that have")
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("-o --output", "FILE", "Write the schema to this TOML file.", type=click.Path(path_type=Path, dir_okay=False))
 @option("--overwrite", "", "Replace the file if it exists.")
-@reading_options
-@options.json_option
 def schema(data: str, output: Path | None, overwrite: bool, source: Source, as_json: bool) -> None:
     """Show how a table is read, and write it to a schema file.
 
@@ -154,14 +147,12 @@ def _show_columns(table: "Release", as_json: bool) -> None:
     if as_json:
         print_json({"rows": table.n_records, "id": table.provenance.columns.get("record"), "columns": rows})
         return
-    cells = [
-        (
-            *(column.name, column.kind, f"{column.n_levels:,}", f"{column.counts[-1]:,}", _range(column)),
-            column.similarity.name + ("" if column.similarity.scale is None else f" {column.similarity.scale:g}"),
-            *(f"{column.error:g}", column.role),
-        )
-        for column in table.columns
-    ]
+    cells = []
+    for column in table.columns:
+        name, scale = column.similarity.name, column.similarity.scale
+        similarity = name if scale is None else f"{name} {scale:g}"
+        sizes = f"{column.n_levels:,}", f"{column.counts[-1]:,}"
+        cells.append((column.name, column.kind, *sizes, _range(column), similarity, f"{column.error:g}", column.role))
     heads = ("column", "<kind", "levels", "missing", "range", "<similarity", "error", "<role")
     print_table(heads, cells, widest=WIDEST)
 
@@ -225,7 +216,7 @@ def index(sources: tuple[str, ...], output: Path, memory: str | None, source: So
 @options.command()
 @click.argument("folder", metavar="INDEX")
 @options.json_option
-def verify(folder: Path, as_json: bool) -> None:
+def verify(folder: Path, as_json: bool) -> int:
     """Check every file of an index against its checksum.
 
     \b
@@ -244,5 +235,4 @@ def verify(folder: Path, as_json: bool) -> None:
     else:
         print_line(*(f"damaged: {file}" for file in damaged))
         print_line(f"{folder}: {len(checks) - len(damaged)} of {len(checks)} files are intact")
-    if damaged:
-        sys.exit(1)
+    return int(bool(damaged))

@@ -8,7 +8,7 @@ import click
 from standout.cli import options
 from standout.cli.console import print_json, print_line
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command
 from standout.core.errors import ParameterError, install_command
 from standout.core.progress import progress_bar as progress
 from standout.ingest.sources import public_url
@@ -28,16 +28,13 @@ OFF_LOOPBACK = (
 PORT = click.IntRange(1, 65535)
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("--what-if what_if", "DATA2", "Another version of DATA: an output of `standout sanitize`, or an index.")
 @option("--key", "FILE", "Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.")
 @option("--audit audit_folder", "FOLDER", "Folder that `standout audit` wrote about DATA, to show on a page.")
 @option("--host", "HOST", "Address to listen at.", options.SERVER, default="127.0.0.1")
 @option("--port", "N", "Port to listen at.", options.SERVER, type=PORT, show_default="8421, or a free one")
 @option("--no-browser", "", "Print the address only, and open no browser.", options.SERVER)
-@reading_options
-@options.json_option
 def explore(
     data: str,
     what_if: str | None,

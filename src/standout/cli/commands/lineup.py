@@ -10,7 +10,7 @@ from standout.cli import options
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.console import console, print_json, print_table, print_title
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 from standout.core.text import count, percent, printable, shorten
@@ -46,8 +46,7 @@ RATIOS = (
 RATIOS_OF_COLUMNS = "× compares with the values of all rows. The score is the logarithm of the product."
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("--knows", "ITEM[=VALUE][@DATE]", KNOWS_HELP, options.ADVERSARY, multiple=True)
 @option("--aux aux_path", "FILE", AUX_HELP, options.ADVERSARY)
 @option("--length", "N±SHARE", "Number of items in the record: 200±50%, 200±50 or 100-300.", options.ADVERSARY)
@@ -59,8 +58,6 @@ RATIOS_OF_COLUMNS = "× compares with the values of all rows. The score is the l
 @option("--top", "N", "Number of records to show.", type=click.IntRange(1, 1000), default=10)
 @option("--allow-unknown", "", "Accept item names that resemble an item but match none, and unknown categories.")
 @options.population_option
-@reading_options
-@options.json_option
 def lineup(
     data: str,
     source: Source,

@@ -1,7 +1,6 @@
 """`standout link`: link the profiles of a public data set to records of a release."""
 
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from standout.cli import options
 from standout.cli.console import print_json, print_table, print_text
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.options import ALIGNMENT, ATTACK, option
-from standout.cli.reading import Source, public_option, reading_options
+from standout.cli.reading import Source, data_command, public_option
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 from standout.ingest.sources import public_url
@@ -25,8 +24,7 @@ FOLDER_FILES = ("links.csv", "links.json", "report.html")
 REVIEW = "review.csv"
 
 
-@options.command()
-@options.data_argument
+@data_command
 @click.argument("public", type=options.DATA)
 @option("--items", "METHOD", "Align items: auto, id, title, or a CSV file that maps ids.", ALIGNMENT, default="auto")
 @option("--values", "METHOD", "Align values: auto, same, quantiles, none, SCALE,SHIFT.", ALIGNMENT, default="auto")
@@ -42,8 +40,6 @@ REVIEW = "review.csv"
 @options.worker_options
 @option("-o --output", "FOLDER|FILE", "Folder for all results, or NAME.csv, NAME.parquet, NAME.json or NAME.html.")
 @public_option
-@reading_options
-@options.json_option
 def link(
     data: str,
     public: str,
@@ -56,7 +52,7 @@ def link(
     output: Path | None,
     as_json: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Link the profiles of PUBLIC to records of DATA.
 
     Both are indexes, or any sources that `standout index` reads; --public-read says
@@ -88,8 +84,7 @@ def link(
         print_json(links.to_dict())
     else:
         _show(links, files)
-    if not links.complete:
-        sys.exit(INTERRUPTED)
+    return 0 if links.complete else INTERRUPTED
 
 
 def _parse_values(text: str) -> str | tuple[float, float]:

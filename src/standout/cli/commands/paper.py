@@ -1,6 +1,5 @@
 """`standout paper`: reproduce the figures and tables of the paper; `standout synthesize`: make a synthetic data set."""
 
-import sys
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +43,7 @@ def paper(
     output: Path,
     as_json: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Reproduce the figures and tables of the paper.
 
     Without --data the command makes a stand-in for the Netflix Prize data and
@@ -87,8 +86,7 @@ def paper(
         print_json(content, result.release)
     else:
         _show(result)
-    if not result.complete:
-        sys.exit(INTERRUPTED)
+    return 0 if result.complete else INTERRUPTED
 
 
 def _show(result: "Reproduction") -> None:

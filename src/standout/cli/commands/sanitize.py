@@ -11,7 +11,7 @@ from standout._version import __version__
 from standout.cli import options
 from standout.cli.console import print_json, print_line, print_table, reading_json
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -38,8 +38,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     context.exit()
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("-o --output", "OUT", "NAME.csv, NAME.parquet, or any other name for an index.", required=True)
 @option("--step steps", "STEP", "A change, like 'round-time month'; repeatable, applied in order.", multiple=True)
 @option("--list-steps", "", LIST_HELP, is_eager=True, expose_value=False, callback=_list_steps)
@@ -49,8 +48,6 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 @option("--force", "", "Overwrite existing output.")
 @option("--inert", "", "Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.")
 @options.threads_option
-@reading_options
-@options.json_option
 def sanitize(
     data: str,
     source: Source,

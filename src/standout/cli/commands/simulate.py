@@ -1,7 +1,6 @@
 """`standout simulate`: attack records whose owner is known, and measure the adversary's success."""
 
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ from standout.cli.attack_options import BOTH, AttackOptions, adversary_options, 
 from standout.cli.console import console, percent, print_json, print_table, print_text, reading_json
 from standout.cli.error_lines import INTERRUPTED
 from standout.cli.options import option
-from standout.cli.reading import Original, Source, original_options, reading_options
+from standout.cli.reading import Original, Source, data_command, original_options
 from standout.core.progress import progress_bar as progress
 from standout.core.text import count
 
@@ -39,8 +38,7 @@ NOTE = (
 STRONGER = "The risk is that of the stronger attack. Both attacked the same targets with the same facts. "
 
 
-@options.command()
-@options.data_argument
+@data_command
 @adversary_options
 @attack_options(ATTACKS, BOTH, ATTACK_HELP)
 @option("--facts", "N,…", "Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.", show_default="all")
@@ -56,8 +54,6 @@ STRONGER = "The risk is that of the stronger attack. Both attacked the same targ
 @options.table_option
 @option("--save", "FILE", "Name of the checkpoint files. An interrupted run resumes from them.")
 @original_options
-@reading_options
-@options.json_option
 def simulate(
     data: str,
     source: Source,
@@ -68,7 +64,7 @@ def simulate(
     save: Path | None,
     as_json: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Measure how well an adversary identifies people.
 
     Targets are drawn at random. The adversary knows a few facts about each, as
@@ -95,7 +91,6 @@ def simulate(
     from standout.evaluate.simulate import simulate as run_simulation
     from standout.evaluate.simulation import write_table
 
-    options.check_table_path(output, data)
     if save is not None:
         options.output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
     simulations: dict[str, Simulation] = {}
@@ -117,8 +112,7 @@ def simulate(
         print_json({"complete": is_complete, **content, "table": table.to_dicts(), "read": reading_json(release)})
     else:
         _show(simulations, is_complete)
-    if not is_complete:
-        sys.exit(INTERRUPTED)
+    return 0 if is_complete else INTERRUPTED
 
 
 def _to_dict(simulations: "dict[str, Simulation]", attacks: "dict[str, AnyAttack]") -> dict[str, object]:

@@ -10,7 +10,7 @@ from standout.cli import options
 from standout.cli.console import percent, percent_interval, print_json, print_table, print_text
 from standout.cli.error_lines import naming_options
 from standout.cli.options import option
-from standout.cli.reading import Source, reading_options
+from standout.cli.reading import Source, data_command, reading_options
 from standout.core.errors import ParameterError
 from standout.core.progress import progress_bar as progress
 
@@ -28,16 +28,13 @@ VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
 DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("--within-value", "E", "Largest difference between equal values.", show_default="values do not matter")
 @option("--within-days", "DAYS", "Largest difference between equal dates.", show_default="dates do not matter")
 @option("--sample", "N", "Number of records to examine.", show_default="all")
 @options.seed_option
 @options.worker_options
 @options.table_option
-@reading_options
-@options.json_option
 def sparsity(
     data: str,
     source: Source,
@@ -64,7 +61,6 @@ def sparsity(
     from standout.know.similarity import Within
     from standout.measure.sparsity import sparsity as measure_sparsity
 
-    options.check_table_path(output, data)
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:
@@ -88,8 +84,7 @@ def sparsity(
         )
 
 
-@options.command()
-@options.data_argument
+@data_command
 @option("-k --points entry_counts", "K,…", "Numbers of known entries: 4, or 1,2,4, or 1-4.", default="1-4")
 @option("--within-value", "E|none", "Accuracy of known values; none: values are unknown.", default="0")
 @option("--bin-days", "DAYS", "Accuracy of known dates: bins of this many days.", show_default="dates are unknown")
@@ -100,8 +95,6 @@ def sparsity(
 @option("--chart", "FILE", "Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.")
 @options.seed_option
 @options.worker_options
-@reading_options
-@options.json_option
 def unicity(
     data: str,
     source: Source,
@@ -167,7 +160,13 @@ def unicity(
     if as_json:
         print_json({"by": knowledge, "unicity": rows}, release)
     else:
-        _show_unicity(rows, knowledge)
+        heads = (*(("places", "<time") if is_grid else ()), "<k", "singled out", "targets", "too few entries")
+        cells = []
+        for row in rows:
+            place = (row["places"], row["time_bin"] or "unknown") if is_grid else ()
+            share = percent_interval(row["share"], row["low"], row["high"])
+            cells.append((*place, f"{row['k']}", share, f"{row['n']:,}", f"{row['too_few']:,}"))
+        print_table(heads, cells, f"Records that k of their entries single out, by {knowledge}")
 
 
 def _grid(source: Source, data: str, **settings: Any) -> "UnicityGrid":
@@ -199,22 +198,6 @@ def _write_chart(result: "UnicityGrid", path: Path) -> None:
 def _row(k: int, share: Any, too_few: int) -> dict[str, Any]:
     ends = {"share": share.value, "low": share.low, "high": share.high}
     return {"k": k, **ends, "n": share.n, "baseline": share.baseline, "too_few": too_few}
-
-
-def _show_unicity(rows: list[dict[str, Any]], knowledge: str) -> None:
-    places = ("places", "<time") if "places" in rows[0] else ()
-    cells = [
-        (
-            *((row["places"], row["time_bin"] or "unknown") if places else ()),
-            f"{row['k']}",
-            percent_interval(row["share"], row["low"], row["high"]),
-            f"{row['n']:,}",
-            f"{row['too_few']:,}",
-        )
-        for row in rows
-    ]
-    heads = (*places, "<k", "singled out", "targets", "too few entries")
-    print_table(heads, cells, f"Records that k of their entries single out, by {knowledge}")
 
 
 @options.command()
@@ -264,7 +247,6 @@ def bounds(
     from standout.know.adversary import Adversary
     from standout.measure.bounds import check, table
 
-    options.check_table_path(output, data)
     adversary = None  # who knows exact facts; the theorems say how many
     if wrong or value_error != 0 or time_error != 0:
         adversary = Adversary(max(wrong, 1), wrong, value_error=value_error, time_error=time_error)
