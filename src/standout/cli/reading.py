@@ -98,10 +98,6 @@ class Source:
     settings: dict[str, Any]
     prefix: str = ""
 
-    def typed(self, name: str) -> str:
-        """A setting as the option that sets it."""
-        return f"--{name}" if name in SHORTCUTS and not self.prefix else f"--{self.prefix}read {name}"
-
     def with_settings(self, **settings: Any) -> "Source":
         """The same source with other settings."""
         return Source(self.settings | settings, self.prefix)
@@ -144,8 +140,10 @@ class Source:
         from standout.data.store import open_index
         from standout.ingest.report import waive_columns
 
-        if others := [self.typed(name) for name in self.settings if name != "ignore"]:
-            raise ParameterError(f"{path} is an index: {others[0]} is for reading a source")
+        if others := [name for name in self.settings if name != "ignore"]:
+            is_option = others[0] in SHORTCUTS and not self.prefix
+            typed = f"--{others[0]}" if is_option else f"--{self.prefix}read {others[0]}"
+            raise ParameterError(f"{path} is an index: {typed} is for reading a source")
         return waive_columns(open_index(path), self.settings.get("ignore", ()))
 
     def read_with_schema(

@@ -94,10 +94,7 @@ class Observer:
         right = Entries(*(np.repeat(column, draws, axis=0) for column in self._chosen_entries(records)))
         uniform = uniforms(self._streams("errors", records), 3 * draws * self.needs)
         uniform = uniform.reshape(len(records) * draws, 3, self.needs)
-        for_values, for_times, for_wrong = uniform.transpose(1, 0, 2)
-        wrong = self._wrong(for_wrong, right, self.by_values)
-        value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
-        facts = Entries(right.item, value, time)
+        facts = self._with_errors(right, uniform, self.by_values)
         records = np.repeat(records, draws)
         if self.by_items:
             facts = self._with_wrong_items(facts, records, draws)
@@ -199,6 +196,13 @@ class Observer:
             anchor = entries.time[shuffled[0]]
             return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
         return shuffled[:count]
+
+    def _with_errors(self, right: Entries, uniform: Floats, n_wrong: int) -> Entries:
+        """These entries as they are believed, one row per draw; `n_wrong` of each row are wrong."""
+        for_values, for_times, for_wrong = uniform.transpose(1, 0, 2)
+        wrong = self._wrong(for_wrong, right, n_wrong)
+        value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
+        return Entries(right.item, value, time)
 
     def _wrong(self, uniform: Floats, known: Entries, count: int) -> Bools:
         """Which `count` of the known entries are wrong. Those without a known value or date come last."""
@@ -318,14 +322,11 @@ class ChosenObserver(Observer):
         for record, stream in zip(records.tolist(), streams, strict=True):
             known = self._chosen_of(record)
             n = len(known.item)
-            uniform = uniforms(np.array([stream]), 3 * draws * n).reshape(draws, 3, n).transpose(1, 0, 2)
+            uniform = uniforms(np.array([stream]), 3 * draws * n).reshape(draws, 3, n)
             known = Entries(*(np.tile(column, (draws, 1)) for column in known))
             knows = self.adversary.knows  # the share of wrong facts in n facts (half a fact is right)
             n_wrong = max(0, -(-(2 * n * self.by_values - knows) // (2 * knows)))
-            wrong = self._wrong(uniform[2], known, n_wrong)
-            value = self._values(uniform[0], known.value, wrong)
-            time = self._times(uniform[1], known.time, wrong)
-            facts.append(Entries(known.item.ravel(), value.ravel(), time.ravel()))
+            facts.append(Entries(*(column.ravel() for column in self._with_errors(known, uniform, n_wrong))))
             counts += [n] * draws
         nothing = Entries(*(np.empty(0, np.int64) for _ in range(3)))
         columns = Entries(*(np.concatenate(parts) for parts in zip(nothing, *facts, strict=True)))
