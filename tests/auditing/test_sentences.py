@@ -58,12 +58,11 @@ def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():
 
 def test_limits_depend_on_the_audit():
     nosy = replace(identifying(5), too_few_items=12)
-    common = {"people": 1200, "parts": "entries", "complete": True, "quick": False, "has_original": False}
-    common |= {"ignored": (), "further": ()}
-    said = sentences.limits(nosy, **common)
+    data, settings = replace(FINDINGS.data, records=1200, columns=0), replace(FINDINGS.settings, quick=False)
+    whole = replace(FINDINGS, adversaries=(nosy,), data=data, settings=settings, original=None, complete=True)
+    said = sentences.limits(whole, ())
     assert "12 of 1,200 people have too few entries to be targets of “nosy”." in " ".join(said)
     assert "1,000 targets, drawn at random, represent all people with enough entries." in said
-    more = sentences.limits(
-        nosy, **common | {"complete": False, "quick": True, "has_original": True, "further": ["More."]}
-    )
+    quick = replace(settings, quick=True)
+    more = sentences.limits(replace(whole, complete=False, settings=quick, original=data), ["More."])
     assert len(more) == len(said) + 4 and more[-1] == "More."

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,7 @@ class AuditResults:
 def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
     """The findings of an audit, after a check of their numbers."""
     release, settings = plan.release, plan.settings
-    people, original = plan.people.original.n_records, original_findings(release)
-    data = DataSummary(name=plan.name, **_size(release))
+    original, data = original_findings(release), DataSummary(name=plan.name, **_size(release))
     runs = {name: run for name, run in results.runs.items() if run.strongest.cell is not None}
     main, adversaries = runs[settings.headline], tuple(_adversary(run, plan) for run in runs.values())
     headline = next(each for each in adversaries if each.name == settings.headline)
@@ -97,25 +96,18 @@ def assemble_findings(plan: AuditPlan, results: AuditResults) -> AuditFindings:
         reading=tuple(read),
         settings=settings,
         trust=Trust(trusted=bool(results.checks), checks=tuple(results.checks)),
-        answer=sentences.answer(headline, people, data, original),
+        answer=sentences.answer(headline, data, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
         verdict=Verdict(summary="", singling_out=nothing, linkability=nothing, inference=nothing),  # decided below
         threshold=checked_threshold(settings.fail_above, adversaries),
-        limits=sentences.limits(
-            headline,
-            people=people,
-            parts=data.parts,
-            complete=results.complete,
-            quick=settings.quick,
-            has_original=original is not None,
-            ignored=[column.name for reading in read for column in reading.unused] if data.columns else (),
-            further=[*plan.limits, *([plan.sensitive.limit] if plan.sensitive and plan.sensitive.limit else [])],
-        ),
+        limits=(),
         versions=software_versions(),
         before_after=before_after(results.before, settings.headline),
         **sections,
     )
+    further = [*plan.limits, *([plan.sensitive.limit] if plan.sensitive and plan.sensitive.limit else [])]
+    findings = replace(findings, limits=sentences.limits(findings, further))
     return checked_findings(findings, plan, runs, results.grids or ())
 
 
@@ -290,19 +282,16 @@ def envelope(adversaries: Sequence[AdversaryFindings]) -> tuple[EnvelopePoint, .
             by_facts.setdefault(point.facts, []).append((each, point.identified))
     found = []
     for facts, rates in sorted(by_facts.items()):
-        (strongest, identified), *gates = (
-            max(among, key=lambda pair: pair[1].value)
-            for among in (rates, [pair for pair in rates if pair[0].gate])
-            if among
-        )
-        gate, gate_rate = gates[0] if gates else (None, None)
+        ranked = sorted(rates, key=lambda pair: -pair[1].value)
+        gate, of_gate = next(((each.name, rate) for each, rate in ranked if each.gate), (None, None))
+        strongest, identified = ranked[0]
         found.append(
             EnvelopePoint(
                 facts=facts,
                 adversary=strongest.name,
                 identified=identified,
-                gate_adversary=None if gate is None else gate.name,
-                gate_identified=gate_rate,
+                gate_adversary=gate,
+                gate_identified=of_gate,
             )
         )
     return tuple(found)

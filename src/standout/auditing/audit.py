@@ -27,7 +27,7 @@ from standout.auditing.selfcheck import check_attack as check_attack_on_sample
 from standout.auditing.selfcheck import check_runs
 from standout.cluster.workers import on_client
 from standout.core.errors import ParameterError, check_share, did_you_mean, finite_number, not_one_of, whole_number
-from standout.core.files import make_folder, write_atomically
+from standout.core.files import make_folder, write_atomically, write_content
 from standout.core.json_files import JsonObject
 from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
@@ -125,16 +125,14 @@ class Audit(ResultView, FrameExport):
 
     def to_json(self, path: str | Path) -> None:
         """Write findings.json; an existing file is replaced."""
-        text = json_text(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
+        write_content(Path(path), json_text(self.findings))
 
     @with_progress
     def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
         """Write the report as one HTML file; an existing file is replaced."""
         from standout.report.audit_page import audit_page
 
-        text = audit_page(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
+        write_content(Path(path), audit_page(self.findings))
 
     def to_csv(self, folder: str | Path) -> None:
         """Write every frame of `tables` as a CSV file of the same name; the folder is created if it is missing."""

@@ -50,9 +50,10 @@ def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def answer(headline: AdversaryFindings, people: int, data: DataSize, original: Original | None) -> Answer:
+def answer(headline: AdversaryFindings, data: DataSize, original: Original | None) -> Answer:
     """The main result in one sentence, its number, and the same by exact matching."""
     measures, too_few = headline.as_named, headline.too_few_items
+    people = (data if original is None else original).records
     of_original = "" if original is None else " of the original"
     whom = "people" if original is None else f"the {people:,} people{of_original}"
     if too_few:
@@ -218,19 +219,13 @@ def _part(title: str, rate: Estimate, explanation: str, guessing: float, low: fl
     return VerdictPart(title=title, answer=judgement, explanation=explanation, rate=rate)
 
 
-def limits(
-    headline: AdversaryFindings,
-    *,
-    people: int,
-    parts: str,
-    complete: bool,
-    quick: bool,
-    has_original: bool,
-    ignored: Sequence[str],
-    further: Sequence[str],
-) -> tuple[str, ...]:
-    """What the findings do not say; `parts` are entries or cells, `ignored` columns with a cell for each person."""
+def limits(findings: AuditFindings, further: Sequence[str]) -> tuple[str, ...]:
+    """What the findings do not say, and further limits."""
+    headline, data, original = findings.headline, findings.data, findings.original
+    assert headline is not None
+    people, parts = (data if original is None else original).records, data.parts
     too_few, targets = headline.too_few_items, headline.as_named.targets
+    ignored = [column.name for reading in findings.reading for column in reading.unused] if data.columns else []
     attacks = listed([ATTACKS.get(attack.name, f"“{attack.name}”") for attack in headline.attacks])
     sentences = {
         f"The audit tested only these adversaries, with {attacks}. People who are not identified by these adversaries "
@@ -238,15 +233,15 @@ def limits(
         "The 95 % intervals cover sampling error: which people were drawn as targets, and which errors the adversary "
         "made. They do not say how likely it is that such an adversary exists.": True,
         "The adversaries know which steps were applied, and Likelihood allows for their noise. They do not know the "
-        "random numbers behind it.": has_original,
+        "random numbers behind it.": original is not None,
         f"Columns that were left out on purpose were not audited: {listed(ignored) if ignored else ''}. If they are "
         "published, the risk is higher.": bool(ignored),
         f"{too_few:,} of {people:,} people have too few {parts} to be targets of “{headline.name}”. The audit says "
         "nothing about them.": too_few > 0,
         f"{targets:,} targets, drawn at random, represent all people with enough {parts}.": targets < people - too_few,
         "The data has so few records that shares mean little.": people < FEW_RECORDS,
-        "This is a quick audit with fewer targets, so the intervals are wide.": quick,
-        "The audit was interrupted, so some results are missing.": not complete,
+        "This is a quick audit with fewer targets, so the intervals are wide.": findings.settings.quick,
+        "The audit was interrupted, so some results are missing.": not findings.complete,
     }
     return (*(sentence for sentence, applies in sentences.items() if applies), *further)
 
