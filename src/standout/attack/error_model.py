@@ -411,9 +411,10 @@ def tabulate_logarithms(
     if group is None:
         return _LogTabulation(release, known, models[0]).tabulate()
     facts = [np.flatnonzero(group == number) for number in range(len(models))]
-    tabulations = [
-        _LogTabulation(release, _only(known, fact), model) for fact, model in zip(facts, models, strict=True)
-    ]
+    tabulations = []
+    for fact, model in zip(facts, models, strict=True):  # a tabulation does not look at what facts are about
+        only = replace(known, value=known.value[fact], time=known.time[fact], timed=known.timed[fact])
+        tabulations.append(_LogTabulation(release, only, model))
     if any(tabulation.is_bounded for tabulation in tabulations):  # all rows of c have the same length
         farthest = max(tabulation.reach for tabulation in tabulations)
         for tabulation in tabulations:
@@ -425,11 +426,6 @@ def log(probability: Floats) -> Floats:
     """Logarithms of probabilities, at least LOWEST."""
     logarithm = elementary.log(np.maximum(probability, LEAST))  # ln 0 would cost an exception each
     return np.where(probability > LEAST, logarithm, LOWEST)
-
-
-def _only(known: KnownFacts, fact: Ints) -> KnownFacts:
-    """These facts; a tabulation does not look at what they are about."""
-    return replace(known, value=known.value[fact], time=known.time[fact], timed=known.timed[fact])
 
 
 def _join(tables: Sequence[Tables], facts: Sequence[Ints]) -> Tables:

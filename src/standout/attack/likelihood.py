@@ -24,7 +24,7 @@ from standout.attack.queries import KernelArrays, Queries, QueryFacts
 from standout.attack.release_counts import ReleaseCounts, entry_ranges
 from standout.attack.verdict import PosteriorVerdict
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import check_share
 from standout.core.jit import Array, kernel
 from standout.data.release import Release
@@ -358,9 +358,6 @@ class _RatioTabulation(Tabulation):
         super().__init__(release, replace(known, time=time), Present())
         self.errors = errors
         self.shares, self.row_of = np.unique(errors.classes.day_shares(known), return_inverse=True)
-
-    def _far(self, known: KnownFacts) -> Bools:
-        return np.zeros(len(known.time), np.bool_)
 
     @cached_property
     def reach(self) -> int:

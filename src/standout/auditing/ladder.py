@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -407,7 +406,7 @@ def with_enough_facts(adversary: Adversary, release: Release) -> Adversary:
         """The largest number of facts that enough records have, if they have all smaller ones; 0 if there is none."""
         return bisect_left(range(1, longest + 1), True, key=lambda knows: eligible_share(of(knows), release) < FEW)
 
-    with_wrong = most(partial(with_facts, adversary))
+    with_wrong = most(lambda knows: with_facts(adversary, knows))
     without_wrong = most(lambda knows: replace(adversary, knows=knows, wrong=0))
     fewer = with_facts(adversary, max(with_wrong, 1))
     if without_wrong > with_wrong:
@@ -452,22 +451,21 @@ def read_ladder(path: str | Path) -> Ladder:
         raise ParameterError(f"{path}: unknown key {unknown[0]!r:.40}; the known keys are adversary and headline")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise ParameterError(f"{path}: a ladder needs at least one table [[adversary]]")
-    rungs = [_read_rung(table, f"{path}, adversary {number}") for number, table in enumerate(tables, 1)]
+    rungs, kinds = list[Rung](), get_args(Data)
+    for number, table in enumerate(tables, 1):
+        where = f"{path}, adversary {number}"
+        adversary, relative = _read_adversary(table, where, OPTIONS)
+        if "name" not in table:
+            raise ParameterError(f"{where}: name is missing")
+        if table.get("data", "any") not in kinds:
+            raise ParameterError(f"{where}: data must be one of {', '.join(kinds)}")
+        options = {name: table[name] for name in ("gate", "data") if name in table}
+        title = table.get("title", table["name"])
+        rungs.append(Rung(table["name"], title, adversary, relative=relative, **options))
     try:
         return _checked_ladder(rungs, headline, printable(Path(path).name))
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _read_rung(table: dict[str, Any], where: str) -> Rung:
-    """The adversary in one table of the file."""
-    adversary, relative = _read_adversary(table, where, OPTIONS)
-    if "name" not in table:
-        raise ParameterError(f"{where}: name is missing")
-    if table.get("data", "any") not in (kinds := get_args(Data)):
-        raise ParameterError(f"{where}: data must be one of {', '.join(kinds)}")
-    options = {name: table[name] for name in ("gate", "data") if name in table}
-    return Rung(table["name"], table.get("title", table["name"]), adversary, relative=relative, **options)
 
 
 def _read_adversary(
