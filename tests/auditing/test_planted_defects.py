@@ -158,8 +158,8 @@ def test_an_ignored_exclusion_is_noticed(release, monkeypatch):
 def test_weights_with_the_excluded_record_are_noticed(release, monkeypatch):
     prepare = scoreboard.prepare_queries
 
-    def with_its_weights(release, known, similarity, weights, exclude):
-        queries = prepare(release, known, similarity, weights, np.full_like(exclude, -1))
+    def with_its_weights(release, known, similarity, weights, exclude, *mode):
+        queries = prepare(release, known, similarity, weights, np.full_like(exclude, -1), *mode)
         return replace(queries, exclude=exclude)
 
     monkeypatch.setattr(scoreboard, "prepare_queries", with_its_weights)
@@ -173,7 +173,7 @@ def test_collapsed_intervals_are_noticed(release, monkeypatch):
         estimate = rate(*args, **options)
         return replace(estimate, low=estimate.value, high=estimate.value)
 
-    for module in (estimates, cell):
+    for module in (estimates, cell, assemble_findings):
         monkeypatch.setattr(module, "rate", collapsed)
     assert failed(release) == {"intervals"}
 
