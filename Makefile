@@ -51,7 +51,8 @@ test: $(KERNELS) ## run the tests that every commit must pass (minutes)
 	$(BIN)/python -m tools.goldens check --jobs 2
 	$(PYTEST) -m "not slow"
 
-test-slow: $(KERNELS) dist ## run the rest: slow tests, the compiler switched off, the built package
+test-slow: $(KERNELS) dist ## run the rest: limits of size, slow tests, the compiler switched off, the built package
+	$(BIN)/python -m tools.size --check
 	STANDOUT_EXAMPLES=200 $(PYTEST) -m slow
 	$(WITHOUT_COMPILER) tests
 

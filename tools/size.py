@@ -23,18 +23,18 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "standout"
 LIMITS = {
-    "lines of source": 71_000,
-    "lines of code": 46_700,
-    "files": 275,
-    "public names": 110,
-    "options of audit": 40,
-    "files executed by audit ratings.csv": 130,
-    "functions executed": 1_240,
-    "call depth": 43,
-    "isinstance(…, Table)": 1,
+    "lines of source": 50_600,
+    "lines of code": 34_300,
+    "files": 170,
+    "public names": 80,
+    "options of audit": 24,
+    "files executed by audit ratings.csv": 90,
+    "functions executed": 842,
+    "call depth": 25,
+    "isinstance(…, Table)": 0,
 }
 """Largest numbers that `--check` accepts; each change leaves them lower or says why not."""
-AT_LEAST = {"% of the functions of a table audit that a history audit shares": 65}
+AT_LEAST = {"% of the functions of a table audit that a history audit shares": 78}
 
 TRACED = """
 import inspect, json, sys, threading
