@@ -131,3 +131,8 @@ def test_lists_of_a_frame_are_sets():
 def test_lists_of_lists_are_refused():
     with pytest.raises(so.ColumnError, match="'c' has nested or binary data"):
         distinct_cells(pl.Series("c", [[[1], [2]], [[3]]]))
+
+
+def test_the_character_that_separates_members_is_refused_in_one():
+    with pytest.raises(so.ColumnError, match=r"'c' has members with the control character U\+001F"):
+        distinct_cells(pl.Series("c", [["a", "b\x1fc"], ["a"]]))

@@ -80,6 +80,8 @@ def distinct_cells(column: pl.Series) -> DistinctCells:
     kind = column.dtype
     if isinstance(kind, pl.List) and not isinstance(kind.inner, pl.List):
         members = column.list.unique().list.drop_nulls().cast(pl.List(pl.String)).list.sort()
+        if members.explode().str.contains(BETWEEN_MEMBERS, literal=True).any():
+            raise ColumnError(f"column {column.name!r} has members with the control character U+001F: replace it")
         return replace(distinct_cells(members.list.join(BETWEEN_MEMBERS)), is_list=True)
     if kind in (pl.Categorical, pl.Enum, pl.Time, pl.Null):
         column = column.cast(pl.String)
