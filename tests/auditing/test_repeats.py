@@ -124,8 +124,8 @@ def test_facts_that_are_all_exact_are_noticed(release, monkeypatch):
 def test_weights_by_entries_instead_of_records_are_noticed(release, monkeypatch):
     prepare = scoreboard.prepare_queries
 
-    def by_entries(release, known, similarity, weights, exclude):
-        queries = prepare(release, known, similarity, weights, exclude)
+    def by_entries(release, known, similarity, weights, exclude, *mode):
+        queries = prepare(release, known, similarity, weights, exclude, *mode)
         weight = 1 / np.log(np.maximum(release.item_entries[queries.facts.item], 2))
         return replace(queries, weight=weight)
 

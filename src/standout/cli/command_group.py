@@ -43,6 +43,10 @@ class _Group(click.Group):
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> None:
+        """End with the code that the command returns, also where click runs the group by itself: a gate must fail."""
+        ctx.exit(super().invoke(ctx) or 0)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their whole summaries; click would cut them to one line."""
         with formatter.section("Commands"):
