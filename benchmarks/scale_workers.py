@@ -1,4 +1,4 @@
-"""Threads and Dask workers at equal cores: the time of one simulation, and the overhead.
+"""Threads and Dask workers at equal cores: the time of one simulation.
 
 python -m benchmarks.scale_workers INDEX [--targets 1000] [--workers 2] [--rounds 3]
 
@@ -58,10 +58,9 @@ def main() -> None:
                 best[name], expected = min(best[name], seconds), expected or result
                 assert result == expected, f"{name}: other outcomes"
         threads = best[f"{given.workers} threads"]
-        print("| | seconds | relative to threads | overhead of a task |\n|---|--:|--:|--:|")
-        for name, pool in pools.items():
-            overhead = "" if pool is None else f"{1000 * pool.overhead:.1f} ms"
-            print(f"| {name} | {best[name]:.1f} | {best[name] / threads:.2f} | {overhead} |")
+        print("| | seconds | relative to threads |\n|---|--:|--:|")
+        for name, seconds in best.items():
+            print(f"| {name} | {seconds:.1f} | {seconds / threads:.2f} |")
         print(f"\nGoal: at most {GOAL} with Dask. The outcomes of all are byte-identical.")
 
 

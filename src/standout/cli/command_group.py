@@ -43,10 +43,6 @@ class _Group(click.Group):
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> None:
-        """End with the code that the command returns, also where click runs the group by itself: a gate must fail."""
-        ctx.exit(super().invoke(ctx) or 0)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their whole summaries; click would cut them to one line."""
         with formatter.section("Commands"):
@@ -82,6 +78,13 @@ def cli(context: click.Context, debug: bool, verbose: bool) -> None:
     Some commands have further codes: see their help.
     """
     context.meta[VERBOSE] = verbose
+
+
+@cli.result_callback()
+@click.pass_context
+def end(context: click.Context, /, code: int | None, **_: Any) -> None:
+    """End with the code that the command returns, also where click runs the group by itself: a gate must fail."""
+    context.exit(code or 0)
 
 
 for file in iter_modules(commands.__path__):
