@@ -4,12 +4,12 @@ import pytest
 
 import standout as so
 from standout.paper import figures
-from standout.paper.figures import FIGURES, AttackRunner
+from standout.paper.figures import AttackRunner, all_figures
 from standout.paper.published import Setting, bars
 
 pytestmark = pytest.mark.once
 
-BY_KEY = {figure.key: figure for figure in FIGURES}
+BY_KEY = {figure.key: figure for figure in all_figures()}
 NO_DATES = Setting(2, 3, 0.0, None, None, None, "values")
 
 

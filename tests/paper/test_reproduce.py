@@ -5,7 +5,7 @@ import pytest
 
 import standout as so
 from standout.evaluate.simulate import TargetAttacks
-from standout.paper.figures import FIGURES
+from standout.paper.figures import all_figures
 
 pytestmark = pytest.mark.once
 
@@ -76,7 +76,7 @@ def test_progress_covers_all_figures_together(release, tmp_path):
 @pytest.mark.slow
 def test_all_figures_in_one_run(release, tmp_path):
     reproduction = so.reproduce(release, tmp_path, **SMALL)
-    keys = {figure.key for figure in FIGURES}
+    keys = {figure.key for figure in all_figures()}
     assert set(reproduction.results) == keys and reproduction.complete
     assert " of 42 attack results " in reproduction.summary
     text = reproduction.page.read_text()

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -390,32 +391,40 @@ PAPER = ("paper",)
 PEOPLE_AXIS, SHARE_OF_PEOPLE = Axis("people"), Axis("share of people", 0, 1)
 BITS = Axis("bits gained", 0, 20, form=".1f")
 RANKS = Axis("rank of the film", log=True, form="~s")
+RATINGS = partial(Axis, "ratings", 0)
 SIMILARITY, ECCENTRICITY = Axis("similarity", 0, 0.75), Axis("eccentricity, σ", 0, 60)
-FIGURES = (
-    _attack_figure("1", "{dates}"),
-    _attack_figure("2", "{claim}, {dates}"),
-    _attack_figure("3", "{dates}", axis=BITS),
-    _attack_figure("4", "{films}"),
-    _attack_figure("5", "{films}", axis=BITS),
-    _attack_figure("6", "{length}"),
-    Figure("7", _qualifying_per_person, (Axis("test entries"), Axis("people", form="~s")), "columns"),
-    Figure("8", _record_lengths(100, (10, 19, 20, 50, 100)), (Axis("ratings", 0, 100), PEOPLE_AXIS), "curves", PAPER),
-    Figure("9", _record_lengths(1000, (20, 100)), (Axis("ratings", 0, 1000), PEOPLE_AXIS), "curves", PAPER),
-    Figure("10", _bits_of_a_film, (RANKS, Axis("bits")), "curves", PAPER),
-    _attack_figure("11", "{facts}", "{popularity}"),
-    Figure("12", _nearest_neighbours, (SIMILARITY, SHARE_OF_PEOPLE), "curves", PAPER, seconds=NEIGHBOUR_SECONDS),
-    Figure("table", _films_outside_top, (SHARE_OF_PEOPLE,)),
-    _attack_figure("sp10", "{wrong_films}", "{of}"),
-    Figure(
-        "imdb",
-        profile_eccentricities,
-        (ECCENTRICITY, SHARE_OF_PEOPLE),
-        "curves",
-        ("absent",),
-        settings=tuple(PROFILES.values()),
-        absent=True,
-    ),
-)
+
+
+@cache
+def all_figures() -> tuple[Figure, ...]:
+    """All figures; made when first asked for, because reading the paper's numbers starts threads."""
+    return (
+        _attack_figure("1", "{dates}"),
+        _attack_figure("2", "{claim}, {dates}"),
+        _attack_figure("3", "{dates}", axis=BITS),
+        _attack_figure("4", "{films}"),
+        _attack_figure("5", "{films}", axis=BITS),
+        _attack_figure("6", "{length}"),
+        Figure("7", _qualifying_per_person, (Axis("test entries"), Axis("people", form="~s")), "columns"),
+        Figure(
+            "8", _record_lengths(100, (10, 19, 20, 50, 100)), (Axis("ratings", 0, 100), PEOPLE_AXIS), "curves", PAPER
+        ),
+        Figure("9", _record_lengths(1000, (20, 100)), (Axis("ratings", 0, 1000), PEOPLE_AXIS), "curves", PAPER),
+        Figure("10", _bits_of_a_film, (RANKS, Axis("bits")), "curves", PAPER),
+        _attack_figure("11", "{facts}", "{popularity}"),
+        Figure("12", _nearest_neighbours, (SIMILARITY, SHARE_OF_PEOPLE), "curves", PAPER, seconds=NEIGHBOUR_SECONDS),
+        Figure("table", _films_outside_top, (SHARE_OF_PEOPLE,)),
+        _attack_figure("sp10", "{wrong_films}", "{of}"),
+        Figure(
+            "imdb",
+            profile_eccentricities,
+            (ECCENTRICITY, SHARE_OF_PEOPLE),
+            "curves",
+            ("absent",),
+            settings=tuple(PROFILES.values()),
+            absent=True,
+        ),
+    )
 
 
 def select_figures(only: str | list[str] | None) -> tuple[Figure, ...]:
@@ -425,10 +434,10 @@ def select_figures(only: str | list[str] | None) -> tuple[Figure, ...]:
     ['1', '12']
     """
     if only is None:
-        return FIGURES
+        return all_figures()
     keys = [str(key).strip().lower() for key in (only.split(",") if isinstance(only, str) else only)]
-    known = [figure.key for figure in FIGURES]
+    known = [figure.key for figure in all_figures()]
     for key in keys:
         if key not in known:
             raise ParameterError(f"only must name figures among {', '.join(known)}, got {key!r}")
-    return tuple(figure for figure in FIGURES if figure.key in keys)
+    return tuple(figure for figure in all_figures() if figure.key in keys)

@@ -21,7 +21,7 @@ from standout.core.rng import check_seed
 from standout.core.text import escaped_json
 from standout.core.threads import thread_count
 from standout.data.release import Release
-from standout.paper.figures import FIGURES, AttackRunner, Figure, FigureResult, select_figures
+from standout.paper.figures import AttackRunner, Figure, FigureResult, all_figures, select_figures
 from standout.paper.published import PEOPLE, ComparisonRow, data_file, ends, full_size, full_size_run, number, texts
 from standout.paper.synthesize import is_standin, qualifying_of_standin
 from standout.report.charts import ACCENT, GREY, PALE_ACCENT, Chart, Point, remove_charts
@@ -64,7 +64,7 @@ class Reproduction:
     @property
     def figures(self) -> list[Figure]:
         """The computed figures."""
-        return [figure for figure in FIGURES if figure.key in self.results]
+        return [figure for figure in all_figures() if figure.key in self.results]
 
     @property
     def compared_with_full_size(self) -> bool:
@@ -240,7 +240,7 @@ def write_files(reproduction: Reproduction) -> None:
     from markupsafe import Markup
 
     folder, table, sections = make_folder(reproduction.folder / "figures"), reproduction.table, []
-    absent = [figure.key for figure in FIGURES if figure.key not in reproduction.results]
+    absent = [figure.key for figure in all_figures() if figure.key not in reproduction.results]
     remove_charts(folder, absent)
     for key in absent:
         (folder / f"{key}.csv").unlink(missing_ok=True)

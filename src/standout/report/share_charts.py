@@ -260,7 +260,7 @@ def curves(
     for point in sorted(points, key=lambda point: point.x):
         panels.setdefault(point.panel, {}).setdefault(point.series, []).append(point)
     height = 230 if width == NARROW else 300
-    name_width = min(max(len(point.series) for point in points) * LETTER_WIDTH, NAME_LIMIT) + 12
+    name_width = min(max((len(point.series) for point in points), default=0) * LETTER_WIDTH, NAME_LIMIT) + 12
     inner_width = max(width - LEFT - EDGE - name_width, width / 3)
     every = [*points, *([marked] if marked else []), *envelope]
     x_channel = _x(x, sorted({point.x for point in every}), inner_width)
