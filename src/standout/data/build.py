@@ -208,7 +208,7 @@ def build_release(
         None if clock is None else memory.empty(n_entries, code_type(missing[1] + 1)),
     )
     ranks = record_rank, item_rank, level, np.array([low, missing[1]])
-    repeated = _group_by_record(coded.blocks, ranks, by_record, progress)
+    repeated = int(_group_by_record(coded.blocks, ranks, by_record, progress))  # NumPy's, where nothing is compiled
     if repeats == "error" and repeated:
         raise SourceError(
             f"{repeated:,} rows repeat the record and item of an earlier row: keep all with repeats='keep', or one of "
